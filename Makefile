@@ -92,7 +92,7 @@ ui: setup ## Prefect's server, its page, the deployments and a worker on 127.0.0
 	$(DETACHED) $(BIN)/prefect server start --port $(PORT) & server=$$!; \
 	until answers; do kill -0 $$server || exit 1; sleep 1; done; \
 	$(BIN)/prefect --no-prompt work-pool create swaymeter --type process --overwrite >/dev/null && \
-	env -u SWAYMETER_HOME $(BIN)/prefect --no-prompt deploy --all && \
+	$(BIN)/prefect --no-prompt deploy --all && \
 	{ $(BIN)/prefect automation inspect "$(AUTOMATION)" >/dev/null 2>&1 \
 	    || $(BIN)/prefect automation create --from-file automations.yaml; } || exit 1; \
 	SWAYMETER_HOME="$${SWAYMETER_HOME:-$(CURDIR)}" $(DETACHED) $(BIN)/prefect worker start --pool swaymeter --type process & \

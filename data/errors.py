@@ -1,6 +1,6 @@
 """The exceptions that Swaymeter raises on purpose."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -19,6 +19,16 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def first_line(error: BaseException) -> str:
     """The first line of what an error says, or its type where it says nothing."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+NAMED = 3
+"""Names that stand beside a reason."""
+
+
+def first_names(names: Sequence[object], limit: int = NAMED, *, separator: str = ", ") -> str:
+    """Return the first names, and the number of the others."""
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return f"{separator.join(map(str, names[:limit]))}{more}"
 
 
 def printable(content: str | bytes, most: int = 80) -> str:

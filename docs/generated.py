@@ -25,7 +25,7 @@ from swaymeter.data.warehouse.queries import NAMED_QUERIES
 from swaymeter.data.warehouse.schema import Schema
 from swaymeter.data.warehouse.warehouse import Warehouse
 from swaymeter.flows.cli.main import app
-from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.study.places import STUDIES
 from swaymeter.flows.study.prompt import PromptPart
 from swaymeter.flows.study.sections import ContextsPart, ExecutionPart, ModelPart, ServiceOptions, ServicesPart

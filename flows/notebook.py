@@ -1,4 +1,4 @@
-"""Studies from Python: `run`, `audit` and `compare` as the commands of these names, and results as data frames."""
+"""Functions for notebooks: `open` a database, `audit` and `compare` as the commands of these names."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -8,88 +8,15 @@ from typing import Any
 
 import pandas as pd
 
-from swaymeter.data.errors import UsageError, WorkFailed, WorkspaceError
-from swaymeter.data.records.findings import FINDINGS_FILE, Findings, read_findings
-from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from swaymeter.data.warehouse.schema import Schema, quoted
-from swaymeter.data.warehouse.warehouse import opened
-from swaymeter.flows.cli.console import err
-from swaymeter.flows.cli.pipeline import Selected
-from swaymeter.flows.cli.terminal import TerminalProgress
+from swaymeter.flows.api import Results, Study
 from swaymeter.flows.cli.views import audit as audits
 from swaymeter.flows.cli.views import comparison as comparisons
 from swaymeter.flows.server.settings import keep_quiet
-from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.thresholds import Threshold, judged, thresholds_of_bounds
 from swaymeter.tasks.models.applications import give_function
 
 keep_quiet()  # before anything imports Prefect
 StudyPath = str | PathLike[str]
-
-
-class Results:
-    """What a study found: its database as data frames, and the page.
-
-    The database is opened for each question and closed after it, so that the study can be run again meanwhile.
-
-    Attributes:
-        database: The file `study.duckdb`.
-        page: The file `report/index.html`, which is there once the report was drawn.
-    """
-
-    def __init__(self, database: Path) -> None:
-        """The results that stand in this database."""
-        self.database = database
-        self.page = database.parent / "report" / "index.html"
-
-    def __repr__(self) -> str:
-        return f"Results({str(self.database)!r})"
-
-    def frame(self, name: str) -> pd.DataFrame:
-        """A table, view or named query of the database (the page "The database" lists them).
-
-        Args:
-            name: Such as "persuasion", "susceptibility_of_queries" or "models_side_by_side".
-
-        Returns:
-            Its rows. `attrs["units"]` has the unit of each column that has one. Types do not depend on the rows:
-            Int64, boolean, str and float64; what is missing is NA, never 0.
-
-        Raises:
-            UsageError: There is no table, view or query of that name.
-        """
-        tables = Schema(schema()).by_name
-        if name in NAMED_QUERIES:
-            return self._answer(NAMED_QUERIES[name])
-        if name not in tables:
-            raise UsageError(f"the database has no table or query {name!r}; `swaymeter.open(...).names()` lists them")
-        return self._answer(NamedQuery(name, f"SELECT * FROM {quoted(name)}"))
-
-    def names(self) -> list[str]:
-        """Every name that `frame` takes, in alphabetical order."""
-        return sorted({*Schema(schema()).by_name, *NAMED_QUERIES})
-
-    def sql(self, text: str) -> pd.DataFrame:
-        """The answer to a query in DuckDB's SQL; columns that keep their names keep their units, as in `frame`.
-
-        Raises:
-            InputError: The query is not valid.
-        """
-        return self._answer(NamedQuery("sql", text))
-
-    def findings(self) -> Findings:
-        """Return the findings of the page: headline, details and caveats.
-
-        Raises:
-            WorkspaceError: There is no report yet.
-        """
-        if not self.page.with_name(FINDINGS_FILE).exists():
-            raise WorkspaceError(f"there is no report {self.page}; run `swaymeter report` with the study's file")
-        return read_findings(self.page.parent)
-
-    def _answer(self, query: NamedQuery) -> pd.DataFrame:
-        with opened(self.database, schema()) as warehouse:
-            return warehouse.answer(query)
 
 
 def open(study: StudyPath) -> Results:
@@ -108,27 +35,6 @@ def open(study: StudyPath) -> Results:
         ```
     """
     return Results(comparisons.database_of(str(study)))
-
-
-def run(study: StudyPath, *, workspace: StudyPath | None = None, force: bool = False, offline: bool = False) -> Results:
-    """Run what of a study is not done, as `swaymeter run` does, and give its results.
-
-    Args:
-        study: A study's file, or the name of a bundled one.
-        workspace: The folder of the study's files; None: the one that the study names.
-        force: Whether everything is computed again.
-        offline: Whether nothing is fetched from the network.
-
-    Raises:
-        StudyFileError: The study is not valid, or asks for what cannot be done.
-        WorkFailed: A step failed; the message has the reasons.
-
-    Example:
-        ```python
-        results = swaymeter.run("quickstart")
-        ```
-    """
-    return _run(Selected.of(str(study), None if workspace is None else str(workspace)), force=force, offline=offline)
 
 
 class Audit(Results):
@@ -215,9 +121,9 @@ def audit(
         questions=questions, max_new_tokens=max_new_tokens, columns=columns or {}, replies=replies,
         prompts=audits.prompts_of(prompts), passages=audits.passages_of(sets, orders, "plain"), concurrency=concurrency,
     )  # fmt: skip
-    selected = Selected.of(str(study))
+    selected = Study.load(str(study))
     audits.read_rows(selected.study, bounds, folder)
-    return Audit(_run(selected, force=force, offline=offline).database, bounds)
+    return Audit(selected.run(force=force, offline=offline).database, bounds)
 
 
 def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:
@@ -247,13 +153,3 @@ def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:
         "rejected": comparisons.rejected_lines(comparison),
     }
     return frame
-
-
-def _run(selected: Selected, *, force: bool = False, offline: bool = False) -> Results:
-    selected.check_models("run")
-    progress = TerminalProgress(err)
-    _, message = selected.execute("run", progress, force=force, offline=offline)
-    if message:
-        reasons = "; ".join(f"{step}: {reason}" for step, reason in progress.failures.items())
-        raise WorkFailed(f"{message}: {reasons}" if reasons else message)
-    return Results(selected.workspace.database)

@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from swaymeter.flows.notebook import Audit, Results, audit, compare, open, run
+    from swaymeter.flows.api import Results, Study
+    from swaymeter.flows.notebook import Audit, audit, compare, open
     from swaymeter.tasks.models.applications import Passage
     from swaymeter.tasks.models.backends import load_language_model as load
     from swaymeter.tasks.scoring.coherent_persuasion import coherent_persuasion
@@ -20,6 +21,7 @@ __all__ = [
     "Audit",
     "Passage",
     "Results",
+    "Study",
     "audit",
     "coherent_persuasion",
     "compare",
@@ -28,7 +30,6 @@ __all__ = [
     "load",
     "open",
     "persuasion",
-    "run",
     "semantic_entropy",
     "whose_answer",
 ]
@@ -42,7 +43,8 @@ _PLACES = {
     "group_answers": ("swaymeter.tasks.scoring.semantic_entropy", "group_answers"),
     "whose_answer": ("swaymeter.tasks.scoring.followed", "whose_answer"),
     "Passage": ("swaymeter.tasks.models.applications", "Passage"),
-    **{name: ("swaymeter.flows.notebook", name) for name in ("Audit", "Results", "audit", "compare", "open", "run")},
+    **{name: ("swaymeter.flows.api", name) for name in ("Results", "Study")},
+    **{name: ("swaymeter.flows.notebook", name) for name in ("Audit", "audit", "compare", "open")},
 }
 
 

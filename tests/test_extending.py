@@ -16,7 +16,7 @@ import pytest
 from swaymeter.data.named import Registry
 from swaymeter.data.sources.registry import FACT_SOURCES
 from swaymeter.data.warehouse.queries import NAMED_QUERIES
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.stages.resolve import graph_of
 from swaymeter.reports.figures import FIGURES
@@ -70,20 +70,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def selected(folder: Path) -> Selected:
+def selected(folder: Path) -> Study:
     """A study with the new source, measure, comparison and figure."""
-    return Selected.of(str(folder / "my-facts.yaml"))
+    return Study.load(str(folder / "my-facts.yaml"))
 
 
 @pytest.fixture(scope="module")
-def graph(selected: Selected) -> Graph:
+def graph(selected: Study) -> Graph:
     """The graph after a run."""
     memory: dict[Any, Any] = {}
     return run(lambda: graph_of(selected.plan, memory))
 
 
 @pytest.fixture
-def database(graph: Graph, selected: Selected) -> Iterator[duckdb.DuckDBPyConnection]:
+def database(graph: Graph, selected: Study) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(selected.workspace.database, read_only=True) as connection:
         yield connection
 
@@ -105,7 +105,7 @@ def test_the_measure_alone_runs_by_the_commands_of_the_page(tmp_path: Path) -> N
 
 
 def test_the_measure_of_questions_has_its_values_and_table(folder: Path) -> None:
-    selected = Selected.of(str(folder / "my-questions.yaml"))
+    selected = Study.load(str(folder / "my-questions.yaml"))
     run(lambda: graph_of(selected.plan))
     with duckdb.connect(selected.workspace.database, read_only=True) as database:
         texts = database.sql("SELECT text FROM answers WHERE sample IS NULL").fetchall()
@@ -150,7 +150,7 @@ def test_the_comparison_has_its_rows(database: duckdb.DuckDBPyConnection) -> Non
     assert rows == [(unit, relation, kind, n, n, n == 2) for (unit, n), relation, kind in about]
 
 
-def test_the_figure_is_in_the_page(graph: Graph, selected: Selected) -> None:
+def test_the_figure_is_in_the_page(graph: Graph, selected: Study) -> None:
     report = selected.workspace.report
     (svg,) = report.glob("figures/persuasion-range-by-relation-*.svg")
     assert "persuasion_range" in svg.with_suffix(".csv").read_text(encoding="utf-8").splitlines()[0]
@@ -159,12 +159,12 @@ def test_the_figure_is_in_the_page(graph: Graph, selected: Selected) -> None:
     assert "n = 32 queries in 2 relations." in page
 
 
-def test_status_lists_the_measure(graph: Graph, selected: Selected) -> None:
+def test_status_lists_the_measure(graph: Graph, selected: Study) -> None:
     found = [(row.subject, row.state) for row in selected.rows() if row.measure == "persuasion_range"]
     assert found == [("capital", "done"), ("officialLanguage", "done")]
 
 
-def test_the_page_is_drawn_again_without_the_figure(graph: Graph, selected: Selected) -> None:
+def test_the_page_is_drawn_again_without_the_figure(graph: Graph, selected: Study) -> None:
     drawn = FIGURES[figure.FIGURE.name]
     del FIGURES[drawn.name]
     try:

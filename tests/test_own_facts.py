@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from swaymeter.data.records import Context, Query, is_relevant, of_row
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.graph.step import StepId
 from tests.flows.small_study import prepare
 
@@ -14,20 +14,20 @@ PAGE = (Path(__file__).parent.parent / "docs" / "own-data.md").read_text(encodin
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Selected:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     folder = tmp_path_factory.mktemp("own-facts")
     for name, text in re.findall(r"^`([\w.]+)`\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):
         (folder / name).write_text(text, encoding="utf-8")
-    return prepare(Selected.of(str(folder / "warranties.yaml"), str(folder / "workspace")))
+    return prepare(Study.load(str(folder / "warranties.yaml"), str(folder / "workspace")))
 
 
-def built(study: Selected, relation: str) -> tuple[list[Query], list[Context]]:
+def built(study: Study, relation: str) -> tuple[list[Query], list[Context]]:
     node = study.graph.nodes[StepId("build", relation, "queries and contexts")]
     queries, contexts = (node.output(role).read().to_pylist() for role in ("queries", "contexts"))
     return [of_row(Query, row) for row in queries], [of_row(Context, row) for row in contexts]
 
 
-def test_an_own_relation_has_own_contexts_alone(study: Selected) -> None:
+def test_an_own_relation_has_own_contexts_alone(study: Study) -> None:
     queries, contexts = built(study, "warrantyPeriod")
     assert len(queries) == 16
     assert "Q: How long is the warranty of Aquila pump?\nA:" in [query.text for query in queries]
@@ -40,7 +40,7 @@ def test_an_own_relation_has_own_contexts_alone(study: Selected) -> None:
     assert relevant == [{"Aquila pump"}, {"Brava fan"}, set()]
 
 
-def test_a_relation_without_own_contexts_has_written_ones(study: Selected) -> None:
+def test_a_relation_without_own_contexts_has_written_ones(study: Study) -> None:
     queries, contexts = built(study, "capital")
     assert {query.entity for query in queries if not query.invented} == {"Norway", "Peru", "Kenya"}
     assert len(contexts) == 8

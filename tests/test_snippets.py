@@ -17,7 +17,7 @@ import swaymeter
 from swaymeter.data.warehouse.loading import build
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.main import app
-from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.study.reading import read_study
 from swaymeter.flows.study.study import Study
 from tests.data.warehouse.small_study import MADE as MADE_TABLES

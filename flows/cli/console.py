@@ -10,7 +10,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from swaymeter.data.errors import WorkFailed
+from swaymeter.data.errors import WorkFailed, first_names
 from swaymeter.data.escaping import terminal
 
 
@@ -28,9 +28,6 @@ err = PlainConsole(stderr=True)
 
 MOST_WHOLE = 24
 """Letters of what a row of a table is about that are not folded."""
-NAMED = 3
-"""Steps that are named beside a reason."""
-
 
 def print_line(line: str | Text, console: Console = out) -> None:
     """Print a line as it is, never folded."""
@@ -83,9 +80,3 @@ def by_reason(reasons: Iterable[tuple[str, str]]) -> dict[str, str]:
     for name, reason in reasons:
         names.setdefault(reason, []).append(name)
     return {reason: first_names(names[reason]) for reason in names}
-
-
-def first_names(names: Sequence[object], limit: int = NAMED, *, separator: str = ", ") -> str:
-    """The first names, and how many more there are."""
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return f"{separator.join(map(str, names[:limit]))}{more}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
+from typing import Self
 
 from rich.console import Console, RenderableType
 from rich.logging import RichHandler
@@ -14,8 +15,9 @@ from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, Time
 from rich.progress import Progress as Bars
 from rich.text import Text
 
+from swaymeter.data.errors import first_names
 from swaymeter.data.records.findings import Findings
-from swaymeter.flows.cli.console import by_reason, first_names, print_line
+from swaymeter.flows.cli.console import by_reason, print_line
 from swaymeter.flows.execution.progress import Progress
 from swaymeter.tasks.measures.run import Spent
 
@@ -46,7 +48,6 @@ class TerminalProgress(Progress):
 
     def __init__(self, console: Console, heartbeat: float = HEARTBEAT_SECONDS) -> None:
         super().__init__()
-        self.failures: dict[str, str] = {}
         self.spent = Spent()
         self._console = console
         self._lock = threading.RLock()
@@ -64,7 +65,7 @@ class TerminalProgress(Progress):
         self._is_over = threading.Event()
         self._beating = threading.Thread(target=self._beat, args=(heartbeat,), daemon=True)
 
-    def __enter__(self) -> "TerminalProgress":
+    def __enter__(self) -> Self:
         self.bars.start()
         if not self._console.is_terminal:
             self._beating.start()
@@ -102,9 +103,6 @@ class TerminalProgress(Progress):
     def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
         with self._lock:
             super().finished(stage, name, failed, spent)
-            self.failures.pop(name, None)  # a step that was retried and is done did not fail
-            if failed:
-                self.failures[name] = failed
             if spent:
                 self.spent = Spent.on([asdict(self.spent), asdict(spent)])
             self._update(stage)

@@ -10,11 +10,10 @@ from typing import Any
 from swaymeter.data import catalog
 from swaymeter.data.errors import UsageError
 from swaymeter.data.storage.workspace import DATABASE
+from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.stages.build import part_of
 from swaymeter.flows.stages.contents import Contents
-from swaymeter.flows.stages.study_graph import REPORT
-from swaymeter.flows.steps.aggregate import schema
-from swaymeter.flows.steps.report import card_of
+from swaymeter.flows.stages.report import DRAW_REPORT, card_of
 from swaymeter.flows.study.places import study_file
 from swaymeter.flows.study.study import Study
 from swaymeter.reports.publish.publication import ModelEntry, Publication
@@ -37,7 +36,7 @@ def publish(contents: Contents, named: str, folder: Path) -> Path:
     from swaymeter.reports.publish import publish as write
 
     folder = Path(os.path.realpath(folder))
-    step = contents.graph.nodes[REPORT.id("study")].step
+    step = contents.graph.nodes[DRAW_REPORT.id("study")].step
     if step is None:
         raise UsageError(
             f"the study {contents.study.name} has no current database, so there is nothing to publish; run "

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any
+from uuid import UUID
 
 from prefect.artifacts import (
     create_markdown_artifact,
@@ -17,7 +18,9 @@ from prefect.artifacts import (
     create_table_artifact,
     update_progress_artifact,
 )
+from prefect.client.orchestration import get_client
 from prefect.events import emit_event
+from prefect.runtime import flow_run
 
 from swaymeter.data.errors import SwaymeterError
 from swaymeter.data.escaping import markdown
@@ -26,7 +29,7 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.progress import StageProgress, progress
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.server.api import configured_api_answers
-from swaymeter.flows.steps.thresholds import judge_thresholds
+from swaymeter.flows.stages.thresholds import judge_thresholds
 from swaymeter.flows.study.study import Study
 
 log = logging.getLogger(__name__)
@@ -61,8 +64,11 @@ def _show_progress(is_over: threading.Event) -> None:
     shown = None
     while not is_over.wait(SECONDS) or artifact:
         stage = progress().stages.get("score", StageProgress())
-        description = f"Scoring: {len(stage.ended)} of {stage.total} steps have ended."
-        now = {"progress": min(100.0, 100 * stage.done / max(stage.total, 1)), "description": description}
+        done, failed = len(stage.ended) - len(stage.failed), len(stage.failed)
+        share = (stage.done - failed) / max(stage.total, 1)
+        failures = f"; {failed} failed" * bool(failed)
+        description = f"Scoring: {done} of {stage.total} steps are done{failures}."
+        now = {"progress": min(100.0, 100 * share), "description": description}
         try:
             if artifact is None and stage.done:
                 artifact = create_progress_artifact(key="scoring", **now)  # type: ignore[arg-type]
@@ -74,6 +80,17 @@ def _show_progress(is_over: threading.Event) -> None:
         shown = now
         if is_over.is_set():
             return
+
+
+def tag_run(study: str) -> None:
+    """Give the flow run a tag with the study's name; task runs get none, because each tag is looked up for limits."""
+    if flow_run.id is None or study in (flow_run.tags or ()):
+        return
+    try:
+        with get_client(sync_client=True) as client:
+            client.update_flow_run(UUID(str(flow_run.id)), tags=[*flow_run.tags, study])
+    except Exception as error:
+        log.debug("the run has no tag: %s", error)
 
 
 def show_outcome(graph: Graph, undone: Sequence[Node]) -> None:

@@ -9,29 +9,33 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from prefect import flow, task
+from prefect import flow
+from prefect import task as prefect_task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
-from prefect.utilities.annotations import quote
+from prefect.utilities.annotations import allow_failure, quote
 
-from swaymeter.data.errors import StudyFileError, SwaymeterError
+from swaymeter.data.errors import SwaymeterError, UsageError
 from swaymeter.data.sources.access import close_sessions
-from swaymeter.flows.execution.artifacts import show_outcome, show_thresholds, shown_progress
-from swaymeter.flows.execution.progress import progress, report_within
-from swaymeter.flows.execution.runner import Runner
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.execution.artifacts import show_outcome, show_thresholds, shown_progress, tag_run
+from swaymeter.flows.execution.executor import Executor
+from swaymeter.flows.execution.progress import progress
+from swaymeter.flows.execution.task import Task
 from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.execution.workers.cluster import Cluster
 from swaymeter.flows.execution.workers.workers import Workers
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.rerun import Kind, write_numbers
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import STAGES, Run, Stage, Step, StepId
+from swaymeter.flows.graph.step import STAGES, Run, Stage, StepId
+from swaymeter.flows.server.home import check_home
 from swaymeter.flows.stages.aggregate import undone_instead_of_scores
 from swaymeter.flows.stages.plan import plan_of, workspace_of
-from swaymeter.flows.stages.refusals import asked_variants, refused_models
+from swaymeter.flows.stages.refusals import asked_variants, check_run
 from swaymeter.flows.stages.resolve import graph_of, numbers_file, raised
 from swaymeter.flows.study.places import RunnerName
 from swaymeter.flows.study.reading import read_study
@@ -40,12 +44,14 @@ from swaymeter.tasks.models.files.hub import leave_alone
 
 log = logging.getLogger(__name__)
 
-QUICKSTART = "flows/studies/quickstart.yaml"
 THREADS = 2000
-"""More than there are steps at the same time: what limits them is what the run's workers can take."""
+"""Upper bound on threads; the executor submits what there is room for."""
 
 TRANSIENT = "Transient"
-"""The name of the state of a step that failed for a reason that may pass."""
+"""Name of the state of a task that failed for a reason that may pass."""
+
+REFUSED = "Refused"
+"""Name of the state of a run that did nothing: its study, its parameters or its worker have to be corrected."""
 
 
 def run_name() -> str:
@@ -69,7 +75,7 @@ THREAD_POOL: Any = ThreadPoolTaskRunner(max_workers=THREADS)
 
 @flow(name="study", flow_run_name=run_name, persist_result=False, task_runner=THREAD_POOL)
 def study(
-    study: str = QUICKSTART,
+    study: str,
     workspace: str | None = None,
     relations: list[str] | None = None,
     models: list[str] | None = None,
@@ -109,16 +115,19 @@ def study(
 
 
 @flow(name="report", flow_run_name=run_name, persist_result=False)
-def report(study: str = QUICKSTART, workspace: str | None = None, wait: bool = False) -> State[Any]:
+def report(study: str, workspace: str | None = None, wait: bool = False) -> State[Any]:
     """Loads what is done into the database and draws the report, in a deployment of its own."""
     summarising = Selection(stages=("aggregate", "report"))
     return _stated(lambda: _run(read_study(study), workspace, summarising, {}, wait=wait))
 
 
 def _stated(run: Callable[[], State[Any]]) -> State[Any]:
-    """The state of a run; where it was refused, its message is what a person is told, and nothing of the code."""
+    """Return the state of a run; that of a refused one has its own name, so that nothing starts it once more."""
     try:
+        check_home()
         return run()
+    except UsageError as error:
+        return Failed(name=REFUSED, message=str(error), data=error)
     except SwaymeterError as error:
         return Failed(message=str(error), data=error)
 
@@ -147,37 +156,58 @@ def backfill(
     return state
 
 
-def _run_step(name: str, step: Step, run: Run, workers: Workers) -> State[Any]:
-    """Has a step computed by the run's workers, here or elsewhere, and says what came of it.
+def _run_task(name: str, task: Task, run: Run, workers: Workers) -> State[Any]:
+    """Compute the steps of a task that are not done, and return its state.
 
-    The task runs in a thread of the process that walks the graph, also where a worker computes: its state is right
-    whatever becomes of the worker, and only that process needs Prefect's API.
+    The task runs in a thread of the process that submits it, also where a worker computes: its state is right whatever
+    becomes of the worker, and only that process needs Prefect's API.
     """
-    outcome = workers.compute(step, run)
+    outcome = task.compute(run, workers, progress())
     if outcome.failed is None:
-        return Completed(message=name, data=outcome.spent)
+        return Completed(message=name)
     return Failed(name=TRANSIENT if outcome.may_pass else None, message=outcome.failed)
 
 
 # Nothing is cached and no result persisted: Prefect's caching would answer for steps whose files were removed, damaged
 # or made from something else, as a retried flow takes a persisted result past the workspace.
-_step: Any = task(
+_task: Any = prefect_task(
     task_run_name="{name}",
     retries=1,
     retry_delay_seconds=2,
     retry_condition_fn=lambda task, task_run, state: state.name == TRANSIENT,
     cache_policy=NO_CACHE,
     persist_result=False,
-)(_run_step)
+)(_run_task)
 
 
 @functools.cache
-def step_task(stage: Stage) -> Any:
-    """The one Prefect task, which runs any step, under the name of a stage.
+def stage_task(stage: Stage) -> Any:
+    """Return the Prefect task of a stage.
 
     Quote its arguments but for the name: Prefect looks into others.
     """
-    return _step.with_options(name=stage)
+    return _task.with_options(name=stage)
+
+
+class Submission:
+    """Submit tasks to Prefect with the futures of their upstream tasks, which its page draws as edges."""
+
+    def __init__(self, workspace: Workspace, run: Run, workers: Workers) -> None:
+        """Prepare the submission of the tasks of a run."""
+        self._workspace, self._run, self._workers = workspace, run, workers
+        self._futures: dict[str, Any] = {}
+
+    def __call__(self, task: Task, upstream: Mapping[str, bool]) -> Any:
+        """Submit a task; where a required upstream task has failed, Prefect leaves it "not ready"."""
+        self._workspace.check_is_held()
+        futures = [
+            self._futures[name] if is_required else allow_failure(self._futures[name])
+            for name, is_required in upstream.items()
+        ]
+        arguments = quote(task), quote(self._run), quote(self._workers)
+        future = stage_task(task.stage).submit(task.name, *arguments, wait_for=futures)
+        self._futures[task.name] = future
+        return future
 
 
 def _run(
@@ -189,12 +219,7 @@ def _run(
     leave_alone(offline)  # the graph asks which revisions models have
     workspace = workspace_of(chosen, folder)
     plan, execution = plan_of(chosen, workspace), chosen.execution
-
-    def submit(step: Step) -> Any:
-        workspace.check_is_held()
-        name, stage = str(step.id), step.id.stage
-        run = Run(workspace.root, offline, partial(report_within, stage, name))
-        return step_task(stage).submit(name, quote(step), quote(run), quote(workers))
+    tag_run(chosen.name)
 
     def resolve() -> Graph:
         workspace.check_is_there()  # an empty folder in its place would count as a study that has not begun
@@ -204,14 +229,15 @@ def _run(
         graph = resolve()
         if failed:
             selection = selection.failed(graph)
-        asked = asked_variants(graph, plan, selection.of(graph), force=kinds.get("force", False))
-        if problems := list(dict.fromkeys(refused_models(plan, asked, offline=offline))):
-            raise StudyFileError(f"study {chosen.name}: {'; '.join(problems)}")
+        force = kinds.get("force", False)
+        check_run(graph, plan, selection, name=f"study {chosen.name}", force=force, offline=offline)
         try:
             workers = Workers()
             if execution.runner != "threads":
                 named = execution.address or os.environ.get("DASK_SCHEDULER_ADDRESS") or None
-                address, models = named if execution.runner == "dask" else None, {one.place: one.model for one in asked}
+                address = named if execution.runner == "dask" else None
+                variants = asked_variants(graph, plan, selection.of(graph), force=force)
+                models = {variant.place: variant.model for variant in variants}
                 workers = Cluster(address, execution.workers, Run(workspace.root, offline), models)
             with workers:
                 is_retried = (flow_run.run_count or 0) > 1  # which resumes what the first try has forced
@@ -219,7 +245,8 @@ def _run(
                     write_numbers(numbers_file(workspace), raised(graph, selection, kinds))
                     graph = resolve()
                 is_done = not _undone(graph, selection)
-                graph = Runner(resolve, selection, submit, progress(), workers, _tell).run(graph)
+                submit = Submission(workspace, Run(workspace.root, offline), workers)
+                graph = Executor(resolve, selection, submit, progress(), workers).run(graph)
         finally:
             close_sessions()
     if "aggregate" in selection.stages and (warning := _about_missing_scores(graph, whole_only=chosen.whole_only)):
@@ -245,14 +272,6 @@ def _about_missing_scores(graph: Graph, *, whole_only: bool) -> str:
         return ""
     by_rule = "; verdicts are the rule's, and replies that it leaves undecided stay so" * ("judged_answers" in missing)
     return f"{warning}the page and the database show the others{by_rule}"
-
-
-def _tell(step: Step, ended: Any) -> None:
-    ended.wait()  # it has ended; this only lets the future know its final state
-    state = ended.state
-    failed = None if state.is_completed() else state.message or "no reason was given"
-    spent = None if failed or state.data is None else state.result(raise_on_failure=False)
-    progress().finished(step.id.stage, str(step.id), failed, spent)
 
 
 def _undone(graph: Graph, selection: Selection) -> list[Node]:

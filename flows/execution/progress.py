@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 from swaymeter.tasks.measures.run import Spent
 
@@ -11,10 +12,18 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class StageProgress:
-    """How far a stage is: its steps, those that have ended, and of those that run how many of their chunks are done."""
+    """Progress of a stage.
+
+    Attributes:
+        total: Number of its steps.
+        ended: Names of the steps that have ended, done or failed.
+        failed: Names of the steps that have failed.
+        running: Chunks that are done, and all chunks, of each step that runs.
+    """
 
     total: int = 0
     ended: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
     running: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
@@ -24,10 +33,22 @@ class StageProgress:
 
 
 class Progress:
-    """How far a run is, and the base of what shows it; steps run in threads, each calls from its own."""
+    """Progress of a run, and the base of what shows it between entering and leaving; threads call it.
+
+    Attributes:
+        stages: Progress of each stage.
+        failures: Reasons of failed steps, by name.
+    """
 
     def __init__(self) -> None:
         self.stages: dict[str, StageProgress] = {}
+        self.failures: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Show nothing any more."""
 
     def plan(self, totals: Mapping[str, int]) -> None:
         """So many steps of each stage are to run, or have; called again whenever more are known."""
@@ -44,8 +65,14 @@ class Progress:
 
     def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
         """A step is done, or failed for that reason; one that is retried finishes more than once."""
-        self.stages[stage].running.pop(name, None)
-        self.stages[stage].ended.add(name)
+        of_stage = self.stages[stage]
+        of_stage.running.pop(name, None)
+        of_stage.ended.add(name)
+        of_stage.failed.discard(name)
+        self.failures.pop(name, None)  # a step that was retried and is done did not fail
+        if failed:
+            of_stage.failed.add(name)
+            self.failures[name] = failed
 
 
 _progress = Progress()

@@ -26,12 +26,23 @@ FilesOutput = Callable[[Mapping[str, Any]], FilesArtifact]
 class Reference:
     """An output of a node, to be an input of others.
 
-    part: the digest of the rows that are read, where not all of them are: other rows may change without consequence.
+    Attributes:
+        node: The node that makes it.
+        role: Role of the output.
+        part: Digest of the rows that are read; None: all of them. Other rows may change without consequence.
+        all_columns: True if a change in any column changes the keys of what is made from it.
     """
 
     node: "Node"
     role: str
     part: str | None = None
+    all_columns: bool = False
+
+    @property
+    def digest(self) -> str:
+        """The digest that enters the keys of what is made from it."""
+        assert self.check is not None
+        return self.part or (self.check.digest_of_all if self.all_columns else "") or self.check.digest
 
     @property
     def artifact(self) -> Artifact:
@@ -51,7 +62,7 @@ class Reference:
 
     def with_all_columns(self) -> "Reference":
         """The same output with all of its columns: a change in any of them, also one that does not count, counts."""
-        return Reference(self.node, self.role, self.check.digest_of_all if self.check else None)
+        return Reference(self.node, self.role, all_columns=True)
 
     def read(self) -> pa.Table:
         """The rows of a table; DamagedFile where they are not as they were written."""
@@ -61,11 +72,21 @@ class Reference:
 
 @dataclass(eq=False)
 class Node:
-    """A step in its graph, and how it stands.
+    """A step in its graph, and its state.
 
-    reason: why it is damaged, failed or blocked. blocked_by: the first step upstream whose outputs are missing.
-    inputs: all that it reads. after: nodes that must have come to an end before it runs, done or not. refusal: why it
-    cannot be run at all, such as a file that does not exist.
+    Attributes:
+        kind: Kind of the step.
+        id: Identity of the step.
+        state: State of its outputs.
+        reason: Why it is damaged, failed or blocked.
+        blocked_by: First step upstream whose outputs are missing.
+        step: The step; None while it is blocked.
+        checks: Checks of its outputs, by role.
+        inputs: Nodes that make its required inputs.
+        after: Nodes that end before it runs, done or failed: those of its optional inputs, and `lists`.
+        lists: Nodes whose end may change its inputs; the graph is resolved again before it runs.
+        refusal: Why it cannot be run at all, such as a missing file.
+        recipe: Everything that makes its step; None for a placeholder or a refused node.
     """
 
     kind: StepKind
@@ -77,11 +98,53 @@ class Node:
     checks: Mapping[str, Check] = field(default_factory=dict)
     inputs: tuple["Node", ...] = ()
     after: tuple["Node", ...] = ()
+    lists: tuple["Node", ...] = ()
     refusal: SwaymeterError | None = None
+    recipe: "Recipe | None" = None
 
     def output(self, role: str) -> Reference:
         """One of its outputs."""
         return Reference(self, role)
+
+    @property
+    def is_placeholder(self) -> bool:
+        """True if it stands for steps that are listed once others are done."""
+        return self.recipe is None and self.refusal is None and self.step is None
+
+    @property
+    def resource(self) -> Resource:
+        """What it waits for."""
+        source = self.step or self.recipe
+        return source.resource if source else self.kind.resource
+
+    @property
+    def device(self) -> str:
+        """The device of its model; empty for a node without one."""
+        source = self.step or self.recipe
+        return source.device if source else ""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that makes a step out of a node once its inputs are done.
+
+    Attributes:
+        outputs: Tables and sets of files, by role.
+        needs: Required inputs, by role.
+        reads: Optional inputs, by role.
+        parameters: What else the keys depend on, as JSON.
+        arguments: Picklable arguments of the step's function.
+        resource: What the step waits for.
+        device: Device of the model; empty for a step without one.
+    """
+
+    outputs: Mapping[str, "Output | FilesOutput"]
+    needs: Mapping[str, Reference]
+    reads: Mapping[str, Reference]
+    parameters: Mapping[str, Any]
+    arguments: Any
+    resource: Resource
+    device: str
 
 
 class Graph:
@@ -123,42 +186,48 @@ class Graph:
             arguments: what the function needs; picklable, and determined by inputs and parameters.
             resource: what it waits for, where that is not what its kind waits for.
             device: of the model that it asks; empty where it asks none.
-            after: further nodes whose end it waits for.
-
-        Raises:
-            ValueError: it reads what its kind does not name.
+            after: nodes whose end may change its inputs.
         """
-        needed, others = dict(inputs or {}), dict(optional or {})
-        for references, named in ((needed, kind.needs), (others, kind.reads)):
-            if unnamed := {reference.node.kind.made(reference.role) for reference in references.values()} - {*named}:
-                raise ValueError(f"{identity} reads {sorted(unnamed)}, which its kind does not name")
-        before = (*(reference.node for reference in others.values()), *after)
-        node = Node(kind, identity, "blocked", inputs=tuple(r.node for r in needed.values()), after=before)
+        needed, others, lists = dict(inputs or {}), dict(optional or {}), tuple(after)
+        before = (*(reference.node for reference in others.values()), *lists)
+        recipe = Recipe(outputs, needed, others, dict(parameters or {}), arguments, resource or kind.resource, device)
+        needed_nodes = tuple(reference.node for reference in needed.values())
+        node = Node(kind, identity, "blocked", inputs=needed_nodes, after=before, lists=lists, recipe=recipe)
         self.nodes[identity] = node
-        lacking = next((reference.node for reference in needed.values() if not reference.is_usable), None)
+        return self.resolve(node)
+
+    def resolve(self, node: Node) -> Node:
+        """Compute the keys of a node from its inputs as they are now, and look at its outputs."""
+        recipe, identity = node.recipe, node.id
+        if recipe is None:
+            return node
+        lacking = next((reference.node for reference in recipe.needs.values() if not reference.is_usable), None)
         if lacking is not None:
+            node.step, node.checks, node.state = None, {}, "blocked"
             node.blocked_by = lacking.blocked_by or lacking.id
             node.reason = f"waits for {node.blocked_by}"
             return node
-        usable = {role: reference for role, reference in (needed | others).items() if reference.is_usable}
-        made_from: dict[str, Any] = {
-            "step": [identity.stage, identity.group],
-            "version": kind.version,
-            "subject": [identity.subject, identity.part],
-            "parameters": dict(parameters or {}),
-            "inputs": {role: r.part or r.check.digest for role, r in usable.items() if r.check},
+        node.blocked_by = None
+        usable = {
+            role: reference for role, reference in {**recipe.needs, **recipe.reads}.items() if reference.is_usable
         }
-        key_without_number = content_key(made_from)
+        key_inputs: dict[str, Any] = {
+            "step": [identity.stage, identity.group],
+            "version": node.kind.version,
+            "subject": [identity.subject, identity.part],
+            "parameters": dict(recipe.parameters),
+            "inputs": {role: reference.digest for role, reference in usable.items()},
+        }
+        key_without_number = content_key(key_inputs)
         forced, refreshed = self.numbers.of(key_without_number)
         if forced or refreshed:
-            made_from[FORCED] = max(forced, refreshed)
-        artifacts = self._artifacts(outputs, made_from)
+            key_inputs[FORCED] = max(forced, refreshed)
         node.step = Step(
-            identity, kind.function, {role: reference.artifact for role, reference in usable.items()}, artifacts,
-            arguments, resource or kind.resource, device, key_without_number, forced, refreshed,
-            {role: r.check for role, r in usable.items() if r.check},
+            identity, node.kind.function, {role: reference.artifact for role, reference in usable.items()},
+            self._artifacts(recipe.outputs, key_inputs), recipe.arguments, recipe.resource, recipe.device,
+            key_without_number, forced, refreshed, {role: r.check for role, r in usable.items() if r.check},
         )  # fmt: skip
-        self._resolve(node)
+        self._check_outputs(node)
         return node
 
     def refuse(self, kind: StepKind, identity: StepId, error: SwaymeterError, *, inputs: Iterable[Node] = ()) -> Node:
@@ -193,10 +262,11 @@ class Graph:
             raise result
         return result
 
-    def forget(self, node: Node) -> None:
-        """Looks at the outputs of a step anew when the graph is resolved the next time: it has run."""
+    def renew(self, node: Node) -> Node:
+        """Look anew at the outputs of a step that has run."""
         for artifact in node.step.outputs.values() if node.step else ():
             self._memory.pop((type(artifact), artifact.key), None)
+        return self.resolve(node)
 
     def _artifacts(
         self, outputs: Mapping[str, Output | FilesOutput], made_from: Mapping[str, Any]
@@ -210,7 +280,7 @@ class Graph:
                 artifacts[role] = output({**made_from, "output": [role, {}]})
         return artifacts
 
-    def _resolve(self, node: Node) -> None:
+    def _check_outputs(self, node: Node) -> None:
         assert node.step is not None
         node.checks = {role: self._check(artifact) for role, artifact in node.step.outputs.items()}
         wrong = next((check for check in node.checks.values() if check.state != "done"), None)

@@ -121,26 +121,23 @@ class Step:
 Function = Callable[[Step, Run], Spent | None]
 
 
-EACH_ITS_OWN = {"scores"}
-"""Roles that stand for one table of each measure."""
-
-
 @dataclass(frozen=True)
 class StepKind:
-    """What the steps of one kind have in common; a study's graph is made of these.
+    """Steps of one kind.
 
-    each: what there is one step for. needs: the tables that it cannot do without. reads: those that it reads where they
-    are there. makes: its outputs; `scores` stands for the table of each measure. version:
-    raised when the same inputs make another output.
+    Attributes:
+        stage: Stage of the steps.
+        group: Name of what they make.
+        makes: Roles of their outputs; `scores` stands for the table of each measure.
+        function: Function that makes the outputs.
+        version: Raised when the same inputs make another output.
+        resource: What they wait for.
     """
 
     stage: Stage
     group: str
-    each: str
     makes: tuple[str, ...]
     function: Function
-    needs: tuple[str, ...] = ()
-    reads: tuple[str, ...] = ()
     version: int = 1
     resource: Resource = "compute"
 
@@ -149,13 +146,6 @@ class StepKind:
     ) -> StepId:
         """What identifies the step of this kind about a subject."""
         return StepId(self.stage, subject, group or self.group, part, model, dtype, way)
-
-    def made(self, role: str) -> str:
-        """Which of the names in `makes` an output goes by; ValueError for one that is not made."""
-        name = role if role in self.makes else next(iter({*self.makes} & EACH_ITS_OWN), None)
-        if name is None:
-            raise ValueError(f"{self.stage}, {self.group}: no output has the role {role}")
-        return name
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from typing import IO, Any
 from filelock import FileLock
 
 from swaymeter.data.errors import SwaymeterError, first_line
-from swaymeter.flows.server.settings import TEMPORARY, client_of, keep_quiet
+from swaymeter.flows.server.settings import CLIENT, TEMPORARY, client_of, keep_quiet
 
 _log = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ def prefect_api(*meanwhile: str) -> Iterator[str]:
                 raise ServerError(f"Prefect's folder {home} cannot be written ({error.strerror}); {REMEDIES}") from None
             with lock:
                 _, url = stack.enter_context(server(TEMPORARY, log, *meanwhile))
-            stack.enter_context(client_of(url))
+            stack.enter_context(client_of(url, **CLIENT))
         elif reason := _why_not(url):
             raise ServerError(
                 f"Prefect's API at {url} does not answer ({reason}). Start that server, correct PREFECT_API_URL "

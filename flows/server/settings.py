@@ -14,9 +14,8 @@ QUIET = {
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
-    # Prefect waits 60 s for an answer and asks six times, for each of four calls: 28 minutes for a server that hangs.
+    # Prefect waits 60 s for an answer, which makes minutes of a server that hangs.
     "PREFECT_API_REQUEST_TIMEOUT": "10",
-    "PREFECT_CLIENT_MAX_RETRIES": "1",
     "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": str(HEARTBEAT_SECONDS),
     # Warnings of our own packages belong to the run that met them; outside a run there is nothing to belong to.
     "PREFECT_LOGGING_EXTRA_LOGGERS": "swaymeter",
@@ -33,6 +32,10 @@ SERVER = {
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "1000",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
 }
+
+# Prefect repeats a call five times, for each of four calls. A lasting server may be busy for a minute; a temporary one
+# serves one run alone, and does not come back.
+CLIENT = {"PREFECT_CLIENT_MAX_RETRIES": os.environ.get("PREFECT_CLIENT_MAX_RETRIES", "1")}
 
 # One run has no use for automations, which would start other runs, nor for its events, of use to these alone: to store
 # each was a third of the server's work.

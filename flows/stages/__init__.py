@@ -1,5 +1,4 @@
-"""The stages of a study, a module each: which steps of each kind a study has, what they are made from, and their names.
+"""The stages of a study, a module each; `resolve` puts them together and is the place to begin reading.
 
-`study_graph` lists the kinds of steps and is the place to begin reading; `resolve` puts the stages together. Nothing
-here runs a step or imports Prefect.
+Nothing here imports Prefect.
 """

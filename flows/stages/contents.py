@@ -10,9 +10,9 @@ from swaymeter.data.sources.registry import QUESTION_SOURCES
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.step import StepKind
-from swaymeter.flows.stages import study_graph as kinds
+from swaymeter.flows.stages.build import CHOOSE_QUESTIONS, candidates_of
+from swaymeter.flows.stages.fetch import FETCH_FACTS, FETCH_NAMES
 from swaymeter.flows.stages.plan import Plan
-from swaymeter.flows.steps.build import candidates_of
 from swaymeter.flows.study.study import Study
 
 
@@ -43,7 +43,7 @@ class Contents:
         """The facts by relation; DamagedFile where those of one are not fetched or cannot be read."""
         return {
             node.id.subject: [of_row(Fact, row) for row in _rows(node, "facts")]
-            for node in self._fetched(kinds.FACTS)
+            for node in self._fetched(FETCH_FACTS)
             if not self.relations or node.id.subject in self.relations
         }
 
@@ -51,7 +51,7 @@ class Contents:
         """The invented names for a relation's subjects; none where the study asks for none."""
         assert self.study.facts is not None
         entity_class = self.study.facts.relation(relation).subject_class
-        node = self.graph.nodes.get(kinds.NAMES.id(entity_class))
+        node = self.graph.nodes.get(FETCH_NAMES.id(entity_class))
         return [str(row["name"]) for row in _rows(node, "invented")] if node else []
 
     def candidates(self, partition: Partition) -> list[Question]:
@@ -61,7 +61,7 @@ class Contents:
             SwaymeterError: none is fetched, or what is fetched cannot be read.
         """
         assert self.study.questions is not None
-        choice = self.graph.nodes[kinds.CHOICE.id(partition)]
+        choice = self.graph.nodes[CHOOSE_QUESTIONS.id(partition)]
         usable = [
             node.output(role).artifact
             for node in choice.after
@@ -77,7 +77,7 @@ class Contents:
 
     def chosen(self, partition: Partition) -> list[Question]:
         """The questions of a partition that the study asks; DamagedFile where they are not chosen yet."""
-        node = self.graph.nodes[kinds.CHOICE.id(partition)]
+        node = self.graph.nodes[CHOOSE_QUESTIONS.id(partition)]
         questions = [of_row(Question, row) for row in _rows(node, "questions")]
         return [question for question in questions if not self.relations or question.relation in self.relations]
 
@@ -89,7 +89,7 @@ class Contents:
         return [
             str(node.id)
             for node in self.graph
-            if node.id.stage == "fetch" and node.id.group not in (kinds.FACTS.group, kinds.NAMES.group)
+            if node.id.stage == "fetch" and node.id.group not in (FETCH_FACTS.group, FETCH_NAMES.group)
             if node.state != "done" and node.id.subject not in subjects
         ]
 

@@ -4,18 +4,63 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from swaymeter.data.errors import SwaymeterError
-from swaymeter.data.records import Partition
+from swaymeter.data.errors import InputError, SwaymeterError
+from swaymeter.data.records import InventedName, Partition
 from swaymeter.data.records.table import Table
 from swaymeter.data.records.tables import FACTS, INVENTED, QUESTIONS, REJECTED
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.flows.graph.graph import Graph, Node, Reference
-from swaymeter.flows.graph.step import Output, Resource, StepKind
-from swaymeter.flows.stages import study_graph as kinds
-from swaymeter.flows.stages.plan import Plan
+from swaymeter.flows.graph.selection import OF_CLASSES
+from swaymeter.flows.graph.step import Output, Resource, Run, Step, StepKind
+from swaymeter.flows.stages.plan import Plan, access_for
 from swaymeter.flows.stages.wikidata import fetch_wikidata
-from swaymeter.tasks.contexts.invented_names import invented_names_key
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.contexts.invented_names import fetch_invented_names, invented_names_key
+
+
+def fetch_facts(step: Step, run: Run) -> None:
+    """Fetches the facts of a relation; InputError where there are none."""
+    study: Study = step.arguments
+    assert study.facts is not None
+    source = FACT_SOURCES[study.facts.source]
+    fetched = source.fetch(study.facts, step.id.subject, study.seed, access_for(study, step, run))
+    if not fetched.facts:
+        raise InputError(f"relation {step.id.subject}: the source has no facts; choose another relation")
+    about = {"requested": fetched.requested, "rejected": dict(fetched.rejected)}
+    step.write("facts", fetched.facts, about)
+
+
+def fetch_names(step: Step, run: Run) -> None:
+    """Makes up the names of invented entities of a class; InputError where every one exists."""
+    study: Study = step.arguments
+    options, entity_class = study.facts, step.id.subject
+    assert options is not None
+    names, absent_from = fetch_invented_names(options, entity_class, study.seed, access_for(study, step, run))
+    made_by = options.invented_model or options.invented
+    step.write("invented", [InventedName(entity_class, name, made_by, tuple(absent_from)) for name in names])
+
+
+def fetch_questions(step: Step, run: Run) -> None:
+    """Fetches the questions of a partition; InputError where there are none."""
+    study: Study = step.arguments
+    assert study.questions is not None
+    source, partition = QUESTION_SOURCES[study.questions.source], step.id.subject
+    assert source.fetch is not None
+    fetched = source.fetch(study.questions, partition, access_for(study, step, run))  # type: ignore[arg-type]
+    if not fetched.questions:
+        raise InputError(f"partition {partition}: the source has no questions; leave the partition out")
+    step.write("rejected", fetched.rejected)
+    step.write("questions", fetched.questions)
+
+
+# ---- the steps of a study --------------------------------------------------------------------------------------------
+
+FETCH_FACTS = StepKind("fetch", "facts", makes=("facts",), function=fetch_facts, version=4, resource="services")
+FETCH_NAMES = StepKind("fetch", OF_CLASSES, makes=("invented",), function=fetch_names, version=4, resource="services")
+FETCH_QUESTIONS = StepKind(
+    "fetch", "questions", makes=("rejected", "questions"), function=fetch_questions, version=5, resource="services",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -55,7 +100,7 @@ def _facts(graph: Graph, plan: Plan, relation: str) -> Reference:
     assert options is not None
     source = FACT_SOURCES[options.source]
     return _add(
-        graph, plan, kinds.FACTS, relation, (FACTS,),
+        graph, plan, FETCH_FACTS, relation, (FACTS,),
         lambda access: source.key(options, relation, seed, access),
     )  # fmt: skip
 
@@ -64,7 +109,7 @@ def _names(graph: Graph, plan: Plan, entity_class: str) -> Reference:
     options, seed = plan.study.facts, plan.study.seed
     assert options is not None
     return _add(
-        graph, plan, kinds.NAMES, entity_class, (INVENTED,),
+        graph, plan, FETCH_NAMES, entity_class, (INVENTED,),
         lambda access: invented_names_key(options, entity_class, seed, access),
         resource="compute" if options.invented == "model" else None,
     )  # fmt: skip
@@ -76,7 +121,7 @@ def _questions(graph: Graph, plan: Plan, partition: Partition) -> Reference:
     key = QUESTION_SOURCES[options.source].key
     assert key is not None
     return _add(
-        graph, plan, kinds.CANDIDATES, partition, (REJECTED, QUESTIONS),
+        graph, plan, FETCH_QUESTIONS, partition, (REJECTED, QUESTIONS),
         lambda access: key(options, partition, access),
     )  # fmt: skip
 

@@ -1,22 +1,126 @@
 """The steps that count the names of a study in a corpus: which names, a step a part, and the counts of the whole."""
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import Any, get_args
 
-from swaymeter.data.errors import SwaymeterError
-from swaymeter.data.records import CORPUS
+import numpy as np
+
+from swaymeter.data.errors import InputError, SwaymeterError
+from swaymeter.data.records import CORPUS, CountedPair, Frequency, Shard, of_row
+from swaymeter.data.records.facts import CountKind
 from swaymeter.data.records.tables import COUNTED_PAIRS, FREQUENCIES, SHARD_COUNTS, SHARDS
 from swaymeter.data.sources.own.named_file import read_aliases
 from swaymeter.flows.graph.graph import Graph, Node, Reference
-from swaymeter.flows.graph.step import Output
-from swaymeter.flows.stages import study_graph as kinds
+from swaymeter.flows.graph.step import Output, Run, Step, StepKind
 from swaymeter.flows.stages.build import Built
-from swaymeter.flows.stages.plan import Plan
-from swaymeter.flows.steps.frequency import PartOfStudy
+from swaymeter.flows.stages.plan import Plan, access_for
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.frequency.source import Part
 from swaymeter.tasks.frequency.words import CommonWords
+
+log = logging.getLogger(__name__)
+KINDS: tuple[CountKind, ...] = get_args(CountKind)
+SHOWN = 5
+"""Names that a warning shows at most."""
+
+
+@dataclass(frozen=True)
+class PartOfStudy:
+    """What is counted in a step, and the study that says how."""
+
+    study: Study
+    part: Part
+
+
+def collect_names(step: Step, run: Run) -> None:
+    """Writes the pairs of entity and answer that the queries ask about, each with its aliases.
+
+    InputError where aliases are given, and all of them of other names.
+    """
+    aliases: Mapping[str, tuple[str, ...]] = step.arguments
+    pairs: set[tuple[str, str]] = set()
+    for role in step.inputs:
+        rows = step.table(role).read()
+        pairs |= set(zip(rows["entity"].to_pylist(), rows["answer"].to_pylist(), strict=True))
+    if unused := sorted(aliases.keys() - set(chain.from_iterable(pairs))):
+        some = ", ".join(map(repr, unused[:SHOWN])) + ", …" * (len(unused) > SHOWN)
+        problem = f"frequency.aliases: {len(unused):,} of {len(aliases):,} names are no entity and no answer: {some}"
+        if len(unused) == len(aliases):
+            raise InputError(f"{problem}; the column name holds names as the facts write them")
+        log.warning("%s", problem)
+    step.write(
+        "counted_pairs",
+        (
+            CountedPair(entity, answer, (entity, *aliases.get(entity, ())), (answer, *aliases.get(answer, ())))
+            for entity, answer in sorted(pairs)
+        ),
+    )
+
+
+def count_part(step: Step, run: Run) -> None:
+    """Counts the names in a file of the corpus, or in an index; InputError where it cannot be read."""
+    job: PartOfStudy = step.arguments
+    options = job.study.frequency
+    assert options is not None
+    pairs = tuple(step.records("counted_pairs", CountedPair))
+    source = FREQUENCY_SOURCES[options.source]
+    counted = source.count(options, job.part, pairs, access_for(job.study, step, run), run.progress)
+    step.write("shard_counts", counted.rows)
+    step.write("shards", [counted.shard])
+
+
+def add_up(step: Step, run: Run) -> None:
+    """Adds up the counts of all shards, and says of which entities they say nothing."""
+    limits: CommonWords
+    limits, window, title = step.arguments
+    pairs = step.records("counted_pairs", CountedPair)
+    columns = ("entity_count", "capitals_count", "lower_case_count", "pair_count")
+    totals, shards = np.zeros((len(columns), len(pairs)), np.int64), list[Shard]()
+    kinds = np.zeros((2, len(pairs)), np.int64)
+    for counts in step.inputs_of(SHARD_COUNTS):
+        rows = counts.read()
+        totals += [rows[name].to_numpy() for name in columns]
+        counted = [rows[name].to_pylist() for name in ("entity_counted", "pair_counted")]
+        kinds = np.maximum(kinds, [[KINDS.index(kind) for kind in column] for column in counted])
+    for shard in step.inputs_of(SHARDS):
+        shards += [of_row(Shard, row) for row in shard.read().to_pylist()]
+    read: dict[str, Any] = {
+        "corpus": title, "window_words": window, "shards": len(shards),
+        "documents": _total(shard.documents for shard in shards), "words": _total(shard.words for shard in shards),
+        "tokens": _total(shard.tokens for shard in shards),
+        "counted_at": max(shard.counted_at for shard in shards),
+    }  # fmt: skip
+    step.write(
+        "frequencies",
+        (
+            Frequency(
+                entity=pair.entity, answer=pair.answer, entity_count=entity, capitals_count=capitals,
+                lower_case_count=small, pair_count=both, entity_counted=KINDS[of_entity], pair_counted=KINDS[of_pair],
+                excluded=limits.exclusion_reason(pair.entity_names, capitals, small), **read,
+            )
+            for pair, (entity, capitals, small, both), (of_entity, of_pair) in zip(
+                pairs, totals.T.tolist(), kinds.T.tolist(), strict=True
+            )
+        ),
+    )  # fmt: skip
+
+
+def _total(numbers: Iterable[int | None]) -> int | None:
+    """The sum; None where there is no number."""
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
+
+
+# ---- the steps of a study --------------------------------------------------------------------------------------------
+
+LIST_NAMES = StepKind("build", "names to count", makes=("counted_pairs",), function=collect_names)
+COUNT_PART = StepKind("build", "counts", makes=("shard_counts", "shards"), function=count_part, version=3)
+ADD_COUNTS = StepKind("build", "frequencies", makes=("frequencies",), function=add_up, version=3)
 
 
 def frequency(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
@@ -28,13 +132,13 @@ def frequency(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
         parts = FREQUENCY_SOURCES[options.source].parts(options, plan.access, graph.once)
         aliases = read_aliases(Path(options.aliases)) if options.aliases else {}
     except SwaymeterError as error:
-        return [graph.refuse(kinds.FREQUENCIES, kinds.FREQUENCIES.id(CORPUS), error).output("frequencies")]
+        return [graph.refuse(ADD_COUNTS, ADD_COUNTS.id(CORPUS), error).output("frequencies")]
     names = _names(graph, built, aliases)
     counted = [_counted(graph, plan.study, options.window_words, names, part) for part in parts]
     rule = CommonWords(options.common_word_count, options.common_word_share)
     inputs = {f"{role} {node.id.part}": node.output(role) for node in counted for role in ("shard_counts", "shards")}
     whole = graph.add(
-        kinds.FREQUENCIES, kinds.FREQUENCIES.id(CORPUS), {"frequencies": Output(FREQUENCIES, (CORPUS,), "frequencies")},
+        ADD_COUNTS, ADD_COUNTS.id(CORPUS), {"frequencies": Output(FREQUENCIES, (CORPUS,), "frequencies")},
         inputs={"counted_pairs": names.output("counted_pairs"), **inputs},
         parameters={
             "count": rule.count, "share": rule.share, "window": options.window_words, "corpus": options.corpus_name,
@@ -46,7 +150,7 @@ def frequency(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
 
 def _names(graph: Graph, built: Built, aliases: Mapping[str, tuple[str, ...]]) -> Node:
     """The step that lists the names of all queries; it waits for one of them at least."""
-    kind, identity, queries = kinds.COUNTED_NAMES, kinds.COUNTED_NAMES.id(CORPUS), list(built.queries.values())
+    kind, identity, queries = LIST_NAMES, LIST_NAMES.id(CORPUS), list(built.queries.values())
     if not any(reference.is_usable for reference in queries):
         return graph.wait(kind, identity, queries[0].node, after=[reference.node for reference in queries])
     return graph.add(
@@ -63,7 +167,7 @@ def _counted(graph: Graph, study: Study, window: int, names: Node, part: Part) -
         "shards": Output(SHARDS, (CORPUS,), f"shard-{part.name}"),
     }
     return graph.add(
-        kinds.SHARD, kinds.SHARD.id(CORPUS, part.name), outputs,
+        COUNT_PART, COUNT_PART.id(CORPUS, part.name), outputs,
         inputs={"counted_pairs": names.output("counted_pairs")},
         parameters={**part.key, "window": window},
         arguments=PartOfStudy(study, part), resource="services" if part.asks else None,

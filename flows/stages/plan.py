@@ -17,7 +17,7 @@ from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.data.sources.source import Group
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Node, State
-from swaymeter.flows.graph.step import StepId, in_way
+from swaymeter.flows.graph.step import Run, Step, StepId, in_way
 from swaymeter.flows.study.places import folder_of
 from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import Study
@@ -166,6 +166,14 @@ def plan_of(study: Study, workspace: Workspace) -> Plan:
         {relation: _relation(study, relation) for relation in facts.relations} if facts else {},
         _verdicts(study),
     )
+
+
+def access_for(study: Study, step: Step, run: Run) -> Access:
+    """How a step reaches services: by the study's settings, in the sessions of its process."""
+    return study.access(
+        Workspace(run.workspace).downloads, offline=run.offline,
+        forced=step.forced, refreshed=step.refreshed,
+    )  # fmt: skip
 
 
 def _verdicts(study: Study) -> tuple[VerdictByHand, ...]:

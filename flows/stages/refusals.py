@@ -4,17 +4,27 @@ Only steps that are not done are considered: scores that a GPU gave are aggregat
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from swaymeter.data import catalog
-from swaymeter.data.errors import InputError, ModelError, ServiceError, StudyFileError, SwaymeterError
-from swaymeter.data.records import RelationName
+from swaymeter.data.errors import (
+    InputError,
+    ModelError,
+    ServiceError,
+    StudyFileError,
+    SwaymeterError,
+    UnknownName,
+    first_names,
+)
+from swaymeter.data.records import NO_RELATIONS, RelationName
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.flows.graph.graph import Graph
-from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
+from swaymeter.flows.graph.selection import DISPUTABLE, OF_CLASSES, UNKNOWN_MEASURES, Selection
 from swaymeter.flows.graph.step import StepId
-from swaymeter.flows.stages import study_graph as kinds
+from swaymeter.flows.stages.build import BUILD_PROMPTS
+from swaymeter.flows.stages.fetch import FETCH_FACTS
+from swaymeter.flows.stages.frequency import ADD_COUNTS
 from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.sentences import choose_entities, unknown_names
@@ -30,6 +40,43 @@ from swaymeter.tasks.models.files.identity import ModelKind, identify_model, kin
 JUDGED = JUDGED_ANSWERS.name
 
 
+def check_run(
+    graph: Graph, plan: Plan, selection: Selection, *, name: str, force: bool = False, offline: bool = False
+) -> None:
+    """Refuse what cannot be run, before anything is written: for commands and deployments alike.
+
+    Raises:
+        UnknownName: The study has no relation, model or measure of a selected name.
+        StudyFileError: The study asks for what is impossible; the message begins with `name` and has every reason.
+    """
+    check_selection(selection, plan.study, lambda: graph)
+    if problems := list(dict.fromkeys(refusals(graph, plan, selection.of(graph), force=force, offline=offline))):
+        raise StudyFileError(f"{name}: {first_names(problems, separator='; ')}")
+
+
+def check_selection(selection: Selection, study: Study, resolve: Callable[[], Graph]) -> None:
+    """Raise UnknownName for a selected name that the study does not have; the graph is resolved for relations."""
+    for kind, names, known in (
+        ("model", selection.models, [model.name for model in study.models]),
+        ("measure", selection.measures, list(study.requested())),
+        ("relation", selection.relations, _relations(resolve(), selection) if selection.relations else []),
+    ):
+        for name in names:
+            if name not in known:
+                raise UnknownName(kind, name, known)
+
+
+def _relations(graph: Graph, selection: Selection) -> list[str]:
+    """Return the relations of a study; all possible ones if its questions are not fetched yet."""
+    known = {node.id.subject for node in graph if node.id.stage == "build"}
+    if any(node.state != "done" for node in graph if node.id.subject in ("static", "temporal")):
+        known |= {*catalog.relations(), DISPUTABLE}
+    known |= {node.id.subject for node in graph if node.id.stage == "fetch" and node.id.group != OF_CLASSES}
+    if any(node.id.subject == "own" and node.state != "done" for node in graph):
+        known |= {*selection.relations}  # the groups of the file are not read yet
+    return sorted(known - NO_RELATIONS)
+
+
 def refusals(
     graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False, offline: bool = False
 ) -> Iterator[str]:
@@ -39,16 +86,16 @@ def refusals(
     """
     nodes = [node for node in graph if node.id in selected]
     for node in nodes:
-        is_known_early = node.id.stage == "fetch" or node.id.group in (kinds.PROMPTS.group, kinds.FREQUENCIES.group)
+        is_known_early = node.id.stage == "fetch" or node.id.group in (BUILD_PROMPTS.group, ADD_COUNTS.group)
         if is_known_early and node.refusal and not isinstance(node.refusal, ModelError):
             yield str(node.refusal)
     sample = plan.study.contexts.sample
-    of_entities = {kinds.FACTS.group, kinds.PROMPTS.group}
+    of_entities = {FETCH_FACTS.group, BUILD_PROMPTS.group}
     relations = dict.fromkeys(node.id.subject for node in nodes if node.id.group in of_entities and not node.refusal)
     for relation in relations:
-        if graph.nodes[kinds.FACTS.id(relation)].refusal:
+        if graph.nodes[FETCH_FACTS.id(relation)].refusal:
             continue  # which says all of it
-        prompts = graph.nodes[kinds.PROMPTS.id(relation)]
+        prompts = graph.nodes[BUILD_PROMPTS.id(relation)]
         if prompts.state != "done":
             asked_with = None if prompts.refusal else sample
             if asked_with is not None:
@@ -220,7 +267,7 @@ def _too_few_written_contexts(plan: Plan, relation: RelationName, sample: PerQue
 
 
 def _too_few_built_contexts(graph: Graph, relation: str, sample: PerQuery) -> Iterator[str]:
-    node = graph.nodes.get(kinds.PROMPTS.id(relation))
+    node = graph.nodes.get(BUILD_PROMPTS.id(relation))
     if node is not None and node.state == "done":
         entities = graph.remembered(node.output("queries"), lambda rows: set(rows["entity"].to_pylist()))
         columns = ("entity", "object")

@@ -1,20 +1,131 @@
 """The step that draws the report from the database."""
 
 import functools
+import importlib.metadata
 import inspect
+import platform
 import sys
+from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from swaymeter.data import catalog
+from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.digests import content_key, sha256_of
-from swaymeter.data.records.findings import NotRun
+from swaymeter.data.records import Fact, Question, of_row
+from swaymeter.data.records.findings import NotRun, StudyCard
+from swaymeter.data.records.tables import FACTS, QUESTIONS
+from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, queries_digest
 from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.graph.step import Run, Step, StepKind
+from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan
-from swaymeter.flows.stages.study_graph import REPORT
+from swaymeter.flows.study.prompt import PromptPart
+from swaymeter.flows.study.study import Study
+
+PROGRAMS = (
+    "swaymeter", "prefect", "torch", "transformers", "duckdb", "numpy", "pandas", "scipy", "statsmodels", "matplotlib",
+)  # fmt: skip
+
+
+def draw_report(step: Step, run: Run) -> None:
+    """Draws the page, its figures and tables from the database."""
+    from swaymeter.data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
+    from swaymeter.reports.report import queries, write_report
+
+    artifact: Any = step.outputs["files"]
+    with opened(step.inputs["database"].folder / DATABASE, schema()) as warehouse:
+        frames = {name: warehouse.frame(name) for name in queries()}
+    write_report(frames, artifact.folder, card_of(step), artifact.key)
+
+
+def card_of(step: Step) -> StudyCard:
+    """What a report needs beside the database, from the step that draws it."""
+    study, not_run = step.arguments
+    versions = {name: importlib.metadata.version(name) for name in PROGRAMS}
+    return StudyCard(
+        name=study.name,
+        seeds=study.seeds or (study.seed,),
+        asked=study.asks.strip(),
+        not_run=not_run,
+        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions={**versions, "python": platform.python_version()},
+        sources=_sources(step),
+        prompt=_prompt(study),
+    )
+
+
+def _prompt(study: Study) -> dict[str, str]:
+    """What of the prompt of questions is not our default, as the page says it."""
+    prompt, texts = study.prompt, study.prompt.answer_prompts().content
+    of_models: dict[str, str] = {
+        f"chat_template of {model.name}": model.chat_template for model in study.models if model.chat_template
+    }
+    of_models |= _passages(study.questions) | {
+        f"decoding {name}": ", ".join(f"{key} {value:g}" for key, value in parameters.items()) or "as published"
+        for name, parameters in (study.decodings or {}).items()
+        if name != "greedy"
+    }
+    if study.prompts:
+        changed = {name: ", ".join(part.own_texts()) for name, part in study.prompts.items()}
+        forms = {name: f"form {part.form}" for name, part in study.prompts.items()}
+        own = {name: str(texts[name]) for name in prompt.own_texts()}
+        named = {
+            f"prompt {name}": forms[name] + (f", with its own {of}" if of else "") + _wording(study.prompts[name])
+            for name, of in changed.items()
+        }
+        return {**named, **own, **of_models}
+    if prompt.form == "default":
+        return {name: str(texts[name]) for name in prompt.own_texts()} | of_models
+    of_catalog = texts == catalog.prompts(prompt.form).content
+    called = "the published form" if prompt.form == "published" else prompt.form
+    form = f"{called}, our wording" if of_catalog else f"{called}, with texts of the study"
+    return {"form": form, **{name: str(text) for name, text in texts.items() if text is not None}, **of_models}
+
+
+def _wording(part: PromptPart) -> str:
+    """The texts of a prompt with a context and without one, each on lines of its own."""
+    texts = part.answer_prompts()
+    requests = (texts.system_with_context or texts.system, texts.with_context), (texts.system, texts.without_context)
+    return "".join("\n\n" + "\n".join(filter(None, request)) for request in requests)
+
+
+def _passages(questions: Any) -> dict[str, str]:
+    """How contexts are made of several passages; nothing where they are not."""
+    options = getattr(questions, "passages", None)
+    if options is None:
+        return {}
+    sets, orders = "; ".join(options.sets), ", ".join(options.orders).replace("_", " ")
+    form = options.template or options.form
+    return {"sets of passages": sets, "orders of passages": orders, "form of passages": form}
+
+
+def _sources(step: Step) -> tuple[str, ...]:
+    """Where the facts and questions come from, under which terms, and which versions of both these are."""
+    facts = tuple(of_row(Fact, row) for table in step.inputs_of(FACTS) for row in table.read().to_pylist())
+    questions = tuple(of_row(Question, row) for table in step.inputs_of(QUESTIONS) for row in table.read().to_pylist())
+    rows: tuple[Fact | Question, ...] = (*questions, *facts)
+    named = {f"{row.source} ({row.licence})" for row in rows}
+    versions = [_version("Facts", Dataset(Path(), facts))] if facts else []
+    versions += [_version("Questions", Dataset(Path(), (), questions=questions))] if questions else []
+    return (*sorted(named), *versions)
+
+
+def _version(what: str, dataset: Dataset) -> str:
+    count, relations = len(dataset.facts) + len(dataset.questions), dataset.relations + dataset.question_relations
+    fetched = f", fetched {' to '.join(dict.fromkeys(dataset.retrieved))}" if dataset.retrieved else ""
+    of = "1 relation" if len(relations) == 1 else f"{len(relations)} relations"
+    return f"{what}: version {dataset.version}, {count} {what.lower()} of {of}{fetched}"
+
+
+# ---- the steps of a study --------------------------------------------------------------------------------------------
+
+DRAW_REPORT = StepKind("report", "page", makes=("files",), function=draw_report, version=6)
+
 
 PRINTED = ("models.yaml", "papers.yaml", "published.csv")
 """The files of the catalog that reports print: what a model is called, what papers show, and their values."""
@@ -35,7 +146,7 @@ def report(graph: Graph, plan: Plan, fetched: Fetched, built: Built, database: N
     facts = {f"facts: {name}": reference for name, reference in fetched.facts.items()}
     questions = {f"questions: {name}": reference for name, reference in built.questions.items()}
     return graph.add(
-        REPORT, REPORT.id("study"), {"files": graph.workspace.report_artifact},
+        DRAW_REPORT, DRAW_REPORT.id("study"), {"files": graph.workspace.report_artifact},
         inputs={"database": database.output("files")}, optional={**facts, **questions},
         parameters={
             "study": plan.study.model_dump(mode="json", exclude={"execution"}),

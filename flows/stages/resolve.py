@@ -1,4 +1,22 @@
-"""The graph of a study: its steps as `study_graph` lists them, resolved as far as its workspace allows."""
+"""The tasks of a study, and what each needs; the place to begin reading.
+
+    fetch      facts of a relation    invented names     questions of a partition    triples => questions of a property
+                        |              of a class                    |               pages   => disputes of a page
+                        |                    |                       |                              |-> its questions
+                        +---------+----------+                       +--------------+---------------+
+    build        queries and contexts of a relation                   choice of questions => questions of a relation
+                                  |                                                          |
+    score      the passes over a relation with a variant
+                                  |
+    aggregate  comparison of seeds, decided answers -> database with statistics and history
+                                  |
+    report     the page
+
+-> is read by; => rows list the tasks that follow, which are known once the first is done. A partition is one of static,
+temporal and disputable questions. A pass is what measures share that are computed from the same replies of a model.
+
+A module beside this one has a stage: functions that make artifacts, their kinds, and their keys and inputs.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,14 +27,14 @@ from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.rerun import Kind, Numbers, read_numbers
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import StepId
-from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.stages.aggregate import aggregate
 from swaymeter.flows.stages.build import build
-from swaymeter.flows.stages.fetch import fetch
+from swaymeter.flows.stages.fetch import FETCH_QUESTIONS, fetch
 from swaymeter.flows.stages.frequency import frequency
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.stages.report import report
 from swaymeter.flows.stages.score import decisions, reliability, score
+from swaymeter.flows.stages.wikidata import FETCH_DISPUTES, FETCH_PROPERTY
 
 
 def graph_of(
@@ -25,12 +43,12 @@ def graph_of(
     *,
     numbers: Numbers | None = None,
 ) -> Graph:
-    """The graph of a study, resolved as far as its workspace allows.
+    """Return the graph of a study, resolved as far as its workspace allows; nothing is run.
 
     Args:
-        plan: of the study in its workspace.
-        memory: what is known of artifacts, kept by a run that resolves the graph again and again.
-        numbers: of forced artifacts; those of the workspace by default.
+        plan: The study in its workspace.
+        memory: Checks of artifacts, kept by a run that resolves the graph more than once.
+        numbers: Numbers of forced artifacts; None: those of the workspace.
     """
     workspace = plan.workspace
     workspace.check_layout()
@@ -50,7 +68,7 @@ def numbers_file(workspace: Workspace) -> Path:
     return workspace.root / "forced.json"
 
 
-CHANGES_DAILY = {kinds.CANDIDATES.group, kinds.OF_PROPERTY.group, kinds.DISPUTES.group}
+CHANGES_DAILY = {FETCH_QUESTIONS.group, FETCH_PROPERTY.group, FETCH_DISPUTES.group}
 """The groups of steps of `fetch` that a refresh runs anew: what a model wrote about a dispute stays as it is."""
 
 

@@ -1,25 +1,195 @@
 """The steps that score, a pass for each variant and relation, and those that compare the scores of several seeds."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypedDict
 
+from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.digests import content_key
-from swaymeter.data.errors import SwaymeterError
-from swaymeter.data.records import tables
+from swaymeter.data.errors import ModelError, SwaymeterError
+from swaymeter.data.records import Context, Query, Question, tables
+from swaymeter.data.records.replies import Replies
+from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
-from swaymeter.flows.graph.step import Output, Resource
+from swaymeter.flows.graph.step import Output, Resource, Run, Step, StepKind
 from swaymeter.flows.stages.build import Built, part_of, prompts_of
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan, Variant
-from swaymeter.flows.stages.study_graph import DECISIONS, RELIABILITY, SCORES
-from swaymeter.flows.steps.score import Score
 from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import MEASURES_OF_SEEDS
 from swaymeter.tasks.measures import MEASURES
-from swaymeter.tasks.measures.measure import INPUTS
-from swaymeter.tasks.measures.run import Pass
+from swaymeter.tasks.measures.measure import INPUTS, Inputs, PerQuery
+from swaymeter.tasks.measures.run import Pass, Spent, declaration, measure_relation, rejected_of
+from swaymeter.tasks.models.applications import RecordedReplies, load_application
+from swaymeter.tasks.models.endpoints.endpoint import SERVED, Endpoint
+
+PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions": Question}
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a step asks of which model, and how questions are put to it.
+
+    revision: of the model; parameters: of its measures and of those that they need, by name; declarations: of what it
+    computes, as the run found them; variant, called: its key, and what scores call it; per_query: the sample of
+    contexts that each query is asked with, None where every context stands before every query; decoding: of its
+    answers, None for the model's own distribution.
+    """
+
+    measure_pass: str
+    model: ModelPart
+    revision: str
+    seed: int
+    parameters: Mapping[str, Any]
+    declarations: Mapping[str, Mapping[str, Any]]
+    answer_prompts: AnswerPrompts
+    variant: str
+    called: str
+    per_query: PerQuery | None = None
+    decoding: Any = None
+    replies: Replies | None = None
+    """Recorded replies, of a model that has them."""
+
+
+def run_pass(step: Step, run: Run) -> Spent:
+    """Compute the missing scores of a pass."""
+    from swaymeter.tasks.models import load_language_model
+
+    arguments: Score = step.arguments
+    _check(arguments)
+    leading, model = MEASURES[arguments.measure_pass], arguments.model
+    tables = INPUTS[leading.about]
+    prompts: dict[str, list[Any]] = {name: step.records(name, PROMPTS[name]) for name in tables}
+    digests = {name: step.table(name).check().digest for name in tables}
+    stored = {name: step.table(name) for name in step.inputs if name not in tables}
+
+    def load_served_model(endpoint: Endpoint, revision: str = SERVED) -> Any:
+        from swaymeter.tasks.models.endpoints.model import load_served
+
+        cache = Workspace(run.workspace).endpoints
+        return load_served(endpoint, cache, revision=revision, rerun=step.forced, offline=run.offline)
+
+    inputs = Inputs(
+        relation=step.id.subject,
+        variant=arguments.variant,
+        called=arguments.called,
+        decoding=arguments.decoding,
+        seed=arguments.seed,
+        dataset_version=content_key(digests)[:12],
+        queries=prompts.get("queries", ()),
+        contexts=prompts.get("contexts", ()),
+        per_query=arguments.per_query,
+        questions=prompts.get("questions", ()),
+        scores={name: scores.read() for name, scores in stored.items()},
+        rejected={question: why for scores in stored.values() for question, why in rejected_of(scores).items()},
+        parameters=arguments.parameters,
+        device=model.device,
+        batch_size=model.batch_size,
+        answer_prompts=arguments.answer_prompts,
+        load_served=load_served_model,
+        verdicts=Workspace(run.workspace).downloads / "verdicts",
+    )
+
+    if leading.about == "contexts":
+        for _ in inputs.asked(inputs.queries):  # a relation with too few contexts fails before a model is loaded
+            pass
+
+    def load() -> Any:
+        if arguments.replies is not None:
+            return RecordedReplies(model.name, arguments.revision, arguments.replies)
+        if model.function:
+            return load_application(
+                model.name, model.function, arguments.revision, Workspace(run.workspace).downloads / "applications",
+                rerun=step.forced, concurrency=model.concurrency, timeout_s=model.timeout_s,
+                is_in_workspace=model.is_in_workspace,
+            )  # fmt: skip
+        if served := model.served:
+            return load_served_model(served, arguments.revision)
+        return load_language_model(model.source, dtype=model.dtype, device=model.device, revision=arguments.revision)
+
+    workspace = Workspace(run.workspace)
+
+    def progress(done: int, total: int) -> None:
+        workspace.check_is_there()  # what is written where a shared folder is not mounted is lost
+        run.progress(done, total)
+
+    outputs = {name: step.table(name) for name in step.outputs}
+    return measure_relation(inputs, outputs, load, progress)
+
+
+def _check(arguments: Score) -> None:
+    """Raises ModelError where what the numbers depend on is another here than where the run was planned."""
+    for name, planned in arguments.declarations.items():
+        if (here := declaration(name, arguments.parameters)) != planned:
+            differs = {key for key in here if here[key] != planned.get(key)} - {"depends_on"}
+            differs |= {key for key, _ in here["depends_on"].items() ^ planned["depends_on"].items()}
+            raise ModelError(
+                f"measure {name}: this worker differs from the run in {', '.join(sorted(differs))}; restart it, and "
+                "give it the same code and the same files of models"
+            )
+
+
+TEXTS = {"queries": ("query_id", {"text": "query"}), "contexts": ("context_id", {"text": "context"})}
+"""The id of each kind of prompt, and what its text is called among the scores."""
+
+
+def compute_reliability(step: Step, run: Run) -> None:
+    """Writes the variances over seeds and over query forms; arguments: measures, and seeds, the study's first."""
+    from swaymeter.tasks.statistics.reliability import reliability  # here, as pandas takes long to import
+
+    measures, seeds = step.arguments
+    table = step.table("reliability")
+    rows = []
+    for measure in measures:
+        stored = step.table(f"{measure} {seeds[0]}").read().select(["model", "dtype", "relation"]).slice(0, 1)
+        samples = [_sample(step, measure, seed) for seed in seeds]
+        rows += [{**stored.to_pylist()[0], **row} for row in reliability(measure, samples)]
+    table.write(table.table.of(rows))
+
+
+def _sample(step: Step, measure: str, seed: int) -> Any:
+    """The scores of a seed with the texts of their queries and contexts."""
+    scores = step.table(f"{measure} {seed}").read()
+    columns = [name for name in ("query_id", "context_id", measure) if name in scores.column_names]
+    frame = scores.select(columns).to_pandas()
+    for role, (identity, text) in TEXTS.items():
+        if identity in columns:
+            kept = [identity, "text", *(("query_type", "form", "entity") if role == "queries" else ())]
+            prompts = step.table(f"{role} {seed}").read().select(kept).to_pandas()
+            # Texts as categories: merging repeats their numbers, and not the texts.
+            prompts = prompts.astype({name: "category" for name in kept if name not in (identity, "form")})
+            frame = frame.merge(prompts.rename(columns=text), on=identity, validate="many_to_one")
+    return frame
+
+
+def decide_answers(step: Step, run: Run) -> None:
+    """Write the answers of a relation that a judge or people decide; arguments: people's verdicts."""
+    from swaymeter.tasks.measures.decided_answers import decided
+
+    answers, stated, judged = (
+        [row for table in step.inputs_of(MEASURES[name].table) for row in table.read().select(columns).to_pylist()]
+        for name, columns in _DECIDED.items()
+    )
+    rows = decided(step.records("questions", Question), answers, stated, judged, step.arguments)
+    output = step.table("decided_answers")
+    output.write(output.table.of([*rows]))
+
+
+_ANSWER = ["model", "dtype", "relation", "question_id", "context_id", "sample"]
+_DECIDED = {
+    "answers": [*_ANSWER, "text"],
+    "whose_answer": [*_ANSWER, "verdict", "decided_by", "reason", "outcome"],
+    "judged_answers": [*_ANSWER, "judge", "verdict", "rule"],
+}
+"""Columns of the scores that decided answers follow from."""
+
+
+# ---- the steps of a study --------------------------------------------------------------------------------------------
+
+RUN_PASS = StepKind("score", "the measure whose pass it is", makes=("scores",), function=run_pass)
+COMPARE_SEEDS = StepKind("aggregate", "reliability", makes=("reliability",), function=compute_reliability)
+DECIDE_ANSWERS = StepKind("aggregate", "decided answers", makes=("decided_answers",), function=decide_answers)
 
 
 def score(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
@@ -36,10 +206,10 @@ def score(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
             prompts = {"questions": built.questions[relation]}
             scores += passes_of(graph, judging[relation], variant, relation, prompts)
         for partition, node in built.waiting.items():
-            unknown = SCORES.id(
+            unknown = RUN_PASS.id(
                 partition, group=UNKNOWN_MEASURES, model=model.name, dtype=model.dtype, way=variant.way
             )
-            graph.wait(SCORES, unknown, node)
+            graph.wait(RUN_PASS, unknown, node)
     return scores
 
 
@@ -80,7 +250,7 @@ def _add(
     available: Mapping[str, Reference],
 ) -> Node:
     model, study = variant.model, plan.study
-    identity = SCORES.id(
+    identity = RUN_PASS.id(
         relation, part, group=group.leading.name, model=model.name, dtype=model.dtype, way=variant.way
     )
     inputs = {name: available[name] for name in (*INPUTS[group.leading.about], *group.needs)}
@@ -93,7 +263,7 @@ def _add(
             declared[name] = declaration
     if refusal or variant.identity is None:
         nodes = [reference.node for reference in inputs.values()]
-        return graph.refuse(SCORES, identity, refusal, inputs=nodes)  # type: ignore[arg-type]
+        return graph.refuse(RUN_PASS, identity, refusal, inputs=nodes)  # type: ignore[arg-type]
     common: dict[str, Any] = {
         "model": model.name, "revision": variant.identity.revision, "dtype": variant.dtype, "seed": study.seed,
         "prompt": "" if model.gives_text_of  # which is asked by no prompt
@@ -115,7 +285,7 @@ def _add(
         variant.key, variant.name, per_query, variant.contrast, variant.replies,
     )  # fmt: skip
     return graph.add(
-        SCORES, identity, outputs, inputs=inputs, parameters=common, arguments=arguments,
+        RUN_PASS, identity, outputs, inputs=inputs, parameters=common, arguments=arguments,
         **_place(group, plan.parameters, model),
     )  # fmt: skip
 
@@ -193,7 +363,7 @@ def _compared(
     model = variant.model
     outputs = {"reliability": Output(tables.RELIABILITY, ("reliability", relation, model.name), "reliability")}
     return graph.add(
-        RELIABILITY, RELIABILITY.id(relation, model=model.name, dtype=model.dtype, way=variant.way), outputs,
+        COMPARE_SEEDS, COMPARE_SEEDS.id(relation, model=model.name, dtype=model.dtype, way=variant.way), outputs,
         inputs=inputs,
         parameters={"model": model.name, "dtype": variant.dtype, "seeds": [*prompts], "measures": measures},
         arguments=(tuple(measures), tuple(prompts)),
@@ -211,7 +381,7 @@ def decisions(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference
         of_relation = [reference for reference in own if reference.node.id.subject == relation]
         outputs = {"decided_answers": Output(tables.DECIDED_ANSWERS, ("verdicts", relation), "decided_answers")}
         node = graph.add(
-            DECISIONS, DECISIONS.id(relation), outputs, inputs={"questions": questions},
+            DECIDE_ANSWERS, DECIDE_ANSWERS.id(relation), outputs, inputs={"questions": questions},
             optional={f"{reference.role} {reference.node.id}": reference for reference in of_relation},
             parameters={"verdicts": digest}, arguments=plan.verdicts,
         )  # fmt: skip

@@ -188,10 +188,8 @@ def test_server_deployments_and_workers_start_on_postgresql(running: Running) ->
     described = {row["name"] for row in yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]}
     assert deployments.keys() == described >= {"failed", "gpu", "refresh", "report", "study"}
     assert [row["schedule"]["cron"] for row in deployments["study"]["schedules"]] == ["0 3 * * 1"]
-    for row in deployments.values():  # no machine's folder, but the variable that each worker fills in
-        assert row["pull_steps"] == [
-            {"prefect.deployments.steps.set_working_directory": {"directory": "{{ $SWAYMETER_HOME }}"}}
-        ]
+    for row in deployments.values():  # no machine's folder: each worker has its own
+        assert row["pull_steps"] == [{"swaymeter.flows.server.home.enter": {}}]
     automations = api.post("/automations/filter", json={}).json()
     assert deployments["failed"]["id"] in [one["actions"][0].get("deployment_id") for one in automations]
 

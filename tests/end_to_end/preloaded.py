@@ -80,7 +80,7 @@ def swaymeter(
 if os.environ.get(SIGN):
     os.environ.update(FIXED)
     for name in (
-        "swaymeter.flows.cli.main", "swaymeter.flows.cli.pipeline", "swaymeter.flows.cli.views.comparison",
+        "swaymeter.flows.cli.main", "swaymeter.flows.api", "swaymeter.flows.cli.views.comparison",
         "swaymeter.flows.cli.commands.annotate",
         "swaymeter.flows.execution.flow", "swaymeter.flows.datasets.annotate", "swaymeter.flows.server.api",
         "swaymeter.tasks.measures.run", "swaymeter.tasks.models", "swaymeter.tasks.models.loading",

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from swaymeter.data.warehouse.warehouse import opened
-from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.stages.aggregate import schema
 from tests.end_to_end.tiny_study import Run, TinyStudy
 
 

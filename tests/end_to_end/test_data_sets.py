@@ -6,7 +6,7 @@ from typing import Any
 import duckdb
 import yaml
 
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.stages.resolve import graph_of
 from tests.data.sources.layouts.samples import write
 from tests.flows.small_study import run
@@ -22,7 +22,7 @@ def test_a_published_data_set_takes_every_step(tmp_path: Path) -> None:
         "measures": {"answers": {"samples": 1, "max_new_tokens": 3}, "whose_answer": {}},
     }
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    chosen = Selected.of(str(tmp_path / "study.yaml"), str(tmp_path / "workspace"))
+    chosen = Study.load(str(tmp_path / "study.yaml"), str(tmp_path / "workspace"))
     memory: dict[Any, Any] = {}
     with without_pixels():
         graph = run(lambda: graph_of(chosen.plan, memory))

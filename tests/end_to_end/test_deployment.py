@@ -47,10 +47,10 @@ class Deployed:
                 for one in (*psutil.Process(process.pid).children(recursive=True), process):
                     one.kill()
 
-    def start(self, study: TinyStudy, name: str = "study") -> str:
+    def start(self, study: TinyStudy, name: str = "study", **parameters: Any) -> str:
         """A run of a deployment with the tiny study's parameters; gives its id."""
         deployment = self.api.get(f"/deployments/name/study/{name}").json()["id"]
-        parameters = {"study": str(study.file), "workspace": str(study.workspace)}
+        parameters |= {"study": str(study.file), "workspace": str(study.workspace)}
         created = self.api.post(f"/deployments/{deployment}/create_flow_run", json={"parameters": parameters})
         return str(created.raise_for_status().json()["id"])
 
@@ -80,7 +80,7 @@ def deployed(study: TinyStudy, tmp_path: Path) -> Iterator[Deployed]:
     """A server with the deployments as docs/schedules.md sets them up, and a worker."""
     here = Deployed(study.api, study.environment)
     with here.api:
-        here.api.post("/work_pools/", json={"name": "swaymeter", "type": "process"}).raise_for_status()
+        here.prefect("work-pool", "create", "swaymeter", "--type", "process", "--overwrite")
         here.prefect("deploy", "--all")
         with here.worker(tmp_path / "worker.log"):
             yield here
@@ -100,8 +100,8 @@ def test_a_deployment_fails_and_completes_on_retry(deployed: Deployed, study: Ti
     assert re.fullmatch(r"small, run, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", failed["name"])
     assert str(obstacle) in deployed.artifact(run, "failed-steps")
     states = deployed.task_runs(run)
-    (capital,) = [state for name, state in states.items() if name.startswith("score · capital · persuasion")]
-    (director,) = [state for name, state in states.items() if name.startswith("score · director · persuasion")]
+    (capital,) = [state for name, state in states.items() if name.startswith("score · capital · ")]
+    (director,) = [state for name, state in states.items() if name.startswith("score · director · ")]
     assert (capital, director, states["report · study · page"]) == ("Failed", "Completed", "Completed")
 
     obstacle.unlink()
@@ -115,3 +115,11 @@ def test_a_deployment_fails_and_completes_on_retry(deployed: Deployed, study: Ti
     new = {path for path, when in study.written().items() if others.get(path) != when}
     assert {path.parts[:2] for path in new} == {("scores", "capital")}
     assert [study.stored_prompts(relation, "persuasion") for relation in ("capital", "director")] == asked
+    assert "nanobind" not in (tmp_path / "worker.log").read_text()
+
+
+@pytest.mark.timeout(600)
+def test_what_cannot_be_done_is_refused_by_name(deployed: Deployed, study: TinyStudy) -> None:
+    refused = deployed.ended(deployed.start(study, relations=["capitol"]))
+    assert (refused["state_name"], refused["tags"]) == ("Refused", ["swaymeter", "tiny"])
+    assert refused["state"]["message"] == "no relation is named 'capitol'; did you mean 'capital'?"

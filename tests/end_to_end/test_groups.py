@@ -12,10 +12,10 @@ from scipy.stats import spearmanr
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from swaymeter.data.warehouse.warehouse import opened
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.stages.resolve import graph_of
-from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.places import STUDIES
 from tests.flows.small_study import run
 from tests.reports.pixels import without_pixels
@@ -29,7 +29,7 @@ QUERIES = 10
 
 
 @pytest.fixture(scope="module")
-def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Selected:
+def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Study:
     folder = tmp_path_factory.mktemp(request.param)
     content = yaml.safe_load((STUDIES / f"{request.param}.yaml").read_text(encoding="utf-8"))
     content["models"][0] |= {"name": str(save_language_model(folder / "model")), "device": "cpu"}
@@ -39,7 +39,7 @@ def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     else:
         content["facts"]["per_label"] = 2
     (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    chosen = Selected.of(str(folder / "study.yaml"), str(folder / "workspace"))
+    chosen = Study.load(str(folder / "study.yaml"), str(folder / "workspace"))
     memory: dict[Any, Any] = {}
     with without_pixels():
         graph = run(lambda: graph_of(chosen.plan, memory))
@@ -47,7 +47,7 @@ def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return chosen
 
 
-def rows(study: Selected, identity: StepId, role: str) -> list[dict[str, Any]]:
+def rows(study: Study, identity: StepId, role: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = study.graph.nodes[identity].output(role).read().to_pylist()
     return found
 
@@ -64,7 +64,7 @@ def by_hand(folder: str, contexts: list[str], query: str) -> tuple[torch.Tensor,
 
 
 @pytest.mark.parametrize("study", STUDY, indirect=True)
-def test_scores_of_ten_queries_are_those_of_plain_transformers(study: Selected) -> None:
+def test_scores_of_ten_queries_are_those_of_plain_transformers(study: Study) -> None:
     relation, model = STUDY[study.study.name], study.study.models[0]
     build = StepId("build", relation, "queries and contexts")
     queries, contexts = rows(study, build, "queries"), rows(study, build, "contexts")
@@ -85,7 +85,7 @@ def test_scores_of_ten_queries_are_those_of_plain_transformers(study: Selected) 
 
 
 @pytest.mark.parametrize("study", GROUPS, indirect=True)
-def test_the_page_and_the_database_have_the_groups(study: Selected) -> None:
+def test_the_page_and_the_database_have_the_groups(study: Study) -> None:
     page = (study.workspace.report / "index.html").read_text(encoding="utf-8")
     is_pairs = "pair" in STUDY[study.study.name]
     assert ("Which groups are swayed more easily?" in page) == is_pairs
@@ -101,7 +101,7 @@ def test_the_page_and_the_database_have_the_groups(study: Selected) -> None:
 
 
 @pytest.mark.parametrize("study", [CORPUS], indirect=True)
-def test_susceptibility_goes_with_counts_as_scipy_says(study: Selected) -> None:
+def test_susceptibility_goes_with_counts_as_scipy_says(study: Study) -> None:
     lines = [line for file in sorted((STUDIES / "made-up-corpus").glob("*")) for line in file.read_text().splitlines()]
     text = " . ".join(re.sub(r"[^\w\s]", "", json.loads(line)["text"]) for line in lines)
     with opened(study.workspace.database, schema()) as warehouse:

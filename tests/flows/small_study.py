@@ -2,16 +2,19 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from swaymeter.data.records.table import Table
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
+from swaymeter.flows.execution.executor import Executor
 from swaymeter.flows.execution.progress import Progress
-from swaymeter.flows.execution.runner import Runner
+from swaymeter.flows.execution.task import Task
+from swaymeter.flows.execution.workers.workers import Outcome, Workers
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import Run, Stage, Step
@@ -55,12 +58,12 @@ def write_study(folder: Path, study: Any) -> str:
     return str(file)
 
 
-def selected(folder: Path, **changes: Any) -> Selected:
+def selected(folder: Path, **changes: Any) -> Study:
     """The sound study, with changes to it; its graph is resolved when it is first asked for."""
-    return Selected.of(write_study(folder, small_study(folder, **changes)))
+    return Study.load(write_study(folder, small_study(folder, **changes)))
 
 
-def prepare(study: Selected) -> Selected:
+def prepare(study: Study) -> Study:
     """The study with its facts and questions fetched and its prompts built; what is alike is built once and copied."""
     root, alike = study.workspace.root, study.study.model_dump_json(exclude={"models", "workspace"})
     if alike in _prepared and not root.exists():
@@ -79,7 +82,7 @@ _folder = tempfile.TemporaryDirectory(prefix="swaymeter-tests-")
 _prepared: dict[str, Path] = {}
 
 
-def score(study: Selected, *, seconds: float = 3.0, prompts: int = 6) -> Selected:
+def score(study: Study, *, seconds: float = 3.0, prompts: int = 6) -> Study:
     """The study with a row in each of its score files."""
     while True:
         nodes = [node for node in study.graph if node.id.stage == "score" and node.step and node.state != "done"]
@@ -94,16 +97,49 @@ def score(study: Selected, *, seconds: float = 3.0, prompts: int = 6) -> Selecte
         study = again(study)
 
 
-def again(study: Selected) -> Selected:
+def again(study: Study) -> Study:
     """The study, whose graph is resolved anew."""
-    return Selected(study.name, study.study, study.workspace, study.selection)
+    return Study(study.name, study.study, study.workspace, study.selection)
 
 
 class Ended:
-    """The future of a step that has run already."""
+    """The future of a task that has run already."""
 
     def add_done_callback(self, fn: Callable[[Any], None]) -> None:
         fn(self)
+
+
+class Here(Workers):
+    """Workers that tell each step after it has run."""
+
+    def __init__(self, ran: Callable[[Step], None]) -> None:
+        super().__init__()
+        self._ran = ran
+
+    def compute(self, step: Step, run: Run) -> Outcome:
+        outcome = super().compute(step, run)
+        self._ran(step)
+        return outcome
+
+
+def executor(
+    resolve: Callable[[], Graph],
+    selection: Selection | None = None,
+    workers: Workers | None = None,
+    progress: Progress | None = None,
+    pool: ThreadPoolExecutor | None = None,
+) -> Executor:
+    """An executor that runs tasks in threads of a pool, or in this one."""
+    shown, workers = progress or Progress(), workers or Workers()
+    here = Run(resolve().workspace.root)
+
+    def submit(task: Task, upstream: Mapping[str, bool]) -> Any:
+        if pool:
+            return pool.submit(task.compute, here, workers, shown)
+        task.compute(here, workers, shown)
+        return Ended()
+
+    return Executor(resolve, selection or Selection(), submit, shown, workers)
 
 
 def run(
@@ -113,20 +149,8 @@ def run(
     progress: Any = None,
 ) -> Graph:
     """Runs the steps of a graph in this thread; `ran` is told each, after it has run."""
-    workspace = resolve().workspace
-
-    def submit(step: Step) -> Ended:
-        try:
-            step.function(step, Run(workspace.root))
-        except Exception as error:
-            workspace.note_failure(str(step.id), step.key, str(error))
-        else:
-            workspace.forget_failure(str(step.id), step.key)
-        ran(step)
-        return Ended()
-
-    with workspace.lock():
-        return Runner(resolve, selection or Selection(), submit, progress or Progress()).run()
+    with resolve().workspace.lock():
+        return executor(resolve, selection, Here(ran), progress).run()
 
 
 def _one_row(table: Table) -> Any:

@@ -10,8 +10,8 @@ import pytest
 import swaymeter
 from swaymeter.data.errors import InputError, UsageError, WorkFailed, WorkspaceError
 from swaymeter.data.warehouse.loading import build
-from swaymeter.flows.cli.pipeline import Selected
-from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.api import Study
+from swaymeter.flows.stages.aggregate import schema
 from tests.data.warehouse.small_study import MADE, small_study, stored, table
 
 
@@ -67,10 +67,10 @@ def test_a_run_compared_with_itself_does_not_differ(results: swaymeter.Results) 
 
 
 def test_a_run_that_fails_says_which_step_and_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def execute(selected: Selected, name: str, progress: Any, **how: bool) -> tuple[Any, str]:
+    def execute(selected: Study, name: str, progress: Any, **how: bool) -> tuple[Any, str]:
         progress.failures["score · capital"] = "no such model"
         return SimpleNamespace(), "1 step failed"
 
-    monkeypatch.setattr(Selected, "execute", execute)
+    monkeypatch.setattr(Study, "execute", execute)
     with pytest.raises(WorkFailed, match="1 step failed: score · capital: no such model"):
-        swaymeter.run("quickstart", workspace=tmp_path)
+        swaymeter.Study.load("quickstart", tmp_path).run()

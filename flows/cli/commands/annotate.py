@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from swaymeter.flows.cli.console import first_names, print_line, print_table, warn
+from swaymeter.data.errors import first_names
+from swaymeter.flows.cli.console import print_line, print_table, warn
 from swaymeter.flows.cli.options import Folder, StudyFile, Traceback
 
 annotate = typer.Typer(
@@ -34,10 +35,10 @@ def export(
 
     Example: [bold]swaymeter annotate export quickstart ada.xlsx --annotator ada[/bold]
     """
-    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.api import Study
     from swaymeter.flows.datasets import annotate as work
 
-    contents = Selected.of(study, workspace).contents
+    contents = Study.load(study, workspace).contents
     exported = work.export(contents, file, annotator, conflicts=conflicts, partitions=tuple(partition or ()))
     _warn_of(exported.missing)
     if exported.too_long:
@@ -60,10 +61,10 @@ def import_(
 
     Example: [bold]swaymeter annotate import quickstart ada.xlsx --annotator ada[/bold]
     """
-    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.api import Study
     from swaymeter.flows.datasets import annotate as work
 
-    imported = work.import_(Selected.of(study, workspace).contents, file, annotator, revise=revise)
+    imported = work.import_(Study.load(study, workspace).contents, file, annotator, revise=revise)
     _warn_of(imported.missing)
     if imported.unfinished:
         warn(f"rows with a note and no choice yet, not imported: {first_names(imported.unfinished, NAMED)}")
@@ -82,10 +83,10 @@ def status(study: StudyFile, workspace: Folder = None, traceback: Traceback = Fa
     Example: [bold]swaymeter annotate status quickstart[/bold]
     """
     from swaymeter.data.records import ANNOTATION_CHOICES
-    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.api import Study
     from swaymeter.flows.datasets import annotate as work
 
-    standing = work.standing(Selected.of(study, workspace).contents)
+    standing = work.standing(Study.load(study, workspace).contents)
     _warn_of(standing.missing)
     agreement, rows = standing.agreement, []
     for name, counts in agreement.counts.items():

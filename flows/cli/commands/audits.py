@@ -194,7 +194,7 @@ def audit(
     Example: [bold]swaymeter audit own-questions --model smollm2-135m-instruct --fail-under follow.supporting=0.9[/bold]
     """
     from swaymeter.data.sources.own.named_file import wrong_rows
-    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.api import Study
     from swaymeter.flows.cli.terminal import TerminalProgress, log_to, summary
     from swaymeter.flows.cli.views import ages
     from swaymeter.flows.cli.views import audit as view
@@ -218,7 +218,7 @@ def audit(
             passages=view.passages_of(set_ or (), order or (), passages_as), replies=replies or (),
             concurrency=concurrency, timeout_s=timeout,
         )  # fmt: skip
-        selected = Selected.of(str(study))
+        selected = Study.load(str(study))
         before = earlier.baseline(baseline, selected.workspace.database) if baseline else None
         selected.check_models("run")
         read = view.read_rows(selected.study, thresholds, folder)

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from swaymeter.data.errors import StudyFileError, UsageError
+from swaymeter.data.errors import UsageError
 from swaymeter.flows.cli import options
 from swaymeter.flows.cli.commands.stages import carry_out
-from swaymeter.flows.cli.console import first_names, print_line, print_product
+from swaymeter.flows.cli.console import print_line, print_product
 
 cluster = typer.Typer(help="Run a study on workers that a cluster's queue starts, and that end with it.")
 
@@ -40,11 +40,11 @@ def slurm(
 
     Example: [bold]swaymeter cluster slurm my-study.yaml --workers 8 --partition gpu --dry-run[/bold]
     """
-    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.api import Study
     from swaymeter.flows.execution.workers.slurm import Jobs
-    from swaymeter.flows.stages.refusals import refusals
+    from swaymeter.flows.stages.refusals import check_run
 
-    selected = Selected.of(study, workspace, runner="dask")
+    selected = Study.load(study, workspace, runner="dask")
     if selected.study.execution.address:
         raise UsageError(f"{study}: execution.address names a cluster that is there already; leave it out")
     if gpus is None:
@@ -56,9 +56,7 @@ def slurm(
         return
     selected.check_models("run")
     with selected.workspace.lock():  # nothing is submitted for a workspace that another run uses
-        of = selected.selection.of(selected.graph)
-        if problems := [*refusals(selected.graph, selected.plan, of, offline=offline)]:
-            raise StudyFileError(f"{study}: {first_names(problems, separator='; ')}")
+        check_run(selected.graph, selected.plan, selected.selection, name=study, offline=offline)
         print_line(f"{workers} jobs are submitted; the run begins with the first worker, Ctrl-C ends them")
         with jobs.started(workers):
             carry_out("run", selected, offline=offline, traceback=traceback)

@@ -83,10 +83,10 @@ def history(
 
     Example: [bold]swaymeter history nightly.yaml --csv numbers.csv --figure numbers.svg[/bold]
     """
-    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.api import Study
     from swaymeter.flows.cli.views import comparison as view
 
-    database = Selected.of(study, workspace).workspace.database if workspace else view.database_of(study)
+    database = Study.load(study, workspace).workspace.database if workspace else view.database_of(study)
     frames = view.read_history(database)
     number, changes = view.select_run(frames, run)
     files = []

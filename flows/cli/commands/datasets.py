@@ -24,10 +24,10 @@ def export(
 
     Example: [bold]swaymeter export quickstart yago_qec.json[/bold]
     """
-    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.api import Study
     from swaymeter.flows.datasets.export import export
 
-    counts, without = export(Selected.of(study, workspace, relation).contents, file, force=force)
+    counts, without = export(Study.load(study, workspace, relation).contents, file, force=force)
     if without:
         warn(f"left out, since YAGO has no predicate for them: {', '.join(without)}")
     print_line(f"{file}: {sum(counts.values())} facts of {len(counts)} relations")
@@ -47,10 +47,10 @@ def export_questions(
 
     Example: [bold]swaymeter export-questions wikidata my-dynamicqa[/bold]
     """
-    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.api import Study
     from swaymeter.flows.datasets.export import export_questions
 
-    contents = Selected.of(study, workspace, relation).contents
+    contents = Study.load(study, workspace, relation).contents
     counts, omitted = export_questions(contents, folder, force=force, incomplete=incomplete)
     for question, why in omitted:
         warn(f"left out, for {why}: {question.question!r}")
@@ -68,10 +68,10 @@ def publish(
 
     Example: [bold]swaymeter publish quickstart my-paper[/bold]
     """
-    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.api import Study
     from swaymeter.flows.datasets.publish import publish
 
-    print_line(str(publish(Selected.of(study, workspace).contents, study, folder)))
+    print_line(str(publish(Study.load(study, workspace).contents, study, folder)))
 
 
 @datasets.command()
@@ -82,11 +82,11 @@ def predicates(
 
     Example: [bold]swaymeter predicates yago[/bold]
     """
-    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.api import Study
     from swaymeter.flows.datasets.export import predicates_of_graph
 
     rows = []
-    for row, users in predicates_of_graph(Selected.of(study, workspace).contents, offline=offline):
+    for row, users in predicates_of_graph(Study.load(study, workspace).contents, offline=offline):
         classes = ", ".join(iri[max(iri.rfind("/"), iri.rfind("#")) + 1 :] for iri in row.subject_classes)
         rows.append((row.iri, f"{row.triples:,}", classes, ", ".join(users)))
     print_table(("predicate", "triples", "classes of its subjects", "relations"), rows, numbers=("triples",))

@@ -10,10 +10,10 @@ import typer
 
 from swaymeter.data.errors import WorkFailed
 from swaymeter.flows.cli import options
-from swaymeter.flows.cli.console import err, out, print_line, print_product
+from swaymeter.flows.cli.console import err, out, print_line, print_product, warn
 
 if TYPE_CHECKING:
-    from swaymeter.flows.cli.pipeline import Selected  # takes long to import
+    from swaymeter.flows.api import Study  # takes long to import
 
 stages = typer.Typer()
 
@@ -30,14 +30,14 @@ ONLY_OF = {"refresh": ("run", "fetch"), "runner": ("run", "fetch", "score")}
 """The commands that have an option: the others fetch nothing, or ask no model."""
 
 
-def carry_out(name: str, selected: "Selected", *, traceback: bool = False, **how: bool) -> None:
+def carry_out(name: str, selected: "Study", *, traceback: bool = False, **how: bool) -> None:
     """Runs what of a study is not done, and shows what came of it; name: `run` or a stage; how: as `execute` has it."""
     from swaymeter.flows.cli.terminal import TerminalProgress, log_to, show_findings, summary
 
     began = time.monotonic()
     progress = TerminalProgress(out)
     log_to(out, verbose=traceback)
-    graph, message = selected.execute(name, progress, **how)
+    graph, message = selected.execute(name, progress, waiting=warn, **how)
     summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs(), err)
     if name in ("run", "report") and (found := selected.findings(graph)):
         show_findings(out, found)
@@ -46,7 +46,7 @@ def carry_out(name: str, selected: "Selected", *, traceback: bool = False, **how
     if message:
         raise typer.Exit(WorkFailed.exit_code)
     if selected.study.thresholds and name in ("run", "aggregate", "report"):
-        from swaymeter.flows.steps.thresholds import judge_thresholds
+        from swaymeter.flows.stages.thresholds import judge_thresholds
         from swaymeter.flows.study.thresholds import refuse_unmet
 
         refuse_unmet(judge_thresholds(selected.study, selected.workspace.database))
@@ -67,9 +67,9 @@ def _stage(name: str) -> Callable[..., None]:
         dry_run: options.DryRun = False,
         traceback: options.Traceback = False,
     ) -> None:
-        from swaymeter.flows.cli.pipeline import Selected
+        from swaymeter.flows.api import Study
 
-        selected = Selected.of(study, workspace, relation, model, measure, runner)
+        selected = Study.load(study, workspace, relation, model, measure, runner)
         selected.check_models(name)
         if not dry_run:
             carry_out(name, selected, force=force, refresh=refresh, offline=offline, wait=wait, traceback=traceback)
@@ -104,10 +104,10 @@ def status(
 
     Example: [bold]swaymeter status quickstart --measure persuasion[/bold]
     """
-    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.api import Study
     from swaymeter.flows.cli.views import status as view
 
-    selected = Selected.of(study, workspace, relation, model, measure)
+    selected = Study.load(study, workspace, relation, model, measure)
     rows, root = selected.rows(), selected.workspace.root
     if as_json:
         print_product(view.as_json(rows, root))

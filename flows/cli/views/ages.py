@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 
 from swaymeter.data.errors import UsageError
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
+from swaymeter.flows.cli.console import warn
 from swaymeter.flows.cli.terminal import TerminalProgress
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.selection import Selection
@@ -43,7 +44,7 @@ def max_age_of(text: str | None) -> timedelta | None:
 
 
 def execute(
-    selected: Selected, progress: TerminalProgress, max_age: timedelta | None, *, force: bool, offline: bool, wait: bool
+    selected: Study, progress: TerminalProgress, max_age: timedelta | None, *, force: bool, offline: bool, wait: bool
 ) -> tuple[Graph, str | None]:
     """Run an audit; ask a server again whose stored answers are older than max_age.
 
@@ -52,14 +53,14 @@ def execute(
     stale = _stale_models(selected, max_age) if max_age is not None and not (force or offline) else []
     if stale and len(stale) < len(selected.study.models):
         again = replace(selected, selection=Selection(models=tuple(stale)))
-        graph, message = again.execute("score", progress, force=True, wait=wait)
+        graph, message = again.execute("score", progress, force=True, wait=wait, waiting=warn)
         if message:
             return graph, message
         stale = []
-    return selected.execute("run", progress, force=force or bool(stale), offline=offline, wait=wait)
+    return selected.execute("run", progress, force=force or bool(stale), offline=offline, wait=wait, waiting=warn)
 
 
-def _stale_models(selected: Selected, max_age: timedelta) -> list[str]:
+def _stale_models(selected: Study, max_age: timedelta) -> list[str]:
     """Return the models at a server of which a stored answer is older."""
     names = dict[str, None]()
     for node in selected.graph:

@@ -28,14 +28,14 @@ from swaymeter.data.sources.own.source import OwnQuestions, not_usable, read_que
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.storage.writing import write_file
 from swaymeter.data.warehouse.warehouse import opened
+from swaymeter.flows.api import Study
 from swaymeter.flows.cli.console import print_line, print_table
-from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.cli.views.baseline import Compared, last_audit
 from swaymeter.flows.cli.views.comparison import show_numbers
-from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.study.places import AUDIT, STUDIES
 from swaymeter.flows.study.sections import ModelPart
-from swaymeter.flows.study.study import Study
+from swaymeter.flows.study.study import Study as StudyFile
 from swaymeter.flows.study.thresholds import IN_NATS, QUANTITIES, Judged, Measured, Threshold, measured_of
 from swaymeter.reports import variants
 from swaymeter.reports.estimates import MOST_NAMED, cut_off, empty, estimate, not_answered, plural, served_beside
@@ -89,7 +89,7 @@ class Audited(NamedTuple):
         return len(self.means[["model", "dtype"]].drop_duplicates()) <= MOST_NAMED
 
 
-def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> ReadQuestions:
+def read_rows(study: StudyFile, thresholds: Iterable[Threshold], folder: Path) -> ReadQuestions:
     """What an audit's file has; rows that cannot be used are listed in the folder's NOT_USED.
 
     UsageError where no row, or none of a kind, can be used, or a threshold is not possible.
@@ -385,7 +385,7 @@ def _function(module: str, function: str) -> dict[str, str]:
     return {"name": f"{path.name if path else module}:{function}", "function": reference}
 
 
-def results_of(selected: Selected) -> Audited:
+def results_of(selected: Study) -> Audited:
     """Return the results of the study that was run, which another study of the workspace never has."""
     return found_in(selected.workspace.database)
 
@@ -503,7 +503,7 @@ def show(console: Console, measured: Sequence[Measured]) -> None:
 
 
 def as_json(
-    selected: Selected,
+    selected: Study,
     found: Audited,
     read: ReadQuestions,
     outcome: Judged,

@@ -23,9 +23,9 @@ from swaymeter.data.records import Fact, as_row
 from swaymeter.data.storage.workspace import DATABASE, slug
 from swaymeter.data.storage.writing import beside, put, write_file
 from swaymeter.data.warehouse.warehouse import Limits, opened
+from swaymeter.flows.api import Study
 from swaymeter.flows.cli.console import print_line, print_table
-from swaymeter.flows.cli.pipeline import Selected
-from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.study.thresholds import name_of
 from swaymeter.reports import comparison as texts
 from swaymeter.reports.comparison import NUMBERS, RUNS, RunChanges, changes_of_run, sentence, source_lines
@@ -120,7 +120,7 @@ def database_of(run: str) -> Path:
     """
     path = Path(run).expanduser()
     database = path / DATABASE if path.is_dir() else path if path.suffix == ".duckdb" else None
-    database = database or Selected.of(run).workspace.database
+    database = database or Study.load(run).workspace.database
     if not database.exists():
         raise UsageError(f"{run} has no database {database}; run the study, or name a workspace")
     return database

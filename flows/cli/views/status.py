@@ -2,37 +2,17 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
+from swaymeter.flows.api import StatusRow
 from swaymeter.flows.cli.console import by_reason, print_line, print_table
 
 STYLES = {"done": "green", "missing": "yellow", "blocked": "yellow", "failed": "red", "damaged": "red"}
-
-
-@dataclass(frozen=True)
-class StatusRow:
-    """A step and its state: `done`, `missing`, `damaged`, `failed` or `blocked`; what is empty does not apply.
-
-    rejected: how many candidates of facts were looked at in vain, by reason.
-    """
-
-    subject: str
-    model: str
-    measure: str
-    stage: str
-    state: str
-    reason: str = ""
-    rejected: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The step in one line."""
-        return " · ".join(filter(None, (self.stage, self.model, self.subject, self.measure)))
 
 
 def is_broken(rows: Sequence[StatusRow]) -> bool:

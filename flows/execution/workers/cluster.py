@@ -23,7 +23,8 @@ from swaymeter.data.errors import UsageError, WorkspaceError, first_line
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.workers.elsewhere import attempt_elsewhere, here, why_not, why_not_held
 from swaymeter.flows.execution.workers.local import MARKS, local_cluster
-from swaymeter.flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Outcome, Workers, failed
+from swaymeter.flows.execution.workers.workers import AT_ONCE, INTERRUPTED, TRIES, Outcome, Workers, failed
+from swaymeter.flows.graph.graph import Node
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.study.sections import ModelPart
 
@@ -34,9 +35,6 @@ SECONDS_BETWEEN_LOOKS = 2.0
 
 SECONDS_REFUSED = 10.0
 """How long a worker that does not fit gets no steps: then it is tried again, as a folder may be mounted again."""
-
-SHORT_SECONDS = 2.0
-"""Steps that take less are begun ahead, for a worker that is at work. A longer one waits for the first that is free."""
 
 SECONDS_TO_COME = 120
 """How long a run waits for the first worker."""
@@ -74,7 +72,6 @@ class Cluster(Workers):
         self._seen, self._fitted = set[str](), set[str]()  # marks, and workers that fitted once
         self._refused: dict[str, tuple[float, str]] = {}  # until when a worker gets no steps, and why
         self._looking, self._looked_at = threading.Lock(), -math.inf
-        self._last_took = math.inf  # seconds, of the last step that was computed
         self._choosing, self._given = threading.Lock(), Counter[str]()  # steps that each worker has
         self._missed = set[str]()  # what no worker has had for a while, as was said
 
@@ -170,10 +167,10 @@ class Cluster(Workers):
 
     def at_once(self) -> Mapping[str, int]:
         self._look()
-        each = 1 + (AHEAD if self._last_took < SHORT_SECONDS else 0)
-        return {**AT_ONCE, **{mark: len(self._fitting(mark)) * each for mark in MARKS}}
+        # A task for a mark that no worker has had is begun, and fails with the reason.
+        return {**AT_ONCE, **{mark: len(self._fitting(mark)) if mark in self._seen else 1 for mark in MARKS}}
 
-    def place(self, step: Step) -> str:
+    def place(self, step: Step | Node) -> str:
         if not step.device:
             return super().place(step)
         fit_once = self._fitted | (self._marks.keys() - self._refused.keys())  # one that is refused may come back
@@ -190,7 +187,6 @@ class Cluster(Workers):
         topic, begun, away = f"{step.id} {uuid4()}", 0, 0
         while begun < TRIES:
             if outcome := self._tried(step, run, mark, topic):
-                self._last_took = outcome.spent.seconds if outcome.spent else self._last_took
                 away += outcome.is_away
                 if not outcome.is_away or self._away(run):
                     return outcome

@@ -14,21 +14,18 @@ from typing import Self
 
 from swaymeter.data.errors import ServiceClosed, SwaymeterError, WorkspaceError
 from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.graph.graph import Node
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.tasks.measures.run import Spent
 from swaymeter.tasks.models.files.hub import leave_alone
 
 log = logging.getLogger(__name__)
 
-AHEAD = 1
-"""Steps that are begun beyond those that there is room for: what Prefect does for one costs the step before no time."""
-
-AT_ONCE: Mapping[str, int] = {"services": 3, "compute": 1 + AHEAD}
-"""Steps that are begun at the same time: those that wait for services, and those that have the processors or the GPU.
-Of the latter one is computed, and the others wait for it."""
+AT_ONCE: Mapping[str, int] = {"services": 3, "compute": 1}
+"""Tasks that run at the same time: those that wait for services, and those that have the processors or the GPU."""
 
 OF_A_SERVER = 1
-"""Steps that are begun at the same time of one model at a server; the requests of one are many."""
+"""Tasks that run at the same time of one model at a server; the requests of one are many."""
 
 TRIES = 4
 """How often a step is begun whose worker dies: by the fourth time it is probably the step that kills it."""
@@ -91,15 +88,17 @@ class Workers:
         self._computing, self._is_abandoned = threading.Lock(), False
 
     def at_once(self) -> Mapping[str, int]:
-        """How many steps may be given at the same time, by place; it may change while a study runs."""
+        """Return the number of tasks that may run at the same time, by place; it may change while a study runs."""
         return AT_ONCE
 
-    def place(self, step: Step) -> str:
-        """Which of the places a step takes: a model at a server is one of its own, which `at_once` does not name."""
+    def place(self, step: Step | Node) -> str:
+        """Return the place that a step takes; a model at a server is one of its own, which `at_once` does not name."""
         return f"server {step.id.model}" if step.resource == "server" else step.resource
 
     def compute(self, step: Step, run: Run) -> Outcome:
         """Has a step computed and waits for it; called from a thread of the step's own."""
+        if self._is_abandoned:
+            return INTERRUPTED
         if step.resource != "compute":
             return attempt(step, run)
         with self._computing:

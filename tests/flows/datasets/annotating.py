@@ -8,7 +8,7 @@ from typing import Any
 from openpyxl import load_workbook
 
 from swaymeter.data.records import Question
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.datasets import annotate
 from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages.contents import Contents
@@ -17,7 +17,7 @@ from tests.flows.small_study import again
 Fill = Mapping[str, Mapping[str, str]]
 
 
-def without(study: Selected, partition: str) -> Selected:
+def without(study: Study, partition: str) -> Study:
     """The study after the questions of a partition were lost."""
     study.graph.nodes[StepId("fetch", partition, "questions")].output("questions").artifact.discard()
     return again(study)

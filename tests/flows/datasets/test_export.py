@@ -11,7 +11,7 @@ from swaymeter.data.dataset.differences import difference
 from swaymeter.data.errors import UsageError
 from swaymeter.data.sources.dynamicqa import published as dynamicqa
 from swaymeter.data.sources.graph.qec import read_qec
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.datasets.export import export
 from swaymeter.flows.stages.contents import Contents
 from tests.data.sources.graph.yago_graph import write_graph
@@ -28,7 +28,7 @@ def study(tmp_path: Path) -> str:
 
 @pytest.fixture
 def fetched(study: str) -> Contents:
-    return prepare(Selected.of(study)).contents
+    return prepare(Study.load(study)).contents
 
 
 def without_yago(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
@@ -95,7 +95,7 @@ def test_facts_that_are_not_fetched_are_named(swaymeter: Command, study: str, tm
 def test_a_study_without_facts_has_nothing_to_export(facts: Any, tmp_path: Path) -> None:
     study = small_study(tmp_path, facts=facts, measures={"accuracy": {}})
     with pytest.raises(UsageError, match="the study small uses no facts, so there is nothing to export"):
-        export(Selected.of(write_study(tmp_path, study)).contents, tmp_path / "q.json", force=False)
+        export(Study.load(write_study(tmp_path, study)).contents, tmp_path / "q.json", force=False)
 
 
 def test_exported_questions_can_be_read_again(swaymeter: Command, tmp_path: Path) -> None:

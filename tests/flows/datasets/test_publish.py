@@ -5,10 +5,10 @@ import duckdb
 import pytest
 
 import swaymeter.reports.publish as publishing
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.stages.report import DRAW_REPORT
 from swaymeter.flows.stages.resolve import graph_of
-from swaymeter.flows.stages.study_graph import REPORT
 from tests.flows.conftest import Command
 from tests.flows.small_study import prepare, run, score, small_study, write_study
 from tests.registered import only
@@ -29,7 +29,7 @@ def test_a_study_without_a_database_is_refused(study: str, tmp_path: Path, swaym
 
 
 def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    selected = score(prepare(Selected.of(study)))
+    selected = score(prepare(Study.load(study)))
     run(lambda: graph_of(selected.plan), Selection(stages=("aggregate",)))
     with only(publishing.FIGURES, ()), only(publishing.TABLES, ()):
         ended = swaymeter("publish", study, str(tmp_path / "paper"))
@@ -44,7 +44,7 @@ def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command, mo
     keys = []
     for digest in ("before", "after"):
         monkeypatch.setattr("swaymeter.data.catalog.digest", lambda name, digest=digest: f"{digest} {name}")
-        step = graph_of(selected.plan).nodes[REPORT.id("study")].step
+        step = graph_of(selected.plan).nodes[DRAW_REPORT.id("study")].step
         assert step is not None
         keys.append(step.outputs["files"].key)
     assert keys[0] != keys[1]  # of the page, which prints what the catalog says

@@ -35,6 +35,6 @@ def test_scoring_shows_how_far_it_is(lasting: httpx.Client, program: Callable[..
         return [(one["data"], one["description"]) for one in found]
 
     with program(SCORING) as scoring:
-        until(lambda: shown() == [(37.5, "Scoring: 1 of 4 steps have ended.")])
+        until(lambda: shown() == [(37.5, "Scoring: 1 of 4 steps are done.")])
         assert scoring.communicate("go on\n", timeout=60)[1] == ""
-    assert shown() == [(100.0, "Scoring: 4 of 4 steps have ended.")]
+    assert shown() == [(75.0, "Scoring: 3 of 4 steps are done; 1 failed.")]

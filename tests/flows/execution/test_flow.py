@@ -13,6 +13,12 @@ def test_what_is_impossible_is_refused_before_anything_runs(tmp_path: Path) -> N
     assert not (study.workspace.root / "facts").exists()
 
 
+def test_unknown_names_are_refused_by_the_flow(tmp_path: Path) -> None:
+    study = selected(tmp_path, questions=None, measures={"persuasion": {}})
+    refused = flow.study.fn(study.name, str(study.workspace.root), relations=["capitol"])
+    assert (refused.name, refused.message) == ("Refused", "no relation is named 'capitol'; did you mean 'capital'?")
+
+
 def test_what_failed_stands_first_with_what_to_do(toy: Toy) -> None:
     toy.failing = {BUILD_A, FETCH_B}
     toy.run()

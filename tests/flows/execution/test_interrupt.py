@@ -61,7 +61,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from swaymeter.flows.execution import interrupt
 from swaymeter.flows.execution.progress import Progress
-from swaymeter.flows.execution.runner import Runner
+from swaymeter.flows.execution.executor import Executor
 from swaymeter.flows.graph.selection import Selection
 from tests.flows.graph.toy import Toy
 
@@ -76,7 +76,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 interrupt.SECONDS = 1.0
 toy = Toy(Path(sys.argv[1]))
 print("computes", flush=True)
-Runner(toy.graph, Selection(), lambda step: Future(), Progress()).run()  # no step ever ends
+Executor(toy.graph, Selection(), lambda *task: Future(), Progress()).run()  # no task ever ends
 """
 
 

@@ -90,9 +90,7 @@ class Toy:
 
 def kind_of(identity: StepId, version: int = 1) -> StepKind:
     numbers = ("numbers",)
-    return StepKind(
-        identity.stage, "numbers", "subject", numbers, compute, needs=numbers, reads=numbers, version=version
-    )
+    return StepKind(identity.stage, "numbers", numbers, compute, version=version)
 
 
 def compute(step: Step, run: Run) -> None:

@@ -1,13 +1,17 @@
 """The automation of a lasting server: runs of killed processes become Crashed."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 import yaml
+from prefect.server.utilities.user_templates import render_user_template_sync
 
 from swaymeter.flows.server.settings import HEARTBEAT_SECONDS
 from tests.flows.conftest import until
@@ -26,6 +30,13 @@ def study():
 
 study(return_state=True)
 """
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """A flow run, as templates see it."""
+
+    parameters: dict[str, Any]
 
 
 @pytest.fixture
@@ -72,3 +83,19 @@ def test_runs_of_deployments_send_the_heartbeats_that_are_missed() -> None:
     assert {one["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] for one in variables} == {str(HEARTBEAT_SECONDS)}
     within = yaml.safe_load((ROOT / "automations.yaml").read_text())["trigger"]["within"]
     assert within >= 3 * HEARTBEAT_SECONDS
+
+
+def test_failed_relations_are_tried_with_their_run_s_parameters() -> None:
+    described = yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]
+    (trigger,) = next(one["triggers"] for one in described if one["name"] == "failed")
+    assert trigger["schedule_after"] >= 60  # an outage of a minute is over by then
+    assert "prefect.flow-run.Refused" not in trigger["expect"]
+    whole = {"relations": ["capital"], "models": ["m"], "measures": ["persuasion"], "runner": "dask", "offline": True}
+    for given, expected in ((whole, whole), ({}, {**dict.fromkeys(whole), "offline": False})):
+        context = {"flow_run": Parameters({"study": "small.yaml", "workspace": None, **given})}
+        rendered = {
+            name: json.loads(render_user_template_sync(value["value"]["template"], context))
+            for name, value in trigger["parameters"].items()
+            if isinstance(value, dict)
+        }
+        assert rendered == {"workspace": None, **expected}

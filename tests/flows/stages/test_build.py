@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages.refusals import refusals
@@ -33,7 +33,7 @@ father,It is Lord Byron.,,,
 RELATIONS: Any = {"source": "A test.", "licence": "None.", "relations": {"seat": {**SOUND, "yago": None}}}
 
 
-def own_study(folder: Path, facts: str = FACTS, contexts: str = CONTEXTS, relations: Any = RELATIONS) -> Selected:
+def own_study(folder: Path, facts: str = FACTS, contexts: str = CONTEXTS, relations: Any = RELATIONS) -> Study:
     """The small study with these files."""
     (folder / "facts.csv").write_text(facts, encoding="utf-8")
     (folder / "contexts.csv").write_text(contexts, encoding="utf-8")
@@ -124,7 +124,7 @@ def test_sets_are_made_of_drawn_questions_alone(tmp_path: Path) -> None:
     rows.append({"id": "few", "question": "What?", "answer": "supporting", "contexts": [other]})
     (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, rows)))
 
-    def study(*orders: str) -> Selected:
+    def study(*orders: str) -> Study:
         sets = {"sets": ["supporting+conflicting"], "orders": orders}
         questions = {"source": "file", "file": str(tmp_path / "mine.jsonl"), "per_partition": 2, "passages": sets}
         return selected(tmp_path, facts=None, questions=questions, measures={"passage_persuasion": {}})

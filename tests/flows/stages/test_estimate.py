@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages import plan
 from swaymeter.flows.stages.estimate import estimate
@@ -23,7 +23,7 @@ SWITCHED = CHAT + "{% if enable_thinking %}<think>{% endif %}"
 SCORES = Selection(stages=("score",))
 
 
-def lines(study: Selected, selection: Selection = SCORES) -> list[str]:
+def lines(study: Study, selection: Selection = SCORES) -> list[str]:
     return list(estimate(study.graph, study.plan, selection))
 
 

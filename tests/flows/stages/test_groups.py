@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from swaymeter.data.errors import StudyFileError, UsageError
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.datasets.export import export
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import StepId
@@ -25,7 +25,7 @@ MEASURES = {"persuasion": {}, "susceptibility": {}}
 def study(
     folder: Path, rows: list[str] = NAMES, measures: Any = MEASURES, contexts: Any = None, seeds: Any = None,
     **facts: Any,
-) -> Selected:
+) -> Study:
     (folder / "names.csv").write_text("\n".join(rows), encoding="utf-8")
     (folder / "texts.yaml").write_text(yaml.safe_dump(SOUND), encoding="utf-8")
     section = {"source": "groups", "file": str(folder / "names.csv"), "texts": str(folder / "texts.yaml"),
@@ -33,7 +33,7 @@ def study(
     return selected(folder, facts=section, questions=None, measures=measures, contexts=contexts or {}, seeds=seeds)
 
 
-def states(chosen: Selected) -> dict[str, str]:
+def states(chosen: Study) -> dict[str, str]:
     return {str(node.id): node.state for node in chosen.graph if node.id.stage in ("build", "score")}
 
 

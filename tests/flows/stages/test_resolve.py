@@ -10,7 +10,7 @@ import pytest
 from swaymeter.data import catalog
 from swaymeter.data.catalog import sample
 from swaymeter.data.errors import UsageError
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages.plan import workspace_of
@@ -26,11 +26,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def study(folder: Path) -> Selected:
+def study(folder: Path) -> Study:
     return score(prepare(selected(folder)))
 
 
-def keys(study: Selected) -> dict[tuple[StepId, str], str]:
+def keys(study: Study) -> dict[tuple[StepId, str], str]:
     return {
         (replace(node.id, dtype=""), role): artifact.key
         for node in study.graph
@@ -45,7 +45,7 @@ def test_looking_at_a_study_makes_no_file(tmp_path: Path) -> None:
     assert not study.workspace.root.exists()
 
 
-def test_every_measure_has_every_relation_of_its_prompts(study: Selected) -> None:
+def test_every_measure_has_every_relation_of_its_prompts(study: Study) -> None:
     scored: dict[str, set[str]] = {}
     for (identity, role), _ in keys(study).items():
         if identity.stage == "score":
@@ -57,12 +57,12 @@ def test_every_measure_has_every_relation_of_its_prompts(study: Selected) -> Non
     }
 
 
-def test_every_step_is_the_same_after_pickling(study: Selected) -> None:
+def test_every_step_is_the_same_after_pickling(study: Study) -> None:
     for node in study.graph:
         assert pickle.loads(pickle.dumps(node.step)) == node.step
 
 
-def test_every_output_has_a_key_of_its_own(study: Selected) -> None:
+def test_every_output_has_a_key_of_its_own(study: Study) -> None:
     found = list(keys(study).values())
     assert len(set(found)) == len(found)
 
@@ -85,7 +85,7 @@ CHANGES: list[tuple[dict[str, Any], set[str]]] = [
 
 @pytest.mark.parametrize(("change", "changed"), CHANGES, ids=[next(iter(change), "none") for change, _ in CHANGES])
 def test_a_change_concerns_what_depends_on_it_alone(
-    change: dict[str, Any], changed: set[str], study: Selected, folder: Path
+    change: dict[str, Any], changed: set[str], study: Study, folder: Path
 ) -> None:
     measures = small_study(folder)["measures"]
     if change.keys() <= measures.keys():
@@ -96,7 +96,7 @@ def test_a_change_concerns_what_depends_on_it_alone(
     assert keys(again(study)) == before
 
 
-def test_a_label_is_read_by_people_and_changes_no_score(study: Selected, folder: Path) -> None:
+def test_a_label_is_read_by_people_and_changes_no_score(study: Study, folder: Path) -> None:
     labelled = selected(folder, models=labelled_models(folder))
     assert keys(labelled) == keys(study)
     assert {row.model for row in labelled.rows()} == {"tuned/float32", ""}
@@ -221,10 +221,10 @@ def test_the_workspace_is_named_by_option_study_or_name(tmp_path: Path, monkeypa
 
 def test_a_relation_may_be_named_as_a_class_is(tmp_path: Path) -> None:
     file = write_study(tmp_path, small_study(tmp_path))  # the names of invented countries are among its steps
-    assert Selected.of(file, relation=["country"]).selection.relations == ("country",)
+    assert Study.load(file, relations=["country"]).selection.relations == ("country",)
 
 
-def test_every_step_makes_what_its_kind_names(study: Selected) -> None:
+def test_every_step_makes_what_its_kind_names(study: Study) -> None:
     nodes = [node for node in study.graph if node.step]
     assert {node.kind.group for node in nodes} >= {"facts", "queries and contexts", "choice of questions", "database"}
     for node in nodes:
@@ -233,7 +233,7 @@ def test_every_step_makes_what_its_kind_names(study: Selected) -> None:
         assert collective or {*node.step.outputs} == {*node.kind.makes}, node.id
 
 
-def test_no_score_depends_on_what_computes_it(study: Selected, folder: Path) -> None:
+def test_no_score_depends_on_what_computes_it(study: Study, folder: Path) -> None:
     elsewhere = selected(folder, execution={"runner": "dask", "workers": 3, "address": "tcp://127.0.0.1:8786"})
     assert keys(elsewhere) == keys(study)
     assert elsewhere.study.run_by("threads").execution.runner == "threads"

@@ -8,8 +8,7 @@ import pytest
 from swaymeter.data import catalog
 from swaymeter.data.errors import UsageError
 from swaymeter.flows.graph.step import StepId
-from swaymeter.flows.stages.score import _place
-from swaymeter.flows.stages.study_graph import SCORES
+from swaymeter.flows.stages.score import RUN_PASS, _place
 from swaymeter.flows.study.sections import ModelPart
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.judged_answers import JudgedAnswersParameters
@@ -50,7 +49,7 @@ def test_a_judge_has_a_place(judge: str, place: tuple[str, str]) -> None:
     parameters = {"judged_answers": JudgedAnswersParameters(judge=judge)}
     own = Pass(MEASURES["judged_answers"], ("judged_answers",), ())
     where = _place(own, parameters, ModelPart(name="m", device="cpu"))
-    assert (where["resource"] or SCORES.resource, where["device"]) == place
+    assert (where["resource"] or RUN_PASS.resource, where["device"]) == place
 
 
 def test_each_prompt_is_a_variant(tmp_path: Path) -> None:

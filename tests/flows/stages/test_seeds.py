@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from swaymeter.data.randomness import generator
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.datasets.publish import _further
 from swaymeter.flows.graph.step import Run
-from swaymeter.flows.stages import study_graph as kinds
+from swaymeter.flows.stages.build import BUILD_PROMPTS
 from tests.data.warehouse.small_study import row
 from tests.flows.small_study import NOTED, again, prepare, selected, small_study
 
@@ -19,18 +19,18 @@ MEASURES = {"persuasion": {}, "susceptibility": {}, "greedy_answers": {}}
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Selected:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     folder = tmp_path_factory.mktemp("seeds")
     changes: dict[str, Any] = {"facts": FACTS, "contexts": CONTEXTS, "measures": MEASURES, "questions": None}
     return prepare(selected(folder, seeds=[0, 1, 2], **changes))
 
 
-def stored(study: Selected, role: str, part: str = "") -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = study.graph.nodes[kinds.PROMPTS.id("capital", part)].output(role).read().to_pylist()
+def stored(study: Study, role: str, part: str = "") -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = study.graph.nodes[BUILD_PROMPTS.id("capital", part)].output(role).read().to_pylist()
     return rows
 
 
-def score(study: Selected, measure: str) -> Selected:
+def score(study: Study, measure: str) -> Study:
     """Stores scores of a measure: of a query 1, of a query and a context what is drawn for seed and query."""
     about: dict[str, Any] = {"relation": "capital", "model": "m", "dtype": "float32"}
     for node in study.graph:
@@ -53,7 +53,7 @@ def drawn(part: str, query: dict[str, Any]) -> float:
     return float(generator(0, part, query["query_id"]).random())
 
 
-def test_further_seeds_have_contexts_and_two_measures_of_their_own(study: Selected) -> None:
+def test_further_seeds_have_contexts_and_two_measures_of_their_own(study: Study) -> None:
     scored: dict[str, set[str]] = {}
     for node in study.graph:
         if node.id.stage == "score":
@@ -65,7 +65,7 @@ def test_further_seeds_have_contexts_and_two_measures_of_their_own(study: Select
     assert texts[0] != texts[1] != texts[2] != texts[0]
 
 
-def test_the_first_seed_keeps_its_keys(study: Selected, tmp_path: Path) -> None:
+def test_the_first_seed_keeps_its_keys(study: Study, tmp_path: Path) -> None:
     changes: dict[str, Any] = {"facts": FACTS, "contexts": CONTEXTS, "measures": MEASURES, "questions": None}
     alone = prepare(selected(tmp_path, **changes))
     for node in alone.graph:
@@ -75,7 +75,7 @@ def test_the_first_seed_keeps_its_keys(study: Selected, tmp_path: Path) -> None:
             assert node.step.key == other.key
 
 
-def test_scores_of_further_seeds_are_listed_where_published(study: Selected) -> None:
+def test_scores_of_further_seeds_are_listed_where_published(study: Study) -> None:
     scored = score(study, "persuasion")
     listed = list(_further(scored.contents))
     assert [(row["seed"], row["relation"], row["measure"]) for row in listed] == [
@@ -84,7 +84,7 @@ def test_scores_of_further_seeds_are_listed_where_published(study: Selected) -> 
     assert len({row["key"] for row in listed}) == 2
 
 
-def test_what_all_samples_have_is_compared(study: Selected) -> None:
+def test_what_all_samples_have_is_compared(study: Study) -> None:
     scored = score(score(study, "persuasion"), "susceptibility")
     (node,) = (node for node in scored.graph if node.id.group == "reliability")
     assert node.step is not None

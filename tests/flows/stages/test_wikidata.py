@@ -8,7 +8,7 @@ import pytest
 
 from swaymeter.data import catalog
 from swaymeter.data.records import Dispute, Question, RelationName, Triple, WikidataId, as_row
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import StepId
 from tests.data.a_dataset import with_texts
@@ -22,7 +22,7 @@ WRITTEN = StepId("fetch", "disputable", "questions of disputes", "Tea")
 TIME = "2026-01-02T03:04:05+00:00"
 
 
-def live(folder: Path, **questions: Any) -> Selected:
+def live(folder: Path, **questions: Any) -> Study:
     (folder / "list.csv").write_text("a list")
     (folder / "embedder").mkdir(exist_ok=True)
     (folder / "embedder" / "config.json").write_text("{}")
@@ -59,7 +59,7 @@ def dispute(reversions: int) -> Dispute:
     )  # fmt: skip
 
 
-def write(study: Selected, identity: StepId, **rows: list[Any]) -> Selected:
+def write(study: Study, identity: StepId, **rows: list[Any]) -> Study:
     """The study after a step has written these rows, and none to its other outputs."""
     step = study.graph.nodes[identity].step
     assert step is not None
@@ -70,13 +70,13 @@ def write(study: Selected, identity: StepId, **rows: list[Any]) -> Selected:
     return again(study)
 
 
-def listed(study: Selected) -> Selected:
+def listed(study: Study) -> Study:
     capitals = [triple(number, "capital", "P36") for number in (1, 2, 3)]
     others = [triple(4, "twinnedTown", "P999999"), triple(5, "spouse", "P26")]
     return write(study, TRIPLES, triples=[*capitals, *others])
 
 
-def key(study: Selected, identity: StepId) -> str:
+def key(study: Study, identity: StepId) -> str:
     step = study.graph.nodes[identity].step
     assert step is not None
     return step.outputs["rejected"].key

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from swaymeter.data.catalog import published
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.study.reading import STUDIES, read_study
 from tests.flows.small_study import small_study, write_study
 
@@ -68,6 +68,6 @@ def test_a_replication_can_be_resolved_without_a_network(name: str, tmp_path: Pa
         content["frequency"]["corpus"] = [str(STUDIES / "made-up-corpus")]
     if "clusters" in content["measures"]:
         content["measures"]["clusters"]["entailment"] = str(tmp_path / "judge")
-    study = Selected.of(write_study(tmp_path, content))
+    study = Study.load(write_study(tmp_path, content))
     assert {node.reason for node in study.graph if node.state == "failed"} == set()
     assert {"fetch", "score", "aggregate", "report"} <= {node.id.stage for node in study.graph}

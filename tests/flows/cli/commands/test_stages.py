@@ -13,7 +13,7 @@ import torch
 from swaymeter.data.errors import ModelError
 from swaymeter.data.sources.registry import FACT_SOURCES
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.cli import pipeline
+from swaymeter.flows.api import Study
 from swaymeter.flows.cli.commands.stages import COMMANDS
 from swaymeter.flows.server import api
 from swaymeter.flows.stages import plan
@@ -149,7 +149,7 @@ def test_an_interrupted_command_explains_how_to_go_on(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pipeline.Selected, "execute", stop)
+    monkeypatch.setattr(Study, "execute", stop)
     ended = swaymeter("run", study)
     assert ended.code == 130
     assert "run the same command again" in ended.err
@@ -167,7 +167,7 @@ def _process(*command: str, **variables: str) -> subprocess.CompletedProcess[str
 
 def fetched(workspace: Path) -> bool:
     """Whether the relation of FETCH is there."""
-    rows = pipeline.Selected.of("quickstart", str(workspace), ["capital"]).rows()
+    rows = api.Study.of("quickstart", str(workspace), ["capital"]).rows()
     return ("capital", "done") in {(row.subject, row.state) for row in rows if row.stage == "fetch"}
 
 

@@ -19,7 +19,7 @@ from swaymeter.data.records import as_row
 from swaymeter.data.records.passages import PLAIN, SEPARATOR
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.flows.cli.views import audit
-from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.study import thresholds as checks
 from swaymeter.flows.study.reading import read_study
 from swaymeter.flows.study.study import Study

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from swaymeter.flows.cli.views.status import StatusRow, as_json, is_broken, show
+from swaymeter.flows.api import StatusRow
+from swaymeter.flows.cli.views.status import as_json, is_broken, show
 
 LONG = "the source does not answer " * 12
 ROWS = [

@@ -7,7 +7,7 @@ import pytest
 
 from swaymeter.data.errors import ModelError, ServiceError
 from swaymeter.data.sources.http.session import close_sessions
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.cli.views.audit import write_study
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.resolve import graph_of
@@ -33,7 +33,7 @@ def rows(
     with serving(play=server.answer) as running:
         address = running.address.removesuffix("/ask") + path
         named = f"{model or server.listed[0]}@{address}"
-        study = Selected.of(str(write_study(str(folder / "mine.csv"), [named], folder / "audit", **settings)))
+        study = Study.load(str(write_study(str(folder / "mine.csv"), [named], folder / "audit", **settings)))
         graph = run(lambda: graph_of(study.plan, {}), Selection(stages=(*PREPARED, "score")))
     close_sessions()
     assert not [node.reason for node in graph if node.state == "failed"]

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import torch
 
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.resolve import graph_of
 from swaymeter.tasks.measures.clusters import KINDS
@@ -172,7 +172,7 @@ def test_answer_sets(model: ServedModel, monkeypatch: pytest.MonkeyPatch, oracle
 def test_stored_entropies(llama: str, tmp_path: Path) -> None:
     """What a study stores follows from its stored log-probabilities and clusters."""
     (tmp_path / "mine.csv").write_text("question,answer,context\nName a big city.,Oslo,Oslo is big.\n")
-    study = Selected.of(write_study(tmp_path, {
+    study = Study.load(write_study(tmp_path, {
         "name": "served", "workspace": str(tmp_path / "workspace"),
         "questions": {"source": "file", "file": str(tmp_path / "mine.csv")},
         "models": [{"name": "smol", "endpoint": f"{llama}/v1", "tokenizer": EMBEDDED, "requests_in_flight": 1}],

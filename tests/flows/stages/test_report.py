@@ -1,6 +1,6 @@
 """What the step that draws the page says of a study."""
 
-from swaymeter.flows.steps.report import _wording
+from swaymeter.flows.stages.report import _wording
 from swaymeter.flows.study.prompt import PromptPart
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from swaymeter.data.warehouse.warehouse import opened
-from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.study.study import Study
 from swaymeter.flows.study.thresholds import Judged, judged, measured_of, thresholds_of_bounds
 

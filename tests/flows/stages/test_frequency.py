@@ -15,7 +15,7 @@ import pytest
 from swaymeter.data.errors import StudyFileError, UnknownName
 from swaymeter.data.sources.corpus import Piece, Reading
 from swaymeter.data.sources.http.session import close_sessions
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import Step, StepId
@@ -29,7 +29,7 @@ MADE_UP = STUDIES / "made-up-corpus"
 FREQUENCIES = StepId("build", "corpus", "frequencies")
 
 
-def study_of(folder: Path, address: str = "", /, **frequency: Any) -> Selected:
+def study_of(folder: Path, address: str = "", /, **frequency: Any) -> Study:
     """address: of infini-gram's API."""
     measures = {"susceptibility": {}}
     facts = {"relations": ["capital", "birthPlace"], "real_entities": 12, "invented_entities": 1}
@@ -40,7 +40,7 @@ def study_of(folder: Path, address: str = "", /, **frequency: Any) -> Selected:
     return selected(folder, questions=None, **changes)
 
 
-def built(study: Selected) -> tuple[Graph, list[str]]:
+def built(study: Study) -> tuple[Graph, list[str]]:
     """The study's graph with its prompts and counts, and which files were counted."""
     counted: list[str] = []
 
@@ -61,7 +61,7 @@ def test_a_corpus_is_not_a_relation(tmp_path: Path) -> None:
     study = study_of(tmp_path, corpus=["x"])
     assert FREQUENCIES in study.graph.nodes
     with pytest.raises(UnknownName, match="no relation is named 'corpus'"):
-        Selected.of(study.name, relation=["corpus"])
+        Study.load(study.name, relations=["corpus"])
 
 
 def test_ten_counts_are_those_of_a_few_lines(tmp_path: Path) -> None:
@@ -237,4 +237,4 @@ def test_a_corpus_that_is_not_there_is_refused(tmp_path: Path) -> None:
     graph = study_of(tmp_path, corpus=[str(tmp_path / "nothing")]).graph
     assert "frequency.corpus" in graph.nodes[FREQUENCIES].reason
     with pytest.raises(StudyFileError, match=r"frequency: is compared with susceptibility"):
-        Selected.of(write_study(tmp_path, small_study(tmp_path, measures=["answers"], frequency={"corpus": ["x"]})))
+        Study.load(write_study(tmp_path, small_study(tmp_path, measures=["answers"], frequency={"corpus": ["x"]})))

@@ -10,11 +10,11 @@ import pytest
 from swaymeter.data.dataset.comparison import Comparison
 from swaymeter.data.storage.snapshots import last_items, snapshot_files
 from swaymeter.data.warehouse.warehouse import opened
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.cli.views import comparison as view
 from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.stages.resolve import graph_of
-from swaymeter.flows.steps.aggregate import schema
 from swaymeter.reports.comparison import HISTORY_QUERIES, section, sources
 from tests.flows.small_study import run, write_study
 from tests.tasks.models.tiny import save_language_model
@@ -47,7 +47,7 @@ class Nights:
             for country, capital in CAPITALS.items()
         )  # fmt: skip
         (self.folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
-        selected, memory = Selected.of(write_study(self.folder, self.study)), dict[Any, Any]()
+        selected, memory = Study.load(write_study(self.folder, self.study)), dict[Any, Any]()
         stages = Selection(stages=("fetch", "build", "score", "aggregate"))
         graph = run(lambda: graph_of(selected.plan, memory), stages)
         assert {node.state for node in graph if node.id.stage != "report"} == {"done"}

@@ -8,7 +8,7 @@ import pytest
 
 from swaymeter.data.errors import ModelError, WorkspaceError
 from swaymeter.flows.graph.step import Run
-from swaymeter.flows.steps import score
+from swaymeter.flows.stages import score
 from swaymeter.tasks.measures import clusters
 from tests.flows.small_study import prepare, selected
 

@@ -3,7 +3,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -13,8 +13,9 @@ import pytest
 from swaymeter.data.errors import UsageError
 from swaymeter.data.storage.artifact import Check
 from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.execution.executor import Executor
 from swaymeter.flows.execution.progress import Progress
-from swaymeter.flows.execution.runner import Runner
+from swaymeter.flows.execution.task import Task, task_name
 from swaymeter.flows.execution.workers.workers import Outcome, Workers
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import Selection
@@ -33,7 +34,7 @@ from tests.flows.graph.toy import (
     Toy,
     kind_of,
 )
-from tests.flows.small_study import Ended, run
+from tests.flows.small_study import Ended, executor, run
 
 EVERYTHING = {*OF_A, *OF_B, TOTAL, PAGE}
 
@@ -56,6 +57,25 @@ def test_a_failure_blocks_only_what_needs_it(toy: Toy) -> None:
     assert toy.states() == {**done, BUILD_A: "failed", SCORE_A: "blocked"}
     assert toy.numbers(PAGE) == [20]
     assert ran.count(TOTAL) == 1
+
+
+def test_tasks_come_with_their_nearest_upstream_tasks(toy: Toy) -> None:
+    toy.failing = {BUILD_A}
+    found: dict[str, Mapping[str, bool]] = {}
+    here = Workers()
+
+    def submit(task: Task, upstream: Mapping[str, bool]) -> Ended:
+        found[task.name] = upstream
+        task.compute(Run(toy.root), here, Progress())
+        return Ended()
+
+    with toy.graph().workspace.lock():
+        Executor(toy.graph, Selection(), submit, Progress(), here).run()
+    names = {one: task_name(one) for one in EVERYTHING}
+    assert found[names[BUILD_B]] == {names[FETCH_B]: False}
+    assert found[names[SCORE_A]] == {names[BUILD_A]: True}  # which Prefect leaves "not ready"
+    assert found[names[TOTAL]] == {names[SCORE_A]: False, names[SCORE_B]: False}
+    assert found[names[PAGE]] == {names[TOTAL]: False}
 
 
 def test_what_failed_is_tried_once_in_every_run(toy: Toy) -> None:
@@ -120,22 +140,22 @@ def test_an_interrupted_rerun_goes_on_where_it_stopped(toy: Toy, monkeypatch: py
 
 
 def test_an_interruption_as_a_step_ends_ends_the_run(toy: Toy) -> None:
-    class Interrupting(SimpleQueue[StepId]):
+    class Interrupting(SimpleQueue[str]):
         """As where a signal comes just when a step that ended was taken out, the first one."""
 
-        lost: StepId | None = None
+        lost: str | None = None
 
-        def get(self, block: bool = True, timeout: float | None = None) -> StepId:
+        def get(self, block: bool = True, timeout: float | None = None) -> str:
             taken = super().get(block, timeout)
             if self.lost is None:
                 self.lost = taken
                 raise KeyboardInterrupt(f"{taken} is lost")
             return taken
 
-    runner = Runner(toy.graph, Selection(), lambda step: Ended(), Progress())
-    runner._ended = Interrupting()
-    with pytest.raises(KeyboardInterrupt, match="is lost"):
-        runner.run()
+    interrupted = executor(toy.graph)
+    interrupted._ended = Interrupting()
+    with pytest.raises(KeyboardInterrupt, match="is lost"), Workspace(toy.root).lock():
+        interrupted.run()
 
 
 def test_lost_workers_hide_no_interruption(toy: Toy) -> None:
@@ -143,11 +163,11 @@ def test_lost_workers_hide_no_interruption(toy: Toy) -> None:
         def abandon(self) -> None:
             raise OSError("the scheduler does not answer")
 
-    def interrupted(step: Step) -> None:
+    def interrupted(*task: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Runner(toy.graph, Selection(), interrupted, Progress(), Lost()).run()
+        Executor(toy.graph, Selection(), interrupted, Progress(), Lost()).run()
 
 
 def test_a_step_has_ended_though_it_cannot_be_told(toy: Toy) -> None:
@@ -157,11 +177,7 @@ def test_a_step_has_ended_though_it_cannot_be_told(toy: Toy) -> None:
     class Unread(Progress):
         plan = started = within = finished = tell  # type: ignore[assignment]
 
-    def submit(step: Step) -> Ended:
-        step.function(step, Run(toy.root))
-        return Ended()
-
-    graph = Runner(toy.graph, Selection(), submit, Unread(), tell=tell).run()
+    graph = run(toy.graph, progress=Unread())
     assert {node.state for node in graph} == {"done"}
 
 
@@ -183,7 +199,6 @@ def test_only_selected_stages_run(toy: Toy) -> None:
 def test_resources_limit_what_runs_at_once(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     toy.world = dict.fromkeys("abcdef", 1)
     lock, running, most = threading.Lock(), Counter[str](), Counter[str]()
-    pool, workers = ThreadPoolExecutor(16), Workers()
 
     def compute(step: Step, run: Run) -> Outcome:
         with lock:
@@ -195,18 +210,15 @@ def test_resources_limit_what_runs_at_once(toy: Toy, monkeypatch: pytest.MonkeyP
             running[step.resource] -= 1
         return Outcome()
 
-    def submit(step: Step) -> Future[Outcome]:
-        return pool.submit(workers.compute, step, Run(toy.root))
-
     monkeypatch.setattr("swaymeter.flows.execution.workers.workers.attempt", compute)
-    with pool:
-        graph = Runner(toy.graph, Selection(), submit, Progress(), workers).run()
+    with ThreadPoolExecutor(16) as pool:
+        graph = executor(toy.graph, pool=pool).run()
     assert {node.state for node in graph} == {"done"}
     assert most == {"services": 3, "compute": 1}
 
 
 def test_servers_are_asked_while_a_model_computes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    nodes, begun, workers = list[Node](), set[str](), Workers()
+    nodes, begun = list[Node](), set[str]()
     together = threading.Barrier(3)
 
     def compute(step: Step, run: Run) -> Outcome:
@@ -231,11 +243,7 @@ def test_servers_are_asked_while_a_model_computes(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr("swaymeter.flows.execution.workers.workers.attempt", compute)
     with ThreadPoolExecutor(16) as pool:
-
-        def submit(step: Step) -> Future[Outcome]:
-            return pool.submit(workers.compute, step, Run(tmp_path))
-
-        Runner(resolve, Selection(), submit, Progress(), workers).run()
+        executor(resolve, pool=pool).run()
     assert {node.state for node in nodes} == {"done"}
     assert begun == {"one", "two", "here"}
 
@@ -264,7 +272,7 @@ def test_the_plan_grows_with_what_is_known(toy: Toy) -> None:
 
     told = Told()
     run(resolve, progress=told)
-    assert told.plans[0] == {"fetch": 2, "aggregate": 1}
+    assert told.plans[0] == {"fetch": 2, "build": 2, "score": 2, "aggregate": 1, "report": 1}
     assert told.plans[-1] == {"fetch": 2, "build": 2, "score": 2, "aggregate": 1, "report": 1}
     assert told.steps == [(one.stage, str(one)) for one in toy.ran]
     assert all(before != after for before, after in zip(told.plans, told.plans[1:], strict=False))
@@ -292,12 +300,12 @@ def order_of(folder: Path, steps: list[str], rows: list[int], later: Mapping[int
                 graph.nodes[node.id] = node
         return graph
 
-    def submit(step: Step) -> Ended:
-        ran.append(step.id.subject)
-        next(node for node in nodes if node.id == step.id).state = "done"
+    def submit(task: Task, upstream: Mapping[str, bool]) -> Ended:
+        ran.append(task.nodes[0].id.subject)
+        task.nodes[0].state = "done"
         return Ended()
 
-    Runner(resolve, Selection(), submit, Progress()).run()
+    Executor(resolve, Selection(), submit, Progress()).run()
     return ran
 
 

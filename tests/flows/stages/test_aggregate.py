@@ -11,9 +11,9 @@ from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.data.records.statistics import Summary
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.api import Study
 from swaymeter.flows.graph.step import Run, Step, StepId
-from swaymeter.flows.steps.aggregate import Aggregation, make_database
+from swaymeter.flows.stages.aggregate import Aggregation, make_database
 from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.statistic import Statistic
 from tests.data.warehouse.small_study import PERSUASION, row
@@ -24,14 +24,14 @@ FACTS = {"real_entities": 2, "invented_entities": 1}
 DATABASE = StepId("aggregate", "study", "database")
 
 
-def step_of(study: Selected) -> Step:
+def step_of(study: Study) -> Step:
     """The step that makes the database, as the workspace is now."""
     step = again(study).graph.nodes[DATABASE].step
     assert step is not None
     return step
 
 
-def made(study: Selected) -> Path:
+def made(study: Study) -> Path:
     """The database, made now."""
     make_database(step_of(study), Run(study.workspace.root))
     return study.workspace.database
@@ -64,7 +64,7 @@ def test_runs_have_the_label_of_their_model(tmp_path: Path) -> None:
     assert runs == [(str(tmp_path / "model"), "tuned")]
 
 
-def score_pairs(study: Selected, relation: str, value: float) -> None:
+def score_pairs(study: Study, relation: str, value: float) -> None:
     """Writes persuasion of every pair of a relation."""
     step = (
         again(study)

@@ -1,0 +1,395 @@
+"""Studies from Python: load one, run it, look at its state, and read its results. The commands call this module."""
+
+import importlib
+import logging
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from swaymeter.data.errors import StudyFileError, SwaymeterError, UsageError, WorkFailed, WorkspaceError, first_line
+from swaymeter.data.records.findings import FINDINGS_FILE, Findings, read_findings
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
+from swaymeter.data.warehouse.schema import Schema, quoted
+from swaymeter.flows.execution.interrupt import TOLD_TO_END
+from swaymeter.flows.execution.progress import Progress, report_to
+from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.graph.rerun import Kind
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import STAGES, Stage
+from swaymeter.flows.server.settings import keep_quiet
+from swaymeter.flows.stages.aggregate import schema
+from swaymeter.flows.stages.build import CHOOSE_QUESTIONS
+from swaymeter.flows.stages.contents import Contents
+from swaymeter.flows.stages.estimate import estimate
+from swaymeter.flows.stages.fetch import FETCH_FACTS
+from swaymeter.flows.stages.plan import Plan, plan_of, workspace_of
+from swaymeter.flows.stages.refusals import check_models, check_run, check_selection
+from swaymeter.flows.stages.resolve import graph_of, raised
+from swaymeter.flows.study.places import RunnerName, folder_in_place_of
+from swaymeter.flows.study.reading import read_study
+from swaymeter.flows.study.study import Study as StudyFile
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+keep_quiet()  # before anything imports Prefect
+log = logging.getLogger(__name__)
+Names = Sequence[str] | None
+
+FLOW = "swaymeter.flows.execution.flow"
+"""Imports Prefect, which takes longer than anything else."""
+
+
+@dataclass(frozen=True)
+class StatusRow:
+    """A step and its state; a field is empty if it does not apply.
+
+    Attributes:
+        subject: Relation, class, partition or list.
+        model: Label of the variant.
+        measure: Measure of a score, else what the step makes.
+        stage: Stage of the step.
+        state: `done`, `missing`, `damaged`, `failed` or `blocked`.
+        reason: Why it is not done.
+        rejected: Number of candidates of facts that were rejected, by reason.
+    """
+
+    subject: str
+    model: str
+    measure: str
+    stage: str
+    state: str
+    reason: str = ""
+    rejected: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The step in one line."""
+        return " · ".join(filter(None, (self.stage, self.model, self.subject, self.measure)))
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study in its workspace, or the part of it that is selected.
+
+    Attributes:
+        name: Name of the study file, as it was loaded.
+        study: Content of the study file.
+        workspace: Folder of its files.
+        selection: Relations, models and measures.
+    """
+
+    name: str
+    study: StudyFile
+    workspace: Workspace
+    selection: Selection
+
+    @classmethod
+    def load(
+        cls, study: str | PathLike[str], workspace: str | PathLike[str] | None = None, relations: Names = None,
+        models: Names = None, measures: Names = None, runner: RunnerName | None = None,
+    ) -> "Study":  # fmt: skip
+        """Load a study.
+
+        Args:
+            study: Path of a study file, or the name of a bundled study.
+            workspace: Folder of the study's files; None: the one that the study names.
+            relations: Only these relations.
+            models: Only these models.
+            measures: Only these measures.
+            runner: Where models are computed; None: as the study says.
+
+        Raises:
+            StudyFileError: The file is not valid.
+            UnknownName: The study has no relation, model or measure of a name.
+        """
+        file, folder = str(study), None if workspace is None else str(workspace)
+        content = read_study(file).run_by(runner)
+        selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()))
+        loaded = cls(file, content, workspace_of(content, folder_in_place_of(file, folder)), selection)
+        check_selection(selection, content, lambda: loaded.graph)
+        return loaded
+
+    def run(
+        self, *, force: bool = False, refresh: bool = False, offline: bool = False, wait: bool = False
+    ) -> "Results":
+        """Compute what is not done, and return the results.
+
+        Args:
+            force: Compute what is selected again.
+            refresh: Fetch again what changes daily at its source.
+            offline: Use no network.
+            wait: Wait for another run that uses the workspace; otherwise the run is refused.
+
+        Raises:
+            StudyFileError: The study asks for what cannot be done.
+            WorkFailed: A task failed; the message has the reasons.
+        """
+        self.check_models("run")
+        progress = Progress()
+        _, message = self.execute("run", progress, force=force, refresh=refresh, offline=offline, wait=wait)
+        if message:
+            reasons = "; ".join(f"{step}: {reason}" for step, reason in progress.failures.items())
+            raise WorkFailed(f"{message}: {reasons}" if reasons else message)
+        return self.results
+
+    def status(self) -> "pd.DataFrame":
+        """Return a row for each step, and for each measure of a score, with its state; nothing is run."""
+        import pandas as pd  # takes as long as the rest of `swaymeter status`
+
+        return pd.DataFrame([asdict(row) for row in replace(self).rows()])
+
+    @property
+    def results(self) -> "Results":
+        """The results that the workspace holds."""
+        return Results(self.workspace.database)
+
+    def frame(self, name: str) -> "pd.DataFrame":
+        """Return a table, view or named query of the database as `Results.frame` does."""
+        return self.results.frame(name)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What the study and this machine decide."""
+        return plan_of(self.study, self.workspace)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph as the workspace is now."""
+        return graph_of(self.plan)
+
+    @property
+    def contents(self) -> Contents:
+        """What of the study is fetched and chosen."""
+        return Contents(self.plan, self.graph, self.selection.relations)
+
+    def check_models(self, name: str) -> None:
+        """Refuses, before anything runs, a model that cannot be had."""
+        if name in ("run", "score", "fetch"):
+            try:
+                check_models(self.study, also_asked=name != "fetch", measures=self.selection.measures)
+            except SwaymeterError as error:
+                raise StudyFileError(f"{self.name}: {error}") from None
+
+    def check(self, name: str, *, offline: bool) -> None:
+        """Refuses, before anything is written, what a run would refuse; a server is asked."""
+        self._check(self.graph, self._stages(name), force=False, offline=offline)
+
+    def rows(self) -> list[StatusRow]:
+        """How every selected step stands; a row for each measure of a score step."""
+        selected = self.selection.of(self.graph)
+        return [row for node in self.graph if node.id in selected for row in _rows(self.plan, node)]
+
+    def estimate(self, name: str, *, force: bool = False, refresh: bool = False) -> Iterator[str]:
+        """What would be done, line by line."""
+        selection = self._stages(name)
+        graph = graph_of(self.plan, numbers=raised(self.graph, selection, {"force": force, "refresh": refresh}))
+        self._check(graph, selection, force=force)
+        yield from estimate(graph, self.plan, selection)
+        if failed := [node for node in graph if node.id in selection.of(graph) and node.refusal]:
+            raise WorkFailed("; ".join(dict.fromkeys(f"{self.name}: {node.refusal}" for node in failed)))
+
+    def _check(self, graph: Graph, selection: Selection, *, force: bool, offline: bool = False) -> None:
+        """Refuse what is known at once to be impossible."""
+        check_run(graph, self.plan, selection, name=self.name, force=force, offline=offline)
+
+    def execute(
+        self, name: str, progress: Progress, *, force: bool = False, refresh: bool = False, offline: bool = False,
+        wait: bool = False, waiting: Callable[[str], object] = log.warning,
+    ) -> tuple[Graph, str | None]:  # fmt: skip
+        """Run what is not done, and return the graph as it is then.
+
+        Args:
+            name: `run`, or a stage.
+            progress: Receives steps as they begin and end.
+            force: Compute what is selected again.
+            refresh: Fetch again what changes daily at its source.
+            offline: Use no network.
+            wait: Wait for another run that uses the workspace.
+            waiting: Receives a sentence about that run.
+
+        Returns:
+            The graph, and a message if something failed.
+        """
+        selection = self._stages(name)
+        writable = self.workspace.is_writable
+        lock: AbstractContextManager[dict[Any, Any]] = nullcontext({})
+        if writable:
+            lock = self.workspace.lock(waiting if wait else None)
+        with lock as memory:
+            graph = graph_of(self.plan, memory)
+            self._check(graph, selection, force=force, offline=offline)
+            undone = any(graph.nodes[name].state != "done" for name in selection.of(graph))
+            if not (undone or force or refresh):
+                return graph, None
+            if not writable:
+                root = self.workspace.root
+                raise WorkspaceError(f"the workspace {root} cannot be written; choose another --workspace")
+            from swaymeter.flows.server.api import prefect_api
+
+            report_to(progress)
+            kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
+            with prefect_api(FLOW) as url, progress:
+                from prefect.exceptions import TerminationSignal
+
+                flow = importlib.import_module(FLOW)
+                try:
+                    state = flow.study(
+                        self.name, str(self.workspace.root), **selection.as_json(), **kinds,
+                        offline=offline, runner=self.study.execution.runner, return_state=True,
+                    )  # fmt: skip
+                except TerminationSignal:  # the first process of a container, which Prefect's SIGTERM does not end
+                    raise SystemExit(TOLD_TO_END) from None
+                except Exception as error:  # of Prefect: those of the flow are in its state
+                    _end_if_told_to(error)
+                    raise WorkFailed(
+                        f"Prefect's API at {url} failed in the middle of the run ({first_line(error)}); what was "
+                        "computed is kept: run the same command again"
+                    ) from None
+            graph = graph_of(self.plan, memory)
+        if state.is_completed():
+            return graph, None
+        if state.is_crashed():
+            state.result()  # raises what ended the flow
+        if state.data is not None and isinstance(raised := state.result(raise_on_failure=False), BaseException):
+            raise raised
+        selected = [graph.nodes[name] for name in selection.of(graph)]  # also what was never begun
+        progress.failures |= {str(node.id): node.reason for node in selected if node.state == "failed"}
+        return graph, state.message or f"{name} failed"
+
+    def _stages(self, name: str) -> Selection:
+        stages: tuple[Stage, ...] = STAGES if name == "run" else (name,)  # type: ignore[assignment]
+        return replace(self.selection, stages=stages)
+
+    def description(self, graph: Graph) -> str:
+        """The study in one line, with what its graph knows of it."""
+        parts, facts = [], self.study.facts
+        relations = sum(node.kind is FETCH_FACTS for node in graph)
+        if relations and facts:
+            planned = [*self.plan.relations.values()]
+            entities, forms, _ = planned[0].amounts
+            every = sorted({relation.amounts[2] for relation in planned})
+            contexts = str(every[0]) if len(every) == 1 else f"{every[0]} to {every[-1]}"
+            real = f"{facts.real_entities} real and {facts.invented_entities} invented"
+            kinds = real if planned[0].entry else str(entities)
+            file = self.study.contexts.file
+            own = f", or those of {Path(file).name}," if file else ""
+            queries = "1 query form" if forms == 1 else f"{forms} query forms"
+            of = "1 relation" if relations == 1 else f"{relations} relations"
+            parts.append(f"{of} with {kinds} entities, {queries} and {contexts} contexts{own} each")
+        choices = {n.id.subject: n.checks.get("questions") for n in graph if n.kind is CHOOSE_QUESTIONS}
+        chosen = {partition: check.rows for partition, check in choices.items() if check and check.state == "done"}
+        if chosen:
+            counts = ", ".join(f"{count} {partition}" for partition, count in chosen.items())
+            parts.append(f"{sum(chosen.values())} questions ({counts})")
+        return f"{self.study.name}: {'; '.join(parts)}"
+
+    def findings(self, graph: Graph) -> Findings | None:
+        """Return the findings of the page; None if the page is not done."""
+        if any(node.state != "done" for node in graph if node.id.stage == "report"):
+            return None
+        return read_findings(self.workspace.report)
+
+    def outputs(self) -> dict[str, Path]:
+        """What a person opens after a run."""
+        page, database = self.workspace.report / "index.html", self.workspace.database
+        return {"page": page, "database": database, "workspace": self.workspace.root}
+
+
+class Results:
+    """What a study found: its database as data frames, and the page.
+
+    The database is opened for each question and closed after it, so that the study can be run again meanwhile.
+
+    Attributes:
+        database: The file `study.duckdb`.
+        page: The file `report/index.html`, which is there once the report was drawn.
+    """
+
+    def __init__(self, database: Path) -> None:
+        """The results that stand in this database."""
+        self.database = database
+        self.page = database.parent / "report" / "index.html"
+
+    def __repr__(self) -> str:
+        return f"Results({str(self.database)!r})"
+
+    def frame(self, name: str) -> "pd.DataFrame":
+        """A table, view or named query of the database (the page "The database" lists them).
+
+        Args:
+            name: Such as "persuasion", "susceptibility_of_queries" or "models_side_by_side".
+
+        Returns:
+            Its rows. `attrs["units"]` has the unit of each column that has one. Types do not depend on the rows:
+            Int64, boolean, str and float64; what is missing is NA, never 0.
+
+        Raises:
+            UsageError: There is no table, view or query of that name.
+        """
+        tables = Schema(schema()).by_name
+        if name in NAMED_QUERIES:
+            return self._answer(NAMED_QUERIES[name])
+        if name not in tables:
+            raise UsageError(f"the database has no table or query {name!r}; `swaymeter.open(...).names()` lists them")
+        return self._answer(NamedQuery(name, f"SELECT * FROM {quoted(name)}"))
+
+    def names(self) -> list[str]:
+        """Every name that `frame` takes, in alphabetical order."""
+        return sorted({*Schema(schema()).by_name, *NAMED_QUERIES})
+
+    def sql(self, text: str) -> "pd.DataFrame":
+        """The answer to a query in DuckDB's SQL; columns that keep their names keep their units, as in `frame`.
+
+        Raises:
+            InputError: The query is not valid.
+        """
+        return self._answer(NamedQuery("sql", text))
+
+    def findings(self) -> Findings:
+        """Return the findings of the page: headline, details and caveats.
+
+        Raises:
+            WorkspaceError: There is no report yet.
+        """
+        if not self.page.with_name(FINDINGS_FILE).exists():
+            raise WorkspaceError(f"there is no report {self.page}; run `swaymeter report` with the study's file")
+        return read_findings(self.page.parent)
+
+    def _answer(self, query: NamedQuery) -> "pd.DataFrame":
+        from swaymeter.data.warehouse.warehouse import opened  # imports pandas
+
+        with opened(self.database, schema()) as warehouse:
+            return warehouse.answer(query)
+
+
+def _end_if_told_to(error: BaseException) -> None:
+    """Ends the run where Prefect's API failed while Prefect reported that a signal ends the run."""
+    from prefect.exceptions import TerminationSignal
+
+    came_before = [error]
+    for cause in came_before:
+        if isinstance(cause, KeyboardInterrupt):
+            raise cause from None
+        if isinstance(cause, TerminationSignal):
+            signal.raise_signal(signal.SIGTERM)
+            raise SystemExit(TOLD_TO_END)  # the first process of a container does not end by the signal alone
+        earlier = (cause.__cause__, cause.__context__)
+        came_before += [error for error in earlier if error and error not in came_before]
+
+
+def _rows(plan: Plan, node: Node) -> Iterator[StatusRow]:
+    """A row for a step; for a score step one for each of its measures."""
+    subject = " ".join(part for part in (node.id.subject, node.id.part) if part)
+    model = plan.called(node.id)
+    states = plan.measure_states(node) if node.id.stage == "score" else [(node.id.group, node.state, node.reason)]
+    fetched = node.checks.get("facts") if node.id.stage == "fetch" else None
+    rejected = fetched.about.get("rejected", {}) if fetched and fetched.about else {}
+    for name, state, reason in states:
+        yield StatusRow(subject, model, name, node.id.stage, state, reason, rejected)

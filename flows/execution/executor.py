@@ -1,0 +1,248 @@
+"""Submit the tasks of a study: each after its upstream tasks, and when its device or service has room.
+
+The graph, resolved on the workspace as it is, says which steps are done; only the others are submitted. It is resolved
+again when a task has ended whose rows list further steps, and before the database is made.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from swaymeter.flows.execution.interrupt import STOPPED, TOLD_TO_END, end_in_time
+from swaymeter.flows.execution.progress import Progress, shown
+from swaymeter.flows.execution.task import Task, task_name, tasks_of
+from swaymeter.flows.execution.workers.workers import OF_A_SERVER, Workers
+from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import StepId
+
+log = logging.getLogger(__name__)
+
+LOOK_AGAIN_SECONDS = 10.0
+"""If no task ends for so long, workers that have joined meanwhile are given tasks."""
+
+Submit = Callable[[Task, Mapping[str, bool]], Any]
+"""Start a task, and return its future, which has `add_done_callback`.
+
+The names of upstream tasks of this run come with it: True for one whose outputs the task cannot do without.
+"""
+
+
+@dataclass
+class _Waiting:
+    """Tasks that have not begun, as the graph was last resolved.
+
+    Attributes:
+        tasks: Tasks by name.
+        ready: Those of them whose upstream tasks have ended.
+        listing: Nodes, at the end of each of which the graph is resolved again.
+        together: Sets of nodes, at the end of each of which sets the graph is resolved again.
+        models: Models in the order of the study.
+    """
+
+    tasks: dict[str, Task] = field(default_factory=dict)
+    ready: dict[str, Task] = field(default_factory=dict)
+    listing: set[StepId] = field(default_factory=set)
+    together: list[set[StepId]] = field(default_factory=list)
+    models: dict[tuple[str, str], int] = field(default_factory=dict)
+
+
+class Executor:
+    """One run over the selected steps of a study."""
+
+    def __init__(
+        self,
+        resolve: Callable[[], Graph],
+        selection: Selection,
+        submit: Submit,
+        progress: Progress,
+        workers: Workers | None = None,
+    ) -> None:
+        """Prepare a run.
+
+        Args:
+            resolve: Return the graph as the workspace is now.
+            selection: The steps to run.
+            submit: Start a task.
+            progress: Receive the number of steps of each stage.
+            workers: Where steps are computed, and how many at the same time.
+        """
+        self._resolve, self._selection, self._submit, self._progress = resolve, selection, submit, progress
+        self._workers = workers or Workers()
+        self._running: dict[str, Task] = {}
+        self._begun: set[str] = set()
+        self._upstream: dict[str, set[str]] = {}  # names of the tasks that a task waits for
+        self._attempted: set[tuple[StepId, str]] = set()  # with its key: with other inputs a step is tried again
+        self._ended: SimpleQueue[str] = SimpleQueue()
+        self._over = set[str]()  # of the running tasks, those whose threads have come to their ends
+        self._waiting = _Waiting()
+        self._last_model = NO_MODEL
+        self._totals: dict[str, int] = {}
+
+    def run(self, graph: Graph | None = None) -> Graph:
+        """Run until nothing can be computed any more, and return the graph as it is then.
+
+        Args:
+            graph: The graph as it is now; None: it is resolved.
+        """
+        try:
+            return self._walk(graph)
+        except BaseException as raised:
+            is_signal = not isinstance(raised, Exception)  # Ctrl-C or SIGTERM, which is answered in seconds
+            code = STOPPED if isinstance(raised, KeyboardInterrupt) else TOLD_TO_END
+            end = end_in_time(code) if is_signal else None
+            try:
+                self._workers.abandon()
+            except Exception:  # such as a scheduler that does not answer any more
+                log.debug("the workers were not told that the run has ended", exc_info=True)
+            while self._running.keys() - self._over:  # the workspace is theirs until they have come to their ends
+                with suppress(Empty):  # one may be missing: the exception can come just after one was taken out
+                    self._ended.get(timeout=0.1)
+            if end:
+                end.cancel()
+            raise
+
+    def _walk(self, graph: Graph | None) -> Graph:
+        while True:
+            graph = graph or self._resolve()
+            self._plan(graph)
+            if not (self._waiting.tasks or self._running):
+                return graph
+            graph, is_listing = None, self._start()
+            while not is_listing and (self._running or self._waiting.tasks):
+                try:
+                    ended = self._running.pop(self._ended.get(timeout=LOOK_AGAIN_SECONDS))
+                except Empty:
+                    is_listing = self._start()
+                    continue
+                self._attempted |= set(map(_attempt, ended.nodes))
+                if not ended.asks_server:  # which takes no model out of the memory
+                    self._last_model = ended.model
+                is_listing = self._lists_more(ended)
+                is_listing = self._start() or is_listing
+
+    def _plan(self, graph: Graph) -> None:
+        """List the tasks that can be submitted, of the steps that are selected and not done."""
+        selected, pending, later = self._selection.of(graph), set[StepId](), set[StepId]()
+        waiting, nodes, counted = _Waiting(), list[Node](), Counter[str]()
+        for node in (node for node in graph if node.id in selected):  # inputs come first
+            before = {other.id for other in (*node.inputs, *node.after)} & pending
+            lists = before & (later | {other.id for other in node.lists})
+            is_running, was_attempted = task_name(node.id) in self._running, _attempt(node) in self._attempted
+            is_to_run = was_attempted or (node.state != "done" and bool(node.step or before))
+            counted[node.id.stage] += is_to_run and node.refusal is None
+            if is_running:
+                pending.add(node.id)
+            elif not before and (node.state == "done" or was_attempted or node.is_placeholder):
+                continue  # otherwise its inputs may change
+            elif node.is_placeholder or lists:
+                later.add(node.id)
+                if node.is_placeholder:
+                    waiting.listing |= before
+                else:
+                    waiting.together.append(lists)
+            else:
+                nodes.append(node)
+            pending.add(node.id)
+        waiting.tasks = tasks_of(graph, nodes)
+        for name, task in waiting.tasks.items():
+            others = {task_name(other.id) for node in task.nodes for other in (*node.inputs, *node.after)} - {name}
+            self._upstream[name] = others & {*waiting.tasks, *self._running, *self._begun}
+        waiting.models = {model: place for place, model in enumerate(dict.fromkeys(map(_model, graph)))}
+        self._waiting = waiting
+        if counted != self._totals:
+            shown(self._progress.plan, +counted)
+            self._totals = counted
+
+    def _lists_more(self, ended: Task) -> bool:
+        """Return True if the graph has to be resolved again after a task."""
+        nodes, together = {node.id for node in ended.nodes}, self._waiting.together
+        for listed in together:
+            listed -= nodes
+        return bool(nodes & self._waiting.listing) or not all(together)
+
+    def _start(self) -> bool:
+        """Submit the tasks that there is room for; return True if the graph has to be resolved again."""
+        is_listing = self._make_ready()
+        ready = self._waiting.ready
+        taken = Counter(self._place(task) for task in self._running.values())
+        servers = {self._place(task) for task in (*ready.values(), *self._running.values()) if task.asks_server}
+        room = Counter({**dict.fromkeys(servers, OF_A_SERVER), **self._workers.at_once()})
+        for task in sorted(ready.values(), key=self._order):
+            place = self._place(task)
+            if task.is_blocked or (taken[place] < room[place] and self._may_load(task)):
+                taken[place] += not task.is_blocked  # such a task only tells why
+                del ready[task.name]
+                self._begin(task)
+        return is_listing
+
+    def _make_ready(self) -> bool:
+        """Find the tasks whose upstream tasks have ended; those that are done, or were tried, are not submitted."""
+        is_listing = False
+        while True:
+            not_ended = {*self._waiting.tasks, *self._running}
+            ready = [
+                task
+                for name, task in self._waiting.tasks.items()
+                if name not in self._waiting.ready and not self._upstream[name] & not_ended
+            ]
+            if not ready:
+                return is_listing
+            for task in ready:
+                task.resolve()
+                if all(node.state == "done" or _attempt(node) in self._attempted for node in task.nodes):
+                    del self._waiting.tasks[task.name]
+                    is_listing = self._lists_more(task) or is_listing
+                else:
+                    self._waiting.ready[task.name] = task
+
+    def _begin(self, task: Task) -> None:
+        del self._waiting.tasks[task.name]
+        self._attempted |= set(map(_attempt, task.nodes))
+        self._over.discard(task.name)
+        needed = {task_name(other.id) for node in task.nodes for other in node.inputs} if task.is_blocked else set()
+        upstream = {name: name in needed for name in self._nearest(task.name)}
+        self._begun.add(task.name)
+        self._submit(task, upstream).add_done_callback(partial(self._end, task.name))
+        self._running[task.name] = task  # now, as who is waited for must be able to end
+
+    def _nearest(self, name: str) -> list[str]:
+        """Return the upstream tasks of a task that are not upstream of another one of them."""
+        upstream = self._upstream[name]
+        indirect = {far for near in upstream for far in self._upstream[near]}
+        return sorted((upstream - indirect) & self._begun)
+
+    def _may_load(self, task: Task) -> bool:
+        """Return False if the task needs another model while more tasks of the last one are to come."""
+        last = self._last_model
+        if not self._running or last == NO_MODEL or task.model in (NO_MODEL, last):
+            return True
+        return all(other.model != last for other in self._waiting.tasks.values())
+
+    def _order(self, task: Task) -> tuple[int, int]:
+        """Tasks with a model last, by model so that a device keeps its own, and the largest first."""
+        return (self._waiting.models[_model(task.leading)], -task.size) if task.leading.device else (-1, 0)
+
+    def _place(self, task: Task) -> str:
+        return self._workers.place(task.leading)
+
+    def _end(self, name: str, future: Any) -> None:
+        self._over.add(name)
+        self._ended.put(name)
+
+
+NO_MODEL = ("", "")
+"""The model of a task that has none."""
+
+
+def _attempt(node: Node) -> tuple[StepId, str]:
+    return node.id, node.step.key if node.step else ""
+
+
+def _model(node: Node) -> tuple[str, str]:
+    return node.id.model, node.id.dtype

@@ -1,0 +1,43 @@
+"""The folder in which a worker runs the flows of deployments: its variable SWAYMETER_HOME names it."""
+
+import atexit
+import os
+import socket
+import tempfile
+from pathlib import Path
+
+from swaymeter.data.errors import UsageError
+
+HOME = "SWAYMETER_HOME"
+
+
+def enter() -> dict[str, str]:
+    """Return the folder as the pull step of `prefect.yaml`; nothing if there is none, which `check_home` refuses."""
+    home = os.environ.get(HOME, "")
+    return {"directory": home} if Path(home or os.devnull).is_dir() else {}
+
+
+def check_home() -> None:
+    """Refuse a run whose worker has no folder for it: relative paths would be below a folder that is deleted.
+
+    Raises:
+        UsageError: The worker has no SWAYMETER_HOME, or the folder does not exist.
+    """
+    from prefect.runtime import deployment
+
+    home = os.environ.get(HOME, "")
+    if deployment.id is None:
+        return
+    atexit.register(_mute)
+    if Path(home or os.devnull).is_dir():
+        return
+    advice = f"start the worker with {HOME} set to the project's folder, such as {HOME}=$PWD"
+    if home:
+        raise UsageError(f"the folder {home}, which {HOME} names, does not exist on {socket.gethostname()}; {advice}")
+    if Path.cwd().is_relative_to(Path(tempfile.gettempdir()).resolve()):
+        raise UsageError(f"the worker on {socket.gethostname()} has no variable {HOME}; {advice}")
+
+
+def _mute() -> None:
+    """Keep the worker's terminal free of pages about DuckDB's objects, which Prefect's threads hold to the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

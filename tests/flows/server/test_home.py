@@ -1,0 +1,41 @@
+from pathlib import Path
+
+import pytest
+
+from swaymeter.data.errors import UsageError
+from swaymeter.flows.server.home import check_home, enter
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The working directory that a worker gives a run of a deployment, and no SWAYMETER_HOME."""
+    monkeypatch.setenv("PREFECT__RUNTIME__DEPLOYMENT__ID", "3f0c")
+    monkeypatch.setattr("atexit.register", lambda mute: None)
+    monkeypatch.setenv("TMPDIR", str(tmp_path.parent))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.delenv("SWAYMETER_HOME", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_worker_without_a_folder_is_refused() -> None:
+    assert enter() == {}
+    with pytest.raises(UsageError, match="has no variable SWAYMETER_HOME; start the worker with"):
+        check_home()
+
+
+def test_a_folder_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWAYMETER_HOME", str(tmp_path / "away"))
+    assert enter() == {}
+    with pytest.raises(UsageError, match=f"the folder {tmp_path}/away, which SWAYMETER_HOME names, does not exist on"):
+        check_home()
+
+
+def test_the_folder_of_a_worker_is_entered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWAYMETER_HOME", str(tmp_path))
+    assert enter() == {"directory": str(tmp_path)}
+    check_home()
+
+
+def test_a_run_without_a_deployment_needs_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PREFECT__RUNTIME__DEPLOYMENT__ID")
+    check_home()
