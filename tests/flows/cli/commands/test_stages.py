@@ -167,7 +167,7 @@ def _process(*command: str, **variables: str) -> subprocess.CompletedProcess[str
 
 def fetched(workspace: Path) -> bool:
     """Whether the relation of FETCH is there."""
-    rows = api.Study.of("quickstart", str(workspace), ["capital"]).rows()
+    rows = Study.load("quickstart", str(workspace), ["capital"]).rows()
     return ("capital", "done") in {(row.subject, row.state) for row in rows if row.stage == "fetch"}
 
 
