@@ -299,7 +299,8 @@ class Study:
     def outputs(self) -> dict[str, Path]:
         """What a person opens after a run."""
         page, database = self.workspace.report / "index.html", self.workspace.database
-        return {"page": page, "database": database, "workspace": self.workspace.root}
+        answers = self.workspace.report / "answers.html"
+        return {"page": page, "answers": answers, "database": database, "workspace": self.workspace.root}
 
 
 class Results:

@@ -120,6 +120,7 @@ def audit(
         str(file), [*models, *([give_function(answer)] if answer else ())], folder, samples=samples,
         questions=questions, max_new_tokens=max_new_tokens, columns=columns or {}, replies=replies,
         prompts=audits.prompts_of(prompts), passages=audits.passages_of(sets, orders, "plain"), concurrency=concurrency,
+        thresholds=bounds,
     )  # fmt: skip
     selected = Study.load(str(study))
     audits.read_rows(selected.study, bounds, folder)

@@ -22,24 +22,22 @@ from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports import variants
 from swaymeter.reports.estimates import (
     FEWEST_FOR_R,
+    MISSING,
     MOST_NAMED,
     by_hand,
-    cut_off,
-    empty,
     estimate,
-    not_answered,
     plural,
     served,
-    stating_neither,
-    undecided,
 )
 from swaymeter.reports.figures.against_susceptibility import ANSWER_SET, masses
 from swaymeter.reports.figures.labels import compared
 from swaymeter.reports.figures.panels import query_types
 from swaymeter.reports.figures.reliability import cost
 from swaymeter.reports.frames import Frames, are_own, by_entity, in_order, partitions, records, where, with_empty
+from swaymeter.reports.headline import QUERIES, figure, verdict
 from swaymeter.reports.models import Model, models, rows_of
 from swaymeter.reports.tables import of_judges
+from swaymeter.reports.tables.of_passages import SAID
 
 MAX_HEADLINE = 5
 WIDE_INTERVAL = 10
@@ -88,8 +86,8 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
         frames: Answers to the named queries of `FINDINGS`; a missing one counts as empty.
         card: The study's card; None leaves out caveats about missing work.
     """
-    names = (name for finding in FINDINGS for name in finding.queries)
-    evidence = Evidence(with_empty(frames, names), card)
+    names = [name for finding in FINDINGS for name in finding.queries]
+    evidence = Evidence(with_empty(frames, [*names, *QUERIES]), card)
     claims: dict[Section, dict[str, Claim]] = {}
     for finding in FINDINGS:
         if finding.section != "caveats" and (claim := finding.claim(evidence)):
@@ -99,10 +97,16 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
     room = MAX_HEADLINE - len(advice)
     most_queries = room - min(len(questions), room - 2) if questions else room
     headline = [*advice, *queries[:most_queries], *questions][:MAX_HEADLINE]
+    chart = figure(evidence.frames)
+    answer = verdict(evidence.frames, chart, headline)
+    headline = [
+        replace(claim, pictured=claim.pictured or claim in advice or claim.sentence in answer) for claim in headline
+    ]
     rest = [claim for claim in (*queries, *questions) if claim not in headline]
     with_headline = evidence._replace(headline=headline)
     caveats = [claim.sentence for one in FINDINGS if one.section == "caveats" and (claim := one.claim(with_headline))]
-    return Findings(headline, [*rest, *claims.get("details", {}).values()], caveats)
+    details, gate = [*rest, *claims.get("details", {}).values()], [*card.gate] if card else []
+    return Findings(answer, chart, headline, details, caveats, gate)
 
 
 @dataclass(frozen=True)
@@ -150,6 +154,8 @@ OWN = (
     Share(_MEANS, {"quantity": "follows", "group": "unknown"},
           "With a passage that nobody called right or wrong it gave the passage's answer in", "such passages"),
 )  # fmt: skip
+_PICTURED = ("follows", "prefers_right", "prefers_wrong", "names_both", "correct", "abstains")
+"""Quantities of own questions that the headline figure shows."""
 _FOLLOWING = Share(
     _PARTITIONS, {"quantity": "following"}, "the greedy answer stated the context's answer in", "questions",
     ("stubborn", ", and stayed unchanged in {0}"),
@@ -218,7 +224,8 @@ def _share(frames: Frames, share: Share) -> Claim | None:
             alike = rows_of(counts, model)[["following_stubborn", "stubborn_by_rule"]].sum()
             number = replace(number, text=number.text + words.format(_count_or_share(other), more, *alike))
         numbers.append(number)
-    return Claim(share.sentence, _few(numbers)) if numbers else None
+    pictured = share in OWN and share.where["quantity"] in _PICTURED
+    return Claim(share.sentence, _few(numbers), pictured) if numbers else None
 
 
 def _share_of_paper(frames: Frames, share: Share) -> Claim | None:
@@ -429,6 +436,26 @@ def _significant(row: Mapping[str, Any], tests: pd.DataFrame) -> str:
     return f"{row['significant'] or 'none'} of {plural(int(row['tested']), 'relation')}{named}"
 
 
+MOVES = {"position": "the place", "length": "the length", "date": "the date", "beside": "the company"}
+"""Effects of several passages in a word."""
+
+
+def _moves_answers(frames: Frames) -> Claim | None:
+    """Effects that move the answer among several passages, or that none is shown to."""
+    effects = frames["passage_effects_in_short"]
+    tested = records(effects[effects["p_adjusted"].notna()])
+    shown = [row for row in tested if row["verdict"] in ("larger", "smaller")]
+    numbers = [
+        Number(estimate(row, "difference", signed=True), SAID[row["effect"]].format(kind=row["kind"])) for row in shown
+    ]
+    if numbers:
+        return Claim("Among several passages the answer is moved by", tuple(numbers[:MAX_HEADLINE]))
+    if not tested:
+        return None
+    named = ", ".join(MOVES[effect] for effect in dict.fromkeys(row["effect"] for row in tested))
+    return Claim(f"Nothing shows that {named} of a passage moves the answer ({plural(len(tested), 'test')})")
+
+
 # ---- details ---------------------------------------------------------------------------------------------------------
 
 
@@ -541,6 +568,20 @@ def _stand_ins(frames: Frames) -> str:
     return f"Not to be compared with published values: {'; '.join(words)}."
 
 
+def _counted(frames: Frames, query: str, column: str, words: str) -> str:
+    """Return the sentence that so many replies of all variants are counted in a column; "" if none is."""
+    rows, silent = frames[query], frames["silent_replies"]
+    total = int(silent["replies"].sum()) if len(silent) else 0
+    count = int(rows[column].sum()) if len(rows) else 0
+    return f"{count} of {plural(total, 'reply')} {'is' if count == 1 else 'are'} {words}." if count else ""
+
+
+def _cut_off(frames: Frames) -> str:
+    tokens = frames["unfinished_greedy_answers"].query("unfinished > 0")["tokens"].dropna().unique()
+    limit = f"at {tokens[0]:.0f} tokens" if len(tokens) == 1 else "at the limit of tokens"
+    return _counted(frames, "unfinished_greedy_answers", "unfinished", f"cut off {limit} (max_new_tokens)")
+
+
 # ---- the list --------------------------------------------------------------------------------------------------------
 
 
@@ -567,12 +608,17 @@ def _on_frames(sentence: Callable[..., Claim | str | None], *arguments: Any) -> 
     return lambda evidence: sentence(evidence.frames, *arguments)
 
 
+def _neither(frames: Frames) -> str:
+    """Return how many replies with a context that states an answer state neither answer."""
+    rows = frames["greedy_answers_of_neither"]
+    total = rows.groupby(["model", "dtype"])["greedy_answers"].first().sum()
+    return f"{rows['answers'].sum()} of {plural(int(total), 'reply')} with a context state neither answer."
+
+
 def _undecided(frames: Frames) -> str:
     """Return how many replies are undecided and, if no judge was asked, the option that decides them."""
-    sentence = undecided(frames["silent_replies"])
-    if not sentence or len(frames["judges_of_answers"]):
-        return sentence
-    return f"{sentence[:-1]}; `judged_answers: {{judge: NAME}}` under `measures` (audit: --judge NAME) decides them."
+    remedy = "" if len(frames["judges_of_answers"]) else "; a judge decides them (audit: --judge NAME)"
+    return _counted(frames, "silent_replies", "undecided", f"undecided{remedy}")
 
 
 FINDINGS: tuple[Finding, ...] = (
@@ -594,6 +640,7 @@ FINDINGS: tuple[Finding, ...] = (
     Finding("queries", ("correlations",), _on_frames(_correlated, *KNOWN)),
     # questions of a user's file
     *(Finding("questions", (share.query, "outcomes"), _on_frames(_share, share), _is_of_user) for share in OWN),
+    Finding("questions", ("passage_effects_in_short", "outcomes"), _on_frames(_moves_answers)),
     # questions of a paper
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _FOLLOWING), _is_of_paper),
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _BY_RULE), _is_of_paper),
@@ -617,14 +664,12 @@ FINDINGS: tuple[Finding, ...] = (
     Finding("caveats", ("outcomes",), _on_frames(_stubborn_is_not_resistance), _is_of_paper),
     Finding("caveats", ("models_side_by_side",), _on_frames(_little_memory), _is_not_of_user),
     Finding("caveats", ("stand_ins",), _on_frames(_stand_ins)),
-    Finding("caveats", ("unfinished_greedy_answers",), lambda evidence: empty(
-        evidence.frames["unfinished_greedy_answers"])),
-    Finding("caveats", ("unfinished_greedy_answers",), lambda evidence: cut_off(
-        evidence.frames["unfinished_greedy_answers"])),
-    Finding("caveats", ("unfinished_greedy_answers",), lambda evidence: not_answered(
-        evidence.frames["unfinished_greedy_answers"])),
-    Finding("caveats", ("greedy_answers_of_neither",), lambda evidence: stating_neither(
-        evidence.frames["greedy_answers_of_neither"])),
+    Finding("caveats", ("unfinished_greedy_answers", "silent_replies"), _on_frames(_cut_off)),
+    Finding("caveats", ("silent_replies",), _on_frames(
+        _counted, "silent_replies", "empty", "empty, which counts as declined")),
+    *(Finding("caveats", ("unfinished_greedy_answers", "silent_replies"), _on_frames(
+        _counted, "unfinished_greedy_answers", column, f"not judged, {why}")) for column, why in MISSING.items()),
+    Finding("caveats", ("greedy_answers_of_neither",), _on_frames(_neither)),
     Finding("caveats", ("silent_replies", *of_judges.QUERIES), _on_frames(_undecided)),
     Finding("caveats", of_judges.QUERIES, _on_frames(of_judges.sentences), _always),
     Finding("caveats", ("verdicts_to_read", "answers_judged_by_hand"), lambda evidence: " ".join(

@@ -22,8 +22,9 @@ from swaymeter.reports.figures.over_time import OVER_TIME
 from swaymeter.reports.figures.rendering import rendered, with_limits
 from swaymeter.reports.findings import BASIS_QUERIES, FINDINGS, findings
 from swaymeter.reports.frames import Frames, with_empty
+from swaymeter.reports.headline import QUERIES as HEADLINE_QUERIES
 from swaymeter.reports.models import RUNS, labelled
-from swaymeter.reports.page import EXAMPLE_QUERIES, example, page
+from swaymeter.reports.page import EXAMPLE_QUERIES, WORST_QUERIES, example, page
 from swaymeter.reports.queries import READ_QUERIES, write_queries
 from swaymeter.reports.tables import TABLES, filled
 
@@ -35,7 +36,7 @@ def queries() -> tuple[str, ...]:
     """The named queries of the warehouse that a report reads: all that its figures, findings and tables name."""
     parts = [figure.queries for figure in FIGURES.values()] + [table.queries for table in TABLES.values()]
     parts += [finding.queries for finding in FINDINGS] + [ANSWERS_QUERIES, READ_QUERIES, EXAMPLE_QUERIES, PAGE_QUERIES,
-              BASIS_QUERIES, HISTORY_QUERIES]  # fmt: skip
+              BASIS_QUERIES, HISTORY_QUERIES, HEADLINE_QUERIES, WORST_QUERIES]  # fmt: skip
     return tuple(dict.fromkeys(query for part in parts for query in part))
 
 

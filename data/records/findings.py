@@ -11,10 +11,14 @@ from pydantic import TypeAdapter
 from swaymeter.data.digests import open_file
 from swaymeter.data.errors import DamagedFile, first_line
 from swaymeter.data.escaping import json_text
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
 
 FINDINGS_FILE = "findings.json"
 """Name of the file in the folder of a report."""
 _MAX_BYTES = 2**24
+_LONGEST_BRIEF = 30
+_ROUNDING = 1e-9
+"""What is smaller is what rounding leaves of a share in percent."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,25 @@ class NotRun:
     model: str
     measure: str
     reason: str
+
+
+@dataclass(frozen=True)
+class GateCheck:
+    """A threshold of the study for a variant.
+
+    Attributes:
+        name: The number, such as `follow.supporting`.
+        measured: The number that was measured.
+        bound: The bound, such as `>= 90%`.
+        variant: Label of the variant.
+        reason: Sentence on why the bound is not met; "" if it is.
+    """
+
+    name: str
+    measured: str
+    bound: str
+    variant: str
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,6 +63,7 @@ class StudyCard:
         versions: Versions of programs, by program.
         sources: A line for each source: name, licence and, if known, address.
         prompt: Texts of the prompt that differ from the default, by name.
+        gate: Thresholds of the study; empty without any.
     """
 
     citation: ClassVar[str] = (
@@ -57,6 +81,7 @@ class StudyCard:
     versions: Mapping[str, str]
     sources: tuple[str, ...]
     prompt: Mapping[str, str] = field(default_factory=dict)
+    gate: tuple[GateCheck, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,6 +106,12 @@ class Number:
         match = re.match(r"(\d+|none) of \d+|\S+", self.text)
         return match[0] if match else ""
 
+    @property
+    def brief(self) -> str:
+        """The number with what it counts, such as `3 of 8 relations`; the number alone if that is long."""
+        clause = re.split(r";| \(", self.text)[0]
+        return clause if len(clause) <= _LONGEST_BRIEF else self.head
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -88,6 +119,17 @@ class Claim:
 
     sentence: str
     numbers: tuple[Number, ...] = ()
+    pictured: bool = False
+    """If the headline figure shows the same numbers."""
+
+    @property
+    def line(self) -> str:
+        """The claim in one line: its number up to a semicolon, or the heads of several numbers with their labels."""
+        if len(self.numbers) == 1:
+            label = f" ({self.numbers[0].label})" if self.numbers[0].label else ""
+            return f"{self.sentence} {self.numbers[0].text.partition(';')[0]}{label}"
+        heads = ", ".join(f"{one.brief} ({one.label})" if one.label else one.brief for one in self.numbers)
+        return f"{self.sentence} {heads}".strip()
 
     def lines(self) -> list[str]:
         """Return the claim as plain text, a line for each number of several."""
@@ -97,18 +139,108 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of a bar of shares, or a mean.
+
+    Attributes:
+        name: What it is, such as `wrong`.
+        mean: The share of 1, or the mean in nats.
+        low: Lower end of the 95% interval; None without one.
+        high: Upper end of the 95% interval.
+        count: Replies, or entities.
+        address: Page of the report, and place in it, where they are read; "" if there is none.
+    """
+
+    name: str
+    mean: float
+    low: float | None = None
+    high: float | None = None
+    count: int = 0
+    address: str = ""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A row of the headline figure.
+
+    Attributes:
+        label: The kind of context, the relation or the category.
+        parts: Its parts, in the order of the figure.
+        variant: Label of the variant; "" if there is one only.
+        n: Replies, or queries.
+        main: Name of the part that the row is about.
+        name: Name of that number in thresholds; "" if it has none.
+    """
+
+    label: str
+    parts: tuple[Part, ...]
+    variant: str = ""
+    n: int = 0
+    main: str = ""
+    name: str = ""
+
+    def part(self, name: str) -> Part | None:
+        """Return the part of this name; None if the bar has none."""
+        return next((part for part in self.parts if part.name == name), None)
+
+    @property
+    def has_shares(self) -> bool:
+        """If there are enough replies for shares; of fewer, counts are written."""
+        return self.n >= FEWEST_FOR_INTERVAL
+
+    @property
+    def percents(self) -> dict[str, int]:
+        """Shares in whole percent that add up to 100; the main part is rounded as it stands alone."""
+        whole = {part.name: int(100 * part.mean + _ROUNDING) for part in self.parts}
+        if main := self.part(self.main):
+            whole[self.main] = round(100 * main.mean)
+        others = [part for part in self.parts if part.name != self.main]
+        others.sort(key=lambda part: -((100 * part.mean + _ROUNDING) % 1))
+        for part in others[: max(0, 100 - sum(whole.values()))]:
+            whole[part.name] += 1
+        return whole
+
+
+@dataclass(frozen=True)
+class HeadlineFigure:
+    """The figure that answers the question of a study.
+
+    Attributes:
+        title: The question that it answers, in plain words.
+        unit: `share`, or the unit of its means.
+        parts: Names of all parts, in order.
+        bars: Its rows, those of one label together.
+        basis: Shared names of the variants, and the amounts behind the figure.
+        omitted: Rows that the figure has no room for.
+    """
+
+    title: str
+    unit: str
+    parts: tuple[str, ...]
+    bars: tuple[Bar, ...]
+    basis: str = ""
+    omitted: int = 0
+
+
+@dataclass(frozen=True)
 class Findings:
     """The findings of a report.
 
     Attributes:
+        verdict: The sentence that answers the question of the study; "" if nothing was measured.
+        figure: The headline figure; None if nothing was measured.
         headline: The claims that the report opens with.
         details: Claims about measures beside the headline.
         caveats: Sentences on what limits the headline, the gravest first.
+        gate: Thresholds of the study.
     """
 
+    verdict: str = ""
+    figure: HeadlineFigure | None = None
     headline: list[Claim] = field(default_factory=list)
     details: list[Claim] = field(default_factory=list)
     caveats: list[str] = field(default_factory=list)
+    gate: list[GateCheck] = field(default_factory=list)
 
 
 _JSON = TypeAdapter(Findings)

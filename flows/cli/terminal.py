@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -17,12 +17,11 @@ from rich.text import Text
 
 from swaymeter.data.errors import first_names
 from swaymeter.data.records.findings import Findings
-from swaymeter.flows.cli.console import by_reason, print_line
+from swaymeter.flows.cli.console import by_reason
+from swaymeter.flows.cli.outcome import show_outcome, show_paths
 from swaymeter.flows.execution.progress import Progress
 from swaymeter.tasks.measures.run import Spent
 
-MAX_CAVEATS = 3
-"""Caveats that a terminal shows; the page has all."""
 SPEED_SECONDS = 600.0
 """Over how long the speed is averaged from which the remaining time follows; one step may take minutes."""
 HEARTBEAT_SECONDS = 60.0
@@ -154,36 +153,35 @@ def log_to(console: Console, verbose: bool) -> None:
     logger.addHandler(handler)
 
 
-def show_findings(console: Console, findings: Findings) -> None:
-    """Print the headline, and the gravest caveats."""
-    for claim in findings.headline:
-        print_line("\n".join(claim.lines()), console)
-    for caveat in findings.caveats[:MAX_CAVEATS]:
-        print_line(f"distrust  {caveat}", console)
-    if (more := len(findings.caveats) - MAX_CAVEATS) > 0:
-        print_line(f"distrust  {more} more on the page", console)
-
-
 def summary(
     console: Console, description: str, progress: TerminalProgress, took: float, outputs: Mapping[str, Path],
-    errors: Console,
+    errors: Console, *, findings: Findings | None = None, notes: Sequence[str] = (),
 ) -> None:  # fmt: skip
-    """What was computed in `took` seconds, and which of the outputs are there.
+    """Print what came of a run: its findings, failures, and the files that are there.
 
-    errors: where it says what failed, why, and what to do then.
+    Args:
+        console: The terminal.
+        description: The study in one line.
+        progress: The progress of the run, with its failures.
+        took: Duration of the run in seconds.
+        outputs: Files by the words before them.
+        errors: Where failures go.
+        findings: Findings of the page; None if the page is not done.
+        notes: Lines about this run.
     """
     spent = progress.spent
+    console.print()
+    if findings:
+        show_outcome(console, description.partition(":")[0], findings, notes)
+    else:
+        console.print(escape(description), soft_wrap=True)
     console.print(
-        f"\n{escape(description)}\n"
-        f"computed now: {spent.prompts} prompts, {spent.forward_passes} forward passes in {spent.seconds:.0f} s"
-        f"{speed(spent)}; the run took {took:.0f} s",
+        f"computed now: {spent.prompts} prompts in {spent.seconds:.0f} s{speed(spent)}; the run took {took:.0f} s",
         soft_wrap=True,
     )
     for reason, names in by_reason(progress.failures.items()).items():
         errors.print(f"[red]failed[/red]  {escape(names)}: {escape(reason)}", soft_wrap=True)
-    for word, path in outputs.items():
-        if path.exists():
-            print_line(f"{word:<9} {path}", console)
+    show_paths(console, outputs)
     if progress.failures:
         errors.print(
             "Correct what is named above and run the same command again: only what failed is computed. "

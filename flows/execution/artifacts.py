@@ -122,7 +122,7 @@ def show_thresholds(study: Study, workspace: Workspace) -> None:
     except SwaymeterError as error:  # nothing of the kind was measured
         unmet, rows = str(error), []
     if unmet:
-        log.warning("%s", unmet)
+        log.info("%s", unmet)  # the command ends with it
     if not configured_api_answers():
         return
     try:

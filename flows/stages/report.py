@@ -5,6 +5,7 @@ import importlib.metadata
 import inspect
 import platform
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
@@ -13,8 +14,9 @@ from typing import Any
 from swaymeter.data import catalog
 from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.digests import content_key, sha256_of
+from swaymeter.data.errors import WorkFailed
 from swaymeter.data.records import Fact, Question, of_row
-from swaymeter.data.records.findings import NotRun, StudyCard
+from swaymeter.data.records.findings import GateCheck, NotRun, StudyCard
 from swaymeter.data.records.tables import FACTS, QUESTIONS
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, queries_digest
@@ -38,9 +40,29 @@ def draw_report(step: Step, run: Run) -> None:
     from swaymeter.reports.report import queries, write_report
 
     artifact: Any = step.outputs["files"]
-    with opened(step.inputs["database"].folder / DATABASE, schema()) as warehouse:
+    database = step.inputs["database"].folder / DATABASE
+    with opened(database, schema()) as warehouse:
         frames = {name: warehouse.frame(name) for name in queries()}
-    write_report(frames, artifact.folder, card_of(step), artifact.key)
+    card = replace(card_of(step), gate=gate_of(step.arguments[0], database))
+    write_report(frames, artifact.folder, card, artifact.key)
+
+
+def gate_of(study: Study, database: Path) -> tuple[GateCheck, ...]:
+    """Return each threshold of the study for each variant; one failed check if they could not be judged."""
+    from swaymeter.flows.stages.thresholds import judge_thresholds
+    from swaymeter.reports.models import in_short
+
+    if not study.thresholds:
+        return ()
+    try:
+        outcome = judge_thresholds(study, database)
+    except WorkFailed as error:
+        return (GateCheck("thresholds", "not measured", "", "", str(error)),)
+    labels = in_short({row.model for _, row, _ in outcome}).names
+    return tuple(
+        GateCheck(row.name, row.in_short, threshold.bound, labels[row.model], reason)
+        for threshold, row, reason in outcome
+    )
 
 
 def card_of(step: Step) -> StudyCard:

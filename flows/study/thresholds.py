@@ -157,6 +157,12 @@ class Threshold:
         name = ".".join(filter(None, (self.quantity, self.group, self.end)))
         return f"{name} {'>=' if self.at_least else '<='} {self.value:.12g}"
 
+    @property
+    def bound(self) -> str:
+        """The bound in words, such as ">= 90%"."""
+        value = f"{self.value:.12g}" if self.quantity in IN_NATS else f"{100 * self.value:.12g}%"
+        return f"{self.end} {'>=' if self.at_least else '<='} {value}".strip()
+
     def unmet(self, row: Measured) -> str:
         """What was measured and what is asked for, in its unit, where it is not met; empty where it is."""
         measured = float(getattr(row, self.end or "mean"))
@@ -259,10 +265,15 @@ def measured_of(means: "pd.DataFrame", silent: "pd.DataFrame") -> list[Measured]
     return measured
 
 
+MAX_REASONS = 2
+"""Unmet thresholds that an error message tells in full."""
+
+
 def refuse_unmet(outcome: Judged, failure: str = "") -> None:
-    """WorkFailed, in one line, where a threshold is not met, or there is another failure."""
-    if lines := [why for why in (*(why for *_, why in outcome), failure) if why]:
-        raise WorkFailed("; ".join(lines))
+    """Raise WorkFailed if a threshold is not met, or there is another failure; the message has the first reasons."""
+    if lines := [why for why in (failure, *(why for *_, why in outcome)) if why]:
+        more = f"; {len(lines) - MAX_REASONS} more" if len(lines) > MAX_REASONS else ""
+        raise WorkFailed("; ".join(lines[:MAX_REASONS]) + more)
 
 
 def thresholds_of(under: Iterable[str], over: Iterable[str]) -> list[Threshold]:
@@ -277,18 +288,28 @@ BOUND = re.compile(r"\s*(?P<side>[<>]=)\s*(?P<value>\S+)\s*")
 
 
 def thresholds_of_bounds(bounds: Mapping[str, str]) -> list[Threshold]:
-    """Return the thresholds of the section `thresholds` of a study, such as {follow.supporting: ">= 0.9"}.
+    """Return the thresholds of the section `thresholds` of a study, such as {follow.supporting: ">= 0.9, <= 1"}.
 
     Raises:
         UsageError: A bound or a name is none.
     """
     thresholds = []
-    for name, bound in bounds.items():
-        read = BOUND.fullmatch(bound)
-        if read is None:
-            raise UsageError(f"{name}: {bound!r} is not a bound; write such as '>= 0.9' or '<= 10%'")
-        thresholds.append(Threshold.parse(f"{name}={read['value']}", at_least=read["side"] == ">="))
+    for name, text in bounds.items():
+        for bound in text.split(","):
+            read = BOUND.fullmatch(bound)
+            if read is None:
+                raise UsageError(f"{name}: {bound!r} is not a bound; write such as '>= 0.9' or '<= 10%'")
+            thresholds.append(Threshold.parse(f"{name}={read['value']}", at_least=read["side"] == ">="))
     return thresholds
+
+
+def bounds_of_thresholds(thresholds: Iterable[Threshold]) -> dict[str, str]:
+    """Return the section `thresholds` of a study that has these thresholds."""
+    bounds: dict[str, list[str]] = {}
+    for threshold in thresholds:
+        name, _, bound = str(threshold).partition(" ")
+        bounds.setdefault(name, []).append(bound)
+    return {name: ", ".join(texts) for name, texts in bounds.items()}
 
 
 def write_junit(

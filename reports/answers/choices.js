@@ -8,6 +8,7 @@ const COLUMNS = index.columns
   .filter(({values}) => values.length);
 const SORTS = {
   question: (row) => row.place,
+  worst: (row) => largest(row.question.cases.map((_, at) => badness(row, at))),
   persuasion: (row) => largest(all(row, "persuasion", CONTEXTS)),
   ...sortsBy("persuasion", CONTEXTS),
   ...sortsBy("entropy", Object.keys(CONDITIONS)),

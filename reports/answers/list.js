@@ -65,13 +65,20 @@ function answersInCell(shown, texts, at, state) {
     same.set(words, [...(same.get(words) ?? []), {model, row, known}]);
   }
   if (!same.size) return element("span", {class: "note"}, "–");
-  return [...same.values()].map((of) => {
+  return [...same.values()].flatMap((of) => {
     const [{row}] = of;
     const known = of.length > 1 ? {...of[0].known, persuasion: null, entropy: null} : of[0].known;
     const hit = of.some((one) => one.model.name === state.model && isHit(one.row, at, state));
     const names = shown.length > 1 ? namesOf(of.map(({model}) => model), shown.length) : [];
-    return element("div", {class: hit ? "said hit" : "said"}, names, saidIn(row.question, known, texts, at));
+    const said = element("div", {class: hit ? "said hit" : "said"}, names, saidIn(row.question, known, texts, at));
+    return index.own && badness(row, at) ? [passageOf(row, texts, at), said] : said;
   });
+}
+
+/* The beginning of the passage before a bad reply. */
+function passageOf({question}, texts, at) {
+  const {text} = texts.contexts[at - 1];
+  return foreign(highlighted(text, formsOf(question, texts, at)), "blockquote", {class: "brief"});
 }
 
 /* Whether an answer is one that the filters look for. */

@@ -39,13 +39,37 @@ function caseFits(row, at, {under, verdict, outcome, ended, judge, variants, sin
   return (
     (!under || row.question.cases[at].condition === under) &&
     row.ended?.[at] !== "-" &&
-    is("verdict", verdict) &&
+    (index.own && PARTS.has(verdict) ? partOf(row, at) === verdict : is("verdict", verdict)) &&
     is("outcome", outcome) &&
     is("ended", ended) &&
     (!since || Boolean(row.before?.[at])) &&
     (judge !== "differs" || /[A-Z]/.test(row.judged?.[at] ?? "")) &&
     (variants !== "differ" || variantsDiffer(row, at, state))
   );
+}
+
+/* The part of the headline figure that a greedy reply to a user's question counts in; null without a verdict. */
+const PARTS = new Set(["right", "wrong", "both", "passage", "neither", "declined"]);
+
+function partOf(row, at) {
+  const letter = row.verdict?.[at] ?? "-";
+  const {condition} = row.question.cases[at];
+  const isContested = condition === "conflicting" || condition === "mixed";
+  if (letter === "-") return null;
+  if (letter === "r") return "declined";
+  if (condition === "supporting") return letter === "c" || letter === "b" ? "right" : "neither";
+  if (letter === "b") return isContested ? "both" : "right";
+  if (letter === "c") return condition === "unknown" ? "passage" : "wrong";
+  return letter === "o" ? "right" : "neither";
+}
+
+/* How bad a reply with a passage is: 3 for a wrong passage repeated in place of a known answer, 2 for one repeated
+   otherwise, 1 for a right passage ignored, 0 for others. */
+function badness(row, at) {
+  const {condition} = row.question.cases[at];
+  const part = partOf(row, at);
+  if (condition === "conflicting" || condition === "mixed") return part === "wrong" ? (partOf(row, 0) === "right" ? 3 : 2) : 0;
+  return condition === "supporting" && part !== null && part !== "right" ? 1 : 0;
 }
 
 /* Whether the variants that are shown state different answers in a case. */

@@ -9,8 +9,8 @@ const FIRST = {
   ...ALL,
   model: index.models[0],
   beside: index.models.length > 1 && index.models.length <= MOST_ASIDE ? "all" : "",
-  sort: isMeasured ? "persuasion" : "question",
-  order: isMeasured ? "descending" : "ascending",
+  sort: index.own && index.measured.includes("verdict") ? "worst" : isMeasured ? "persuasion" : "question",
+  order: isMeasured || (index.own && index.measured.includes("verdict")) ? "descending" : "ascending",
   at: "",
   open: "",
 };

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from swaymeter.data.catalog import paper_items, papers
 from swaymeter.data.digests import integrity
 from swaymeter.data.records.findings import Findings, StudyCard
+from swaymeter.data.records.statistics import SHARE
 from swaymeter.reports.estimates import EQUIVALENCE, MOST_NAMED, stood_in
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
@@ -35,6 +36,7 @@ from swaymeter.reports.models import (
     of_relation,
     rows_of,
 )
+from swaymeter.reports.page.bars import groups, legend
 from swaymeter.reports.page.shell import asset, cell, heading, linked, numeric, template, written
 from swaymeter.reports.page.tooltips import names, tooltips
 from swaymeter.reports.tables import Filled
@@ -43,6 +45,10 @@ from swaymeter.reports.words import CONDITION_NAMES, outcome
 __all__ = ["MOST_ROWS", "cell", "heading", "in_common", "linked", "page"]
 
 MOST_ROWS = 40
+MOST_LINES = 3
+"""Findings in one line each that the page opens with."""
+MOST_PASSAGE = 700
+"""Characters of a passage beside a reply; the page of answers has all of it."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +82,11 @@ def page(
     several = len({drawn.model for drawn, _ in pictures} - {EVERY_MODEL}) > 1
     of_marks = {drawn.name: some for drawn, picture in pictures if (some := tooltips(drawn, picture))}
     script = asset("swaymeter.reports.page", "page.js")
+    lines = [claim.line for claim in findings.headline if not claim.pictured][:MOST_LINES]
+    css = asset("swaymeter.reports.page", "headline.css")
     pieces = written(
-        "swaymeter.reports.page", "page.html", "", filters, card=card, findings=findings,
+        "swaymeter.reports.page", "page.html", css, filters, card=card, findings=findings, lines=lines,
+        headline=headline(findings), worst=worst(frames, answers, several=len(scored) > 1),
         models=scored, asked=[*dict.fromkeys(map(asked_model, scored))], shown=shown, papers=folded,
         omitted=omitted, tables=tables, overview=overview, runs=runs, runs_alike=runs_alike,
         readings=frames["readings"], stand_ins=frames["stand_ins"], example=example, answers=answers, queries=queries,
@@ -86,6 +95,44 @@ def page(
         since=since,
     )  # fmt: skip
     return "".join(pieces)
+
+
+def headline(findings: Findings) -> Markup:
+    """Return the headline figure as a part of the page; empty without one."""
+    chart = findings.figure
+    if chart is None:
+        return Markup()
+    largest = max((part.high or part.mean for bar in chart.bars for part in bar.parts), default=0.0)
+    return Markup(
+        template("swaymeter.reports.page", "headline.html", {}).render(
+            chart=chart, groups=groups(chart), legend=legend(chart), stacked=chart.unit == SHARE, largest=largest,
+            whiskers=any(part.low is not None for bar in chart.bars for part in bar.parts),
+            several=any(bar.variant for bar in chart.bars), named=any(bar.name for bar in chart.bars),
+        )
+    )  # fmt: skip
+
+
+WORST_QUERIES = ("worst_replies",)
+
+
+def worst(frames: Frames, answers: str, *, several: bool) -> Markup:
+    """Return the worst replies with their passages as a part of the page; empty without any.
+
+    Args:
+        frames: Answers to `WORST_QUERIES`.
+        answers: File of the page of answers.
+        several: If replies come from several variants.
+    """
+    rows = _plain(frames["worst_replies"])
+    if not rows or not answers:
+        return Markup()
+    filters = {"clipped": clipped, "of_question": lambda row: of_question(row["question_id"], _model(row))}
+    return Markup(template("swaymeter.reports.page", "worst.html", filters).render(worst=rows, several=several))
+
+
+def clipped(text: str, most: int = MOST_PASSAGE) -> str:
+    """Return a text without its end if it is long."""
+    return text if len(text) <= most else f"{text[:most].rstrip()} …"
 
 
 def models_of(frames: Frames) -> list[Model]:

@@ -19,6 +19,7 @@ from swaymeter.tasks.statistics import (
     models,
     passages,
     predictors,
+    verdicts,
 )
 from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
 from swaymeter.tasks.statistics.statistic import Statistic
@@ -58,6 +59,7 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     models.DIFFERENCES,
     passages.MEANS,
     passages.EFFECTS,
+    verdicts.SHARES,
 ))  # fmt: skip
 """Every statistic, in the order of the report."""
 

@@ -139,5 +139,7 @@ def test_audit_of_a_thinking_model(tmp_path: Path, api: str) -> None:
     with serving(play=fake_servers.Ollama().answer) as server:
         run = audit.run("audit", "--model", f"qwen3:4b@{server.address.removesuffix('/ask')}/v1")
     assert run.code == 0, run.said
-    for quantity, count in {"follow.supporting": 2, "follow.conflicting": 2, "refuse.none": 0}.items():
-        assert re.search(rf"{quantity}\W+{count} of 2", run.said), run.said
+    rows = r"with a right passage +2 of 2 .*follow\.supporting", r"with a wrong passage +0 of 2 +2 of 2 .*follow\.conf"
+    for row in rows:
+        assert re.search(row, run.said), run.said
+    assert "declined" not in run.said

@@ -52,7 +52,7 @@ def test_a_judge_failing_first_leaves_a_page(audit: TinyStudy, tmp_path: Path) -
 def test_a_judge_that_fails_leaves_the_verdicts_of_the_rule(audit: TinyStudy, tmp_path: Path) -> None:
     options = ("--model", f"{audit.file.parent / 'model'}:float32", "--samples", "1", "--max-new-tokens", "2")
     without, page = audit.run("audit", *options), audit.workspace / "report" / "index.html"
-    assert "--judge NAME[@URL] decides them" in without.said
+    assert "a judge decides them (audit: --judge NAME)" in without.said
     before, judge = page.read_bytes(), tmp_path / "judges.py"
     judge.write_text(JUDGE.format("raise ValueError('gone')"))
     failed = audit.run("audit", *options, "--judge", f"{judge}:decide")

@@ -16,7 +16,7 @@ import pytest
 import swaymeter.reports.report as module
 from swaymeter.data.digests import digest_of_large
 from swaymeter.data.errors import InputError, WorkspaceError
-from swaymeter.data.records.findings import Findings
+from swaymeter.data.records.findings import Findings, GateCheck
 from swaymeter.data.records.statistics import SHARE
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.reports.figures import FIGURES
@@ -25,7 +25,7 @@ from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.findings import findings
 from swaymeter.reports.frames import as_published, with_empty
 from swaymeter.reports.models import file_slug
-from swaymeter.reports.page import MOST_ROWS, cell, example, heading, in_common, linked, page
+from swaymeter.reports.page import MOST_LINES, MOST_ROWS, cell, example, heading, in_common, linked, page
 from swaymeter.reports.report import write_report
 from swaymeter.reports.tables import TABLES, Filled, Table, filled
 from swaymeter.tasks.measures import MEASURES
@@ -205,14 +205,24 @@ def parsed(html: str) -> Parsed:
 
 
 def test_the_page_opens_with_the_answer(html: str) -> None:
-    headings = ["What was found", "How to read it", "A worked example", "Figures", "Tables", "How it was made",
-                "What was not run or not drawn"]  # fmt: skip
+    headings = ["Figures", "Tables", "How to read it", "A worked example", "What was not run", "For researchers"]
     assert re.findall(r"<h2 [^>]*>([^<]+)", html) == headings
-    opens = html[html.index('id="found"') : html.index("<details")]
-    places = [opens.index(part) for part in (CARD.asked, "<ol", "What this rests on", "What to distrust")]
-    assert places == sorted(places)
-    assert CARD.asked in html
+    opens = html[html.index('id="found"') : html.index("</section>", html.index('id="found"'))]
+    parts = (CARD.asked, 'class="verdict"', 'id="headline"', 'class="lines"', "What to distrust: ", "Read the answers")
+    assert [opens.count(part) for part in parts] == [1] * len(parts)
+    assert [*parts] == sorted(parts, key=opens.index)
+    assert opens.count("<li><bdi>", opens.index('class="lines"'), opens.index("What to distrust")) == MOST_LINES
     assert CARD.not_run[0].reason in html
+
+
+def test_the_gate_has_a_badge(known: dict[str, pd.DataFrame]) -> None:
+    checks = (
+        GateCheck("follow.supporting", "40%", ">= 90%", "m", "unmet"), GateCheck("refuse.none", "0%", "<= 1%", "m"),
+    )  # fmt: skip
+    empty = {**NOTHING, "runs_in_short": known["runs_in_short"]}
+    for gate, said in (((), ""), (checks, "Gate failed: 1 of 2"), (checks[1:], "Gate passed: 1 of 1")):
+        text = page(dataclasses.replace(CARD, gate=gate), Findings("Yes."), [], [], [], empty)
+        assert ('class="badge' in text, said in text) == (bool(gate), True)
 
 
 def test_the_page_says_which_ways_of_reading_were_not_used(html: str) -> None:
@@ -303,7 +313,7 @@ def test_the_example_is_the_query_of_middle_susceptibility(html: str, known: dic
     most, least = known["worked_query"].to_dict("records")
     assert most["query_id"] == least["query_id"] == middle["query_id"]
     assert most["persuasion"] > least["persuasion"]
-    words = html[html.index('id="example"') : html.index('id="figures"')]
+    words = html[html.index('id="example"') : html.index('id="made"')]
     for said in (most["query"], most["context"].strip(), least["context"].strip(), cell(middle["susceptibility"])):
         assert said in words
     for term in ("open", "closed", "base", "assertive", "relevant"):

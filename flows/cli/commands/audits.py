@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from swaymeter.data.errors import SwaymeterError, WorkFailed
 from swaymeter.flows.cli import options
@@ -216,7 +217,7 @@ def audit(
             key_from=key_from, revision=revision, max_age=oldest, verdicts=verdicts,
             prompts=view.prompts_of(prompt or ()), decodings=decoding or (),
             passages=view.passages_of(set_ or (), order or (), passages_as), replies=replies or (),
-            concurrency=concurrency, timeout_s=timeout,
+            concurrency=concurrency, timeout_s=timeout, thresholds=thresholds,
         )  # fmt: skip
         selected = Study.load(str(study))
         before = earlier.baseline(baseline, selected.workspace.database) if baseline else None
@@ -225,14 +226,14 @@ def audit(
         selected.check("run", offline=offline)
     progress = TerminalProgress(console)
     graph, message = ages.execute(selected, progress, oldest, force=force, offline=offline, wait=wait)
-    summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs(), err)
+    found = None if message or as_json else selected.findings(graph)
     outcome: checks.Judged = []
     compared = earlier.Gate()
     notes: list[str] = []
     error: SwaymeterError | None = WorkFailed(message) if message else None
     if not error:
         results = view.results_of(selected)
-        notes = [*view.about_answers(results), *ages.lines_of(results.servers)]
+        notes = view.about_answers(results)
         try:
             outcome = checks.judged(thresholds, results.measured)
             if before:
@@ -244,15 +245,21 @@ def audit(
         checks.write_junit(
             junit, name, outcome, notes=notes, unused=unused, compared=compared.cases(), error=str(error or "")
         )
+    named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
+    of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
+    asked_at = () if error else (*results.not_asked, *ages.lines_of(results.servers))
+    about_run = [line for line in (*of_rows, *asked_at, forgotten) if line]
+    description, took, outputs = selected.description(graph), time.monotonic() - began, selected.outputs()
+    summary(console, description, progress, took, outputs, err, findings=found, notes=about_run)
     if error:
         raise typer.Exit(WorkFailed.exit_code) if message and progress.failures else error
     if as_json:
         print_product(view.as_json(selected, results, read, outcome, compared.numbers))
-    else:
-        view.show_found(out, results)
-    named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
-    of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
-    for line in filter(None, (*notes, *of_rows, *results.not_asked, *compared.lines, forgotten)):
+        for line in (*notes, *about_run):
+            print_line(line, console)
+    elif found:
+        print_line(Text("all numbers: --json", "dim"))
+    for line in compared.lines:
         print_line(line, console)
     for line in compared.warnings:
         warn(line)

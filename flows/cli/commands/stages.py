@@ -32,15 +32,14 @@ ONLY_OF = {"refresh": ("run", "fetch"), "runner": ("run", "fetch", "score")}
 
 def carry_out(name: str, selected: "Study", *, traceback: bool = False, **how: bool) -> None:
     """Runs what of a study is not done, and shows what came of it; name: `run` or a stage; how: as `execute` has it."""
-    from swaymeter.flows.cli.terminal import TerminalProgress, log_to, show_findings, summary
+    from swaymeter.flows.cli.terminal import TerminalProgress, log_to, summary
 
     began = time.monotonic()
     progress = TerminalProgress(out)
     log_to(out, verbose=traceback)
     graph, message = selected.execute(name, progress, waiting=warn, **how)
-    summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs(), err)
-    if name in ("run", "report") and (found := selected.findings(graph)):
-        show_findings(out, found)
+    found, took = selected.findings(graph) if name in ("run", "report") else None, time.monotonic() - began
+    summary(out, selected.description(graph), progress, took, selected.outputs(), err, findings=found)
     if message and not progress.failures:
         raise WorkFailed(message)
     if message:
@@ -97,6 +96,7 @@ def status(
     relation: options.Relations = None,
     model: options.Models = None,
     measure: options.Measures = None,
+    everything: Annotated[bool, typer.Option("--all", help="Show every step, not stages and relations.")] = False,
     as_json: options.AsJson = False,
     traceback: options.Traceback = False,
 ) -> None:
@@ -112,7 +112,7 @@ def status(
     if as_json:
         print_product(view.as_json(rows, root))
     else:
-        view.show(out, rows, root)
+        view.show(out, rows, root, everything=everything)
     if view.is_broken(rows):
         raise typer.Exit(1)
 

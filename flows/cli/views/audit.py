@@ -4,7 +4,7 @@ import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
@@ -13,13 +13,12 @@ from typing import Any, NamedTuple, get_args
 import pandas as pd
 import yaml
 from pydantic import ValidationError
-from rich.console import Console
 
 from swaymeter.data.catalog.language_models import AnswerForm
 from swaymeter.data.errors import InputError, UsageError
 from swaymeter.data.options import problems
 from swaymeter.data.reasons import REASONS, ROW_NOT_USABLE
-from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, FEWEST_SAMPLES
+from swaymeter.data.records.statistics import FEWEST_SAMPLES
 from swaymeter.data.sources.own.columns import checked_map
 from swaymeter.data.sources.own.named_file import wrong_rows
 from swaymeter.data.sources.own.passages import PassagesPart
@@ -29,26 +28,27 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.storage.writing import write_file
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.api import Study
-from swaymeter.flows.cli.console import print_line, print_table
 from swaymeter.flows.cli.views.baseline import Compared, last_audit
-from swaymeter.flows.cli.views.comparison import show_numbers
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.study.places import AUDIT, STUDIES
 from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import Study as StudyFile
-from swaymeter.flows.study.thresholds import IN_NATS, QUANTITIES, Judged, Measured, Threshold, measured_of
+from swaymeter.flows.study.thresholds import (
+    QUANTITIES,
+    Judged,
+    Measured,
+    Threshold,
+    bounds_of_thresholds,
+    measured_of,
+)
 from swaymeter.reports import variants
-from swaymeter.reports.estimates import MOST_NAMED, cut_off, empty, estimate, not_answered, plural, served_beside
 from swaymeter.reports.estimates import by_hand as by_hand_of
+from swaymeter.reports.estimates import cut_off, empty, not_answered, served_beside
 from swaymeter.reports.estimates import thinking as how_they_think
 from swaymeter.reports.estimates import undecided as undecided_of
 from swaymeter.reports.frames import records
-from swaymeter.reports.models import Model, in_short
 from swaymeter.reports.tables import of_judges
-from swaymeter.reports.tables.of_passages import SAID
-from swaymeter.reports.words import OWN_QUANTITIES as IN_WORDS
 from swaymeter.tasks.models.applications import FUNCTION, is_function, name_function
-from swaymeter.tasks.statistics.models import CHOSEN_BY
 from swaymeter.tasks.statistics.statistic import Row
 
 NOT_USED = "rows-not-used.txt"
@@ -82,11 +82,6 @@ class Audited(NamedTuple):
     """Rows of the query silent_replies: greedy replies and how many are undecided, by model and condition."""
     judge: str = ""
     """A sentence on the judge: its verdicts, and its agreement with the rule and with people; "" without a judge."""
-
-    @property
-    def few(self) -> bool:
-        """Whether a terminal has room for what each variant does, and how every two of them differ."""
-        return len(self.means[["model", "dtype"]].drop_duplicates()) <= MOST_NAMED
 
 
 def read_rows(study: StudyFile, thresholds: Iterable[Threshold], folder: Path) -> ReadQuestions:
@@ -225,6 +220,7 @@ def write_study(
     replies: Sequence[str] = (),
     concurrency: int | None = None,
     timeout_s: float | None = None,
+    thresholds: Iterable[Threshold] = (),
 ) -> Path:
     """Write the study of an audit into its workspace, and return its path.
 
@@ -249,6 +245,7 @@ def write_study(
         replies: Columns of recorded replies.
         concurrency: Upper bound on concurrent calls of functions; None for their default.
         timeout_s: Seconds that a function or a server may take for a reply; None for the default.
+        thresholds: The thresholds, which the page shows.
 
     Raises:
         UsageError: The file is missing, the workspace holds something else, or an option has another value.
@@ -283,6 +280,7 @@ def write_study(
             *({"name": column, "replies": column} for column in dict.fromkeys(replies)),
         ],
         "whole_only": True,
+        "thresholds": bounds_of_thresholds(thresholds),
         "measures": {
             "answers": {
                 "samples": samples, "max_new_tokens": max_new_tokens,
@@ -415,91 +413,6 @@ def found_in(database: Path) -> Audited:
 def _not_asked(row: Mapping[str, Any]) -> str:
     example = "" if pd.isna(row["example"]) else f": {row['example']}"
     return f"not asked: {REASONS[row['reason']].removesuffix('.')} ({row['candidates']}{example})"
-
-
-def show_found(console: Console, found: Audited) -> None:
-    """What makes it follow and what moves the answer; of few variants what each does and how they differ, too."""
-    if found.few or not len(found.variants):
-        show(console, found.measured)
-        show_numbers(console, told_differences(found))
-    show_variants(console, found)
-    for line in (*(() if found.few else _how_many_differ(found)), *moved(found)):
-        print_line(line, console)
-
-
-def _how_many_differ(found: Audited) -> Iterator[str]:
-    pairs = [row for row in found.differences if row["quantity"] in CHOSEN_BY and row["verdict"]]
-    differ = sum(row["verdict"] in ("larger", "smaller") for row in pairs)
-    if pairs and len(found.variants):
-        yield (
-            f"{plural(len(pairs), 'comparison')} of two variants by what they are chosen by, {differ or 'none'} of "
-            "which shows a difference; the page has all of them, and what each variant does"
-        )
-
-
-def moved(found: Audited) -> list[str]:
-    """What is shown to move the answer among several passages, a line each, or that nothing is; empty without any."""
-    tested = records(found.effects[found.effects["p_adjusted"].notna()]) if len(found.effects) else []
-    shown = [row for row in tested if row["verdict"] in ("larger", "smaller")]
-    lines = [
-        f"{SAID[row['effect']].format(kind=row['kind'])}: {estimate(row, 'difference', signed=True)} "
-        f"({Model(row['model'], row['dtype'])}, {row['evidence_set']})"
-        for row in shown
-    ]
-    effects = dict.fromkeys(row["effect"] for row in tested)
-    if tested and not lines:
-        named = ", ".join(MOVES[effect] for effect in effects)
-        lines = [f"nothing shows that {named} of a passage moves it ({plural(len(tested), 'test')})"]
-    if len(found.effects) and "position" not in effects:
-        lines.append("place was not tested: add --order right_first --order wrong_first")
-    return [f"what moves the answer: {line}" for line in lines]
-
-
-MOVES = {"position": "the place", "length": "the length", "date": "the date", "beside": "the company"}
-"""The effects in a word."""
-
-
-def show_variants(console: Console, found: Audited) -> None:
-    """What makes it follow, and which variant to take; nothing of one variant."""
-    if not len(found.variants):
-        return
-    rows = found.variants.astype(object).where(found.variants.notna(), "")
-    cells = [
-        [f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row]
-        for row in rows.itertuples(index=False)
-    ]  # fmt: skip
-    short = in_short(str(row[0]) for row in cells)
-    cells = [[short.names[name], *rest] for name, *rest in cells]
-    print_table(tuple(map(str, rows.columns)), cells, console, title=short.titled("What makes it follow"))
-    console.print(found.advice, highlight=False, markup=False)
-
-
-def told_differences(found: Audited) -> Sequence[Row]:
-    """The differences that a terminal shows: of more than two variants those that one is chosen by."""
-    several = len(found.means[["model", "dtype"]].drop_duplicates()) > 2
-    return [row for row in found.differences if not several or row["quantity"] in CHOSEN_BY]
-
-
-def show(console: Console, measured: Sequence[Measured]) -> None:
-    """A table: what was measured, by model, and what the quantities mean."""
-    models = list(dict.fromkeys(row.model for row in measured))
-    rows = []
-    for quantity in QUANTITIES:
-        for group in dict.fromkeys(row.group for row in measured if row.quantity == quantity):
-            of = {row.model: row for row in measured if (row.quantity, row.group) == (quantity, group)}
-            cells = [of[model].in_short if model in of else "" for model in models]
-            rows.append((f"{quantity}.{group}", *cells, " / ".join(dict.fromkeys(row.counts for row in of.values()))))
-    short = in_short(models)
-    print_table(("quantity", *(short.names[model] for model in models), "over"), rows, console, title=short.shared)
-    shown = dict.fromkeys(row.quantity for row in measured)
-    meanings = "; ".join(f"{name}: {IN_WORDS[QUANTITIES[name]]}" for name in QUANTITIES if name in shown)
-    over = " or ".join(sorted({f"{row.over}s" for row in measured}))
-    shares = ["shares of greedy answers"] if shown.keys() - {*IN_NATS} else []
-    means = ["means of sampled answers in nats"] if shown.keys() & {*IN_NATS} else []
-    numbers = " and ".join([*shares, *means]).capitalize()
-    few = f"; fewer than {FEWEST_FOR_INTERVAL} {over} have no interval" * any(row.low is None for row in measured)
-    intervals = f", with 95% intervals over {over}" * any(row.low is not None for row in measured)
-    console.print(f"{numbers}{intervals}{few}. {meanings}.", highlight=False)
 
 
 def as_json(

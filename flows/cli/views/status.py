@@ -1,4 +1,8 @@
-"""How the steps of a study stand, on the terminal or as JSON: a table, and below it each reason once and whole."""
+"""The state of the steps of a study, on the terminal or as JSON.
+
+The terminal shows a line for each stage, and for each relation in which a stage is not done; `--all` shows every step.
+Each reason stands below the table, once and whole.
+"""
 
 import json
 from collections import Counter
@@ -7,11 +11,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from swaymeter.flows.api import StatusRow
 from swaymeter.flows.cli.console import by_reason, print_line, print_table
 
+MOST_NAMED = 3
+"""Relations of a stage that are named."""
 STYLES = {"done": "green", "missing": "yellow", "blocked": "yellow", "failed": "red", "damaged": "red"}
 
 
@@ -20,27 +27,66 @@ def is_broken(rows: Sequence[StatusRow]) -> bool:
     return any(row.state in ("failed", "damaged") for row in rows)
 
 
-def show(console: Console, rows: Sequence[StatusRow], workspace: Path) -> None:
-    """A table of every score, and of the other stages what is not done; the reasons; the counts of all steps."""
-    shown = [row for row in rows if row.stage == "score" or row.state != "done"]
-    print_table(
-        ("subject", "model", "measure", "stage", "state"),
-        [(row.subject, row.model, row.measure, row.stage, Text(row.state, STYLES.get(row.state, ""))) for row in shown],
-        console,
-    )
+def show(console: Console, rows: Sequence[StatusRow], workspace: Path, *, everything: bool = False) -> None:
+    """Print the states of steps, the reasons of those that are not done, and the counts of all.
+
+    Args:
+        console: The terminal.
+        rows: A row for each step.
+        workspace: The folder of the study.
+        everything: If every step has a line.
+    """
+    if everything:
+        cells = [(row.subject, row.model, row.measure, row.stage, _state(row.state)) for row in rows]
+        print_table(("subject", "model", "measure", "stage", "state"), cells, console)
+    else:
+        _show_stages(console, rows)
     for state in STYLES:
-        reasons = by_reason((row.name, row.reason) for row in shown if row.state == state and row.reason)
+        reasons = by_reason((row.name, row.reason) for row in rows if row.state == state and row.reason)
         for reason, names in reasons.items():
             print_line(Text.assemble((state, STYLES[state]), f"  {names}: {reason}"), console)
     if rejected := sum((Counter(row.rejected) for row in rows), Counter[str]()):
         why = ", ".join(f"{reason} ({count})" for reason, count in rejected.most_common())
-        print_line(f"rejected of the candidates of facts: {why}; --json has them by relation", console)
+        print_line(f"rejected candidates of facts: {why}; --json has them by relation", console)
     counts = ", ".join(f"{count} {state}" for state, count in _counts(rows).items())
     print_line(f"{counts} in {workspace}", console)
 
 
+def _show_stages(console: Console, rows: Sequence[StatusRow]) -> None:
+    """Print a line for each stage, and below it one for each relation with a step that is not done."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for stage in dict.fromkeys(row.stage for row in rows):
+        of_stage = [row for row in rows if row.stage == stage]
+        by_relation = {name: [row for row in of_stage if row.subject == name] for name in _subjects(of_stage)}
+        open_relations = {name: some for name, some in by_relation.items() if any(row.state != "done" for row in some)}
+        names = ", ".join(by_relation) if len(by_relation) <= MOST_NAMED else f"{len(by_relation)} relations"
+        table.add_row(stage, _summary(of_stage), Text(names, "dim"))
+        for name, some in open_relations.items():
+            if len(by_relation) > 1:
+                table.add_row("", _summary(some), Text(name))
+    console.print(table)
+
+
+def _subjects(rows: Sequence[StatusRow]) -> list[str]:
+    return list(dict.fromkeys(row.subject for row in rows))
+
+
+def _summary(rows: Sequence[StatusRow]) -> Text:
+    """Return how many steps are done, and how many are in each other state."""
+    counts = _counts(rows)
+    text = Text(f"{counts['done']} of {len(rows)} done", "green" if counts["done"] == len(rows) else "")
+    for state, count in counts.items():
+        if count and state != "done":
+            text.append(f", {count} {state}", STYLES[state])
+    return text
+
+
+def _state(state: str) -> Text:
+    return Text(state, STYLES.get(state, ""))
+
+
 def as_json(rows: Sequence[StatusRow], workspace: Path) -> str:
-    """All rows, also those that the table leaves out, and the counts; in ASCII."""
+    """Return all rows and the counts as JSON; in ASCII."""
     document = {"workspace": str(workspace), "counts": _counts(rows), "rows": [asdict(row) for row in rows]}
     return json.dumps(document, indent=2)
 

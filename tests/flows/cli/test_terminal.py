@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from swaymeter.data.records.findings import Claim, Findings, Number
-from swaymeter.flows.cli.terminal import TerminalProgress, log_to, show_findings, speed, summary
+from swaymeter.flows.cli.terminal import TerminalProgress, log_to, speed, summary
 from swaymeter.tasks.measures.run import Spent
 
 
@@ -126,7 +125,7 @@ def test_the_summary_counts_and_names_reasons_and_outputs(
     progress.finished("score", "b", None, Spent(5, 2, 0.5))
     summary(console, "small: 2 [relations]", progress, 7.0, {"page": page, "database": database}, console)
     assert "\nsmall: 2 [relations]\n" in printed(console)
-    assert "15 prompts, 6 forward passes in 2 s, 7.5 prompts a second; the run took 7 s\n" in printed(console)
+    assert "15 prompts in 2 s, 7.5 prompts a second; the run took 7 s\n" in printed(console)
     assert str(page) in printed(console)
     assert not {"failed", str(database)} & {*printed(console).split()}
     for relation in ("capital", "father", "genre", "country", "director"):
@@ -150,14 +149,3 @@ def test_only_our_warnings_reach_the_terminal(console: Console) -> None:
     finally:
         ours.setLevel(level)
         ours.handlers = handlers
-
-
-def test_findings_are_shown_as_text() -> None:
-    console = Console(file=io.StringIO(), width=40)
-    numbers = (Number("3 of 8 relations", "open queries"), Number("none of 8", "closed queries"))
-    claims = [Claim("[red]half[/red] is said in", (Number("50.0% of 8 questions"),)), Claim("Swayed more in", numbers)]
-    show_findings(console, Findings(claims, [], ["Few items"] * 5))
-    said = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "[red]half[/red] is said in 50.0% of 8 questions\nSwayed more in\n    open queries: 3 of 8" in said
-    assert said.count("Few items") == 3
-    assert "2 more on the page" in said

@@ -108,7 +108,7 @@ def test_a_replaced_model_is_asked_again(
         ended = swaymeter("audit", *gate, *options, "--fail-under", "resist_wrong.all=0.9", "--junit", str(junit))
         assert (app.questions > before) == bool(options), (options, ended)
         assert ended.code == 1
-    assert "Empty: 6 of 6 greedy answers of app (served)." in ended.out
+    assert "6 of 6 replies are empty, which counts as declined." in ended.out
     assert "only because replies state nothing (2 empty)" in ended.error
     suite = ElementTree.parse(junit).getroot()
     assert suite.get("failures") == "1"

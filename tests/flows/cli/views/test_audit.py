@@ -1,7 +1,5 @@
 """An audit's thresholds, what it says of them, and two runs compared; no model is loaded."""
 
-import io
-import itertools
 import json
 from contextlib import nullcontext
 from dataclasses import replace
@@ -9,9 +7,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import pandas as pd
 import pytest
-from rich.console import Console
 
 from swaymeter.data.errors import UsageError, WorkFailed
 from swaymeter.data.reasons import ANSWERS_ALIKE
@@ -34,48 +30,6 @@ GIVES_IN = Measured("m (float32)", "follow", "conflicting", 4, 4, "question", 0.
 
 
 SUPPORTING = "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 answers to 30 questions"
-
-
-def audited(models: int, variants: pd.DataFrame, **more: Any) -> audit.Audited:
-    names = [f"m{number}" for number in range(models)]
-    measured = [replace(FOLLOWS, model=f"{name} (float32)") for name in names]
-    pairs = [
-        {"model": a, "dtype": "float32", "against_model": b, "against_dtype": "float32", "quantity": "follows_right",
-         "condition": "all", "query_type": "all", "n": 40, "clusters": 40, "mean": 0.8, "against_mean": 0.4,
-         "difference": 0.4, "low": 0.2, "high": 0.6, "unit": "share", "p_adjusted": 0.01, "verdict": "larger"}
-        for a, b in itertools.combinations(names, 2)
-    ]  # fmt: skip
-    means = pd.DataFrame({"model": names, "dtype": "float32"})
-    return audit.Audited(measured, pairs, pd.DataFrame(), pd.DataFrame(), means, variants, "Take m0.", **more)
-
-
-@pytest.mark.parametrize("models", [2, 5])
-@pytest.mark.parametrize("compared", [False, True])
-def test_few_and_many_variants_are_shown(models: int, compared: bool) -> None:
-    table = pd.DataFrame({"variant": ["m0", "m1"], "follows right": ["80.0%", "40.0%"]}) if compared else pd.DataFrame()
-    console = Console(file=io.StringIO(), width=200)
-    audit.show_found(console, audited(models, table))
-    said = console.file.getvalue()  # type: ignore[attr-defined]
-    of_each = "follow.supporting" in said
-    assert of_each == (models == 2 or not compared)
-    assert ("Take m0." in said) == compared
-    counted = "10 comparisons of two variants by what they are chosen by, 10 of which" in said
-    assert counted == (models > 2 and compared)
-
-
-def test_what_moves_the_answer_is_a_line_each() -> None:
-    effect = {
-        "model": "m", "dtype": "float32", "effect": "position", "evidence_set": "all", "kind": "supporting",
-        "difference": 0.25, "low": 0.1, "high": 0.4, "unit": "share", "p_adjusted": 0.01, "verdict": "larger",
-    }  # fmt: skip
-    (line,) = audit.moved(audited(2, pd.DataFrame(), effects=pd.DataFrame([effect])))
-    assert line == (
-        "what moves the answer: a supporting passage that stands first, against last: +25.0 points [10.0, 40.0] "
-        "(m (float32), all)"
-    )
-    no_place = pd.DataFrame([{**effect, "effect": "length", "kind": "both", "verdict": "undecided"}])
-    lines = audit.moved(audited(2, pd.DataFrame(), effects=no_place))
-    assert [text in line for text, line in zip(("(1 test)", "place was not tested"), lines, strict=True)] == [True] * 2
 
 
 def test_models_are_named_with_dtypes_or_addresses() -> None:
@@ -154,31 +108,6 @@ def test_replies_that_state_nothing_meet_no_threshold(
 def test_a_threshold_that_cannot_be_is_refused(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         Threshold.parse(text, at_least=True).check({"supporting"})
-
-
-MOVED = Measured("m (float32)", "persuasion", "conflicting", 9, 9, "question", 1.5, 1.0, 2.0, "nats")
-
-
-@pytest.mark.parametrize(
-    ("measured", "said"),
-    [
-        ([FOLLOWS], "Shares of greedy answers, with"),
-        ([MOVED], "Means of sampled answers in nats, with"),
-        ([FOLLOWS, MOVED], "Shares of greedy answers and means of sampled answers in nats, with"),
-    ],
-)
-def test_the_table_is_of_what_it_says(measured: list[Measured], said: str) -> None:
-    console = Console(width=200, file=io.StringIO())
-    audit.show(console, measured)
-    assert f"\n{said} 95% intervals" in console.file.getvalue()  # type: ignore[attr-defined]
-
-
-def test_a_share_of_few_questions_is_a_count() -> None:
-    console = Console(width=200, file=io.StringIO())
-    audit.show(console, [replace(FOLLOWS, n=3, clusters=3, mean=2 / 3, low=None, high=None)])
-    said = console.file.getvalue()  # type: ignore[attr-defined]
-    assert " 2 of 3 " in said
-    assert "\nShares of greedy answers; fewer than 5 questions have no interval. " in said
 
 
 def study_of(folder: Path, file: str = "mine.csv", models: tuple[str, ...] = ("m",), **changes: Any) -> Study:

@@ -22,9 +22,9 @@ ROWS = [
 FOLDER = Path("workspaces/small")
 
 
-def printed(rows: list[StatusRow], width: int) -> str:
+def printed(rows: list[StatusRow], width: int, *, everything: bool = False) -> str:
     console = Console(file=io.StringIO(), width=width)
-    show(console, rows, FOLDER)
+    show(console, rows, FOLDER, everything=everything)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -39,13 +39,25 @@ def test_a_reason_is_printed_once_and_whole(width: int) -> None:
     assert text.endswith("2 done, 0 missing, 5 blocked, 1 failed, 1 damaged in workspaces/small\n")
 
 
-def test_the_table_has_scores_and_what_is_not_done() -> None:
-    stages = [line.split("│")[4].strip() for line in printed(ROWS, 200).splitlines() if line.startswith("│")]
-    assert stages == [row.stage for row in ROWS[1:]]
+def test_stages_and_open_relations_have_a_line_each() -> None:
+    lines = [" ".join(line.split()) for line in printed(ROWS, 200).splitlines()]
+    assert lines[:5] == [
+        "fetch 1 of 2 done, 1 failed capital, father",
+        "0 of 1 done, 1 failed father",
+        "score 1 of 7 done, 5 blocked, 1 damaged capital, father",
+        "1 of 2 done, 1 damaged capital",
+        "0 of 5 done, 5 blocked father",
+    ]
+    done = [StatusRow(f"relation {number}", "m", "fisher", "score", "done") for number in range(9)]
+    first, last = printed(done, 80).splitlines()
+    assert (first.split("  ")[:3], last[:7]) == (["score", "9 of 9 done", "9 relations"], "9 done,")
 
 
-def test_a_narrow_table_loses_no_letter() -> None:
-    table = printed([StatusRow("capital", "model" * 20, "persuasion", "score", "done")], width=50).split("└")[0]
+def test_all_shows_every_step_and_letter() -> None:
+    stages = [line.split("│")[4].strip() for line in printed(ROWS, 200, everything=True).splitlines() if line[0] == "│"]
+    assert stages == [row.stage for row in ROWS]
+    rows = [StatusRow("capital", "model" * 20, "persuasion", "score", "done")]
+    table = printed(rows, width=50, everything=True).split("└")[0]
     assert "".join(line.split("│")[2].strip() for line in table.splitlines() if "│" in line) == "model" * 20
 
 
@@ -59,5 +71,5 @@ def test_json_has_every_row_and_the_counts() -> None:
 
 def test_what_was_rejected_is_summed_over_relations() -> None:
     rows = [*ROWS, StatusRow("birthPlace", "", "", "fetch", "done", rejected={"no name": 1, "no answer": 2})]
-    line = "rejected of the candidates of facts: no name (4), no answer (2); --json has them by relation\n"
+    line = "rejected candidates of facts: no name (4), no answer (2); --json has them by relation\n"
     assert line in printed(rows, 80)

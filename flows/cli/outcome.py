@@ -1,0 +1,147 @@
+"""The end of a run or an audit on the terminal: the headline figure as a table, the verdict, the gate, notes and paths.
+
+At most 20 lines at 80 columns. The names of numbers stand in a dim column, or in a dim line if there is no room for it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from swaymeter.data.records.findings import Bar, Findings, GateCheck, HeadlineFigure, Part
+from swaymeter.data.records.statistics import SHARE
+
+MAX_LINES = 14
+"""Lines of an outcome; paths and what was computed stand below it."""
+MAX_ROWS, MAX_CHECKS, MAX_FOUND, MAX_CAVEATS = 6, 2, 3, 3
+KEY_WIDTH = 9
+"""Columns of the words before lines."""
+_ARTICLE = re.compile("^with (an? )?")
+WORDS: Mapping[str, str] = {"neither": "neither", "passage": "passage's"}
+
+
+def show_outcome(console: Console, name: str, findings: Findings, notes: Sequence[str] = ()) -> None:
+    """Print the headline figure, the verdict, further findings, the gate, and what to distrust.
+
+    Args:
+        console: The terminal.
+        name: Name of the study.
+        findings: Findings of the report.
+        notes: Lines about this run; all are printed whole.
+    """
+    chart = findings.figure
+    console.print(Text(f"{name} · {chart.basis}" if chart else name), soft_wrap=True)
+    used = 1 + (_show_figure(console, chart) if chart else 0)
+    if findings.verdict:
+        _line(console, "=>", Text(findings.verdict, "bold"), whole=True)
+        used += 1 + (cell_len(findings.verdict) > console.width - 3)
+    gate = list(_checks(findings.gate))
+    room = MAX_LINES - used - len(gate) - len(notes)
+    most_caveats = max(1, min(MAX_CAVEATS, room))
+    claims = [claim for claim in findings.headline if not claim.pictured]
+    for claim in claims[: max(0, min(MAX_FOUND, room - min(most_caveats, len(findings.caveats))))]:
+        _line(console, "found", Text(claim.line))
+    for line in gate:
+        _line(console, "gate", line)
+    for note in notes:
+        _line(console, "note", Text(note), whole=True)
+    caveats = findings.caveats if len(findings.caveats) <= most_caveats else findings.caveats[: most_caveats - 1]
+    for caveat in caveats:
+        _line(console, "distrust", Text(caveat.strip()))
+    if len(caveats) < len(findings.caveats):
+        _line(console, "distrust", Text(f"{len(findings.caveats) - len(caveats)} more on the page"))
+
+
+def _checks(gate: Sequence[GateCheck]) -> Iterator[Text]:
+    """Yield a line for each threshold, first for those that are not met; of many the first one and how many are not."""
+    failed = sum(bool(check.reason) for check in gate)
+    shown = MAX_CHECKS if len(gate) <= MAX_CHECKS else MAX_CHECKS - 1
+    for check in sorted(gate, key=lambda check: not check.reason)[:shown]:
+        outcome = Text("FAIL", "bold red") if check.reason else Text("pass", "green")
+        variant = f" ({check.variant})" if len({one.variant for one in gate}) > 1 else ""
+        yield Text.assemble(outcome, f"  {check.name} {check.measured}, bound {check.bound}{variant}")
+    if len(gate) > shown:
+        met = f"{failed} of {len(gate)} thresholds are not met" if failed else f"all {len(gate)} thresholds are met"
+        yield Text(met)
+
+
+def show_paths(console: Console, outputs: Mapping[str, Path]) -> None:
+    """Print the files that are there; the workspace only if it holds no database."""
+    for word, path in outputs.items():
+        if path.exists() and not (word == "workspace" and "database" in outputs and outputs["database"].exists()):
+            console.print(Text.assemble(f"{word:<{KEY_WIDTH}}", str(path)), soft_wrap=True)
+
+
+def _line(console: Console, key: str, text: Text, *, whole: bool = False) -> None:
+    """Print a line behind its key; on a terminal cut at its width, unless it is to be read whole."""
+    line = Text.assemble(f"{key:<{KEY_WIDTH}}" if len(key) > 2 else f"{key} ".lstrip(), text)
+    if console.is_terminal and not whole:
+        line.truncate(console.width, overflow="ellipsis")
+    console.print(line, soft_wrap=not (console.is_terminal and whole))
+
+
+def _show_figure(console: Console, chart: HeadlineFigure) -> int:
+    """Print the figure as a table and return how many lines it has."""
+    several = any(bar.variant for bar in chart.bars)
+    bars = _chosen(chart, several=several)
+    parts = [name for name in chart.parts if any(_occurs(bar.part(name), chart.unit) for bar in bars)]
+    labels = [f"{_ARTICLE.sub('', bar.label)} · {bar.variant}" if several else bar.label for bar in bars]
+    cells = [[_cell(bar, name, chart.unit) for name in parts] for bar in bars]
+    columns = [labels, *([row[at] for row in cells] for at in range(len(parts)))]
+    heads = ["", *(WORDS.get(name, name) for name in parts)]
+    widths = [max(cell_len(text) for text in (head, *column)) for head, column in zip(heads, columns, strict=True)]
+    names = [bar.name for bar in bars]
+    has_column = any(names) and sum(widths) + 2 * len(widths) + max(map(cell_len, names)) <= console.width
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False, header_style="")
+    for head in heads:
+        table.add_column(Text(head), no_wrap=True, overflow="ellipsis")
+    if has_column:
+        table.add_column("", style="dim", no_wrap=True)
+    for label, row, name in zip(labels, cells, names, strict=True):
+        table.add_row(Text(label), *map(Text, row), *([Text(name)] if has_column else []))
+    console.print(table)
+    omitted = len(chart.bars) + chart.omitted - len(bars)
+    below = [] if has_column else list(dict.fromkeys(filter(None, names)))
+    below += [f"{omitted} more rows on the page"] if omitted else []
+    if below:
+        _line(console, "", Text("  ".join(below), "dim"))
+    return 1 + len(bars) + bool(below)
+
+
+def _chosen(chart: HeadlineFigure, *, several: bool) -> Sequence[Bar]:
+    """Return the rows that a terminal has room for; of several variants whole groups, if one fits."""
+    if not several or len(chart.bars) <= MAX_ROWS:
+        return chart.bars[:MAX_ROWS]
+    labels = list(dict.fromkeys(bar.label for bar in chart.bars))
+    per_label = max(sum(bar.label == label for bar in chart.bars) for label in labels)
+    kept = labels[: max(1, MAX_ROWS // per_label)]
+    return [bar for bar in chart.bars if bar.label in kept][:MAX_ROWS]
+
+
+def _occurs(part: Part | None, unit: str) -> bool:
+    """Return if a part has replies, or is a mean."""
+    return part is not None and (part.mean > 0 or unit != SHARE)
+
+
+def _cell(bar: Bar, name: str, unit: str) -> str:
+    """Return a part of a bar in whole percent, or a mean; with its interval if it is the one that the bar is about."""
+    part = bar.part(name)
+    if part is None:
+        return "-"
+    if unit != SHARE:
+        return f"{part.mean:.2f}{_ends(part, 1)}"
+    if not bar.has_shares:
+        return f"{part.count} of {bar.n}"
+    whole = bar.percents[name]
+    return f"{whole}%{_ends(part, 100)}" if name == bar.main else f"{whole}%"
+
+
+def _ends(part: Part, factor: int) -> str:
+    if part.low is None or part.high is None:
+        return ""
+    digits = 0 if factor == 100 else 2
+    return f" [{factor * part.low:.{digits}f},{factor * part.high:.{digits}f}]"

@@ -1,0 +1,322 @@
+"""The headline figure and the verdict: rows of a study that answer its question, and the sentence that sums them up.
+
+    own questions    shares of replies: right, wrong, both, neither or undecided, declined; by kind of passage and order
+    DynamicQA        shares of replies: persuaded, agreed, stubborn, other; by category of questions
+    facts            mean susceptibility: real beside invented entities by relation, or labels of entities by set
+
+Shares of a bar add up to 1. Page and terminal render the same figure.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+import pandas as pd
+
+from swaymeter.data.records.findings import Bar, Claim, HeadlineFigure, Part
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
+from swaymeter.reports import variants
+from swaymeter.reports.estimates import plural
+from swaymeter.reports.figures.panels import query_types
+from swaymeter.reports.frames import Frames, in_order, partitions, records, where
+from swaymeter.reports.models import ANSWERS_PAGE, Model, in_short, models, of_relation, rows_of
+
+MAX_BARS = 24
+"""Rows of the figure; tables below it have all."""
+REPLIES, PARTITIONS, RELATIONS, LABELS = (
+    "verdict_shares", "partition_means", "susceptibility_of_relations", "susceptibility_by_label",
+)  # fmt: skip
+QUERIES = (
+    REPLIES, PARTITIONS, RELATIONS, LABELS, "outcomes", "susceptibility_in_short", variants.MEANS, variants.DIFFERENCES,
+    variants.SPENT,
+)  # fmt: skip
+PARTS = ("right", "wrong", "both", "passage", "neither", "declined")
+OUTCOMES = ("persuaded", "agreed", "stubborn", "other")
+PART_NAMES: Mapping[str, str] = {
+    "neither": "neither or undecided", "passage": "the passage's", "agreed": "agreed already",
+}  # fmt: skip
+"""Names of parts that are not read as they stand."""
+CONDITION_LABELS: Mapping[str, str] = {
+    "supporting": "with a right passage", "conflicting": "with a wrong passage",
+    "mixed": "with right and wrong passages",
+    "none": "without a passage", "irrelevant": "with an irrelevant passage", "neutral": "with a neutral passage",
+    "unknown": "with an unclassified passage",
+}  # fmt: skip
+MAIN: Mapping[str, tuple[str, str]] = {
+    "supporting": ("right", "follow.supporting"), "conflicting": ("wrong", "follow.conflicting"),
+    "mixed": ("right", "prefer_right.mixed"), "none": ("right", "correct.none"),
+    "irrelevant": ("declined", "refuse.irrelevant"), "neutral": ("declined", "refuse.neutral"),
+    "unknown": ("passage", "follow.unknown"),
+}  # fmt: skip
+"""The part that each kind of context is about, and the name of the number in thresholds."""
+CONDITION_ORDER = ("supporting", "conflicting", "mixed", "none", "irrelevant", "neutral", "unknown")
+
+
+def figure(frames: Frames) -> HeadlineFigure | None:
+    """Return the headline figure; None if a study has no rows for it."""
+    return _replies(frames) or _labels(frames) or _relations(frames) or _categories(frames)
+
+
+def verdict(frames: Frames, chart: HeadlineFigure | None, claims: Sequence[Claim]) -> str:
+    """Return the sentence that answers the question of a study.
+
+    Args:
+        frames: Answers to `QUERIES`.
+        chart: The headline figure.
+        claims: Claims of the headline; the first one about queries is the verdict of a study of facts.
+    """
+    compared = variants.variants_of(frames)
+    if chart and chart.parts == PARTS and len(compared) > 1:
+        if variants.decided(frames):
+            return variants.advice(frames)
+        none = f"None of the {len(compared)} variants is shown to be better than another."
+        return _range_of_variants(chart) or none
+    if chart and chart.parts[0] in PARTS:
+        return _verdict_of_replies(chart)
+    if chart and chart.parts == OUTCOMES:
+        return _verdict_of_categories(chart)
+    line = replace(claims[0], numbers=claims[0].numbers[:1]).line.strip() if claims else ""
+    return f"{line}." if line and not line.endswith(".") else line
+
+
+# ---- own questions ---------------------------------------------------------------------------------------------------
+
+
+def _replies(frames: Frames) -> HeadlineFigure | None:
+    rows = where(frames[REPLIES], condition=[*CONDITION_LABELS])
+    if rows.empty:
+        return None
+    group = ["condition", "evidence_set", "passage_order"]
+    known = models(rows)
+    short = in_short(map(str, known))
+    groups = in_order(rows[group].drop_duplicates(), condition=CONDITION_ORDER)
+    bars = []
+    for of in records(groups):
+        of_group = rows[(rows[group].astype(object).fillna("") == [_text(of[name]) for name in group]).all(axis=1)]
+        alone = int((groups["condition"] == of["condition"]).sum()) == 1
+        for model in models(of_group):
+            name = short.names[str(model)] if len(known) > 1 else ""
+            label = CONDITION_LABELS[of["condition"]] + _set_and_order(of, groups)
+            bars.append(_bar_of_replies(rows_of(of_group, model), label, name, of["condition"], model, alone=alone))
+    counts = rows.groupby("condition")["clusters"].max()
+    basis = str(known[0]) if len(known) == 1 else short.shared
+    questions = plural(int(counts.max()), str(rows["interval_over"].iloc[0]))
+    title = "Whose answer do replies give?"
+    return _of_bars(title, SHARE, PARTS, bars, " · ".join(filter(None, (basis, questions))))
+
+
+def _text(value: Any) -> str:
+    return "" if pd.isna(value) else str(value)
+
+
+def _set_and_order(of: Mapping[str, Any], groups: pd.DataFrame) -> str:
+    """Return the set and the order of a group, if other groups of its condition have another one."""
+    same = where(groups, condition=of["condition"])
+    words = [
+        _text(of[name]).replace("supporting", "right").replace("conflicting", "wrong").replace("_", " ")
+        for name in ("evidence_set", "passage_order")
+        if same[name].astype(object).fillna("").nunique() > 1
+    ]
+    return "".join(f", {text}" for text in words if text)
+
+
+def _bar_of_replies(
+    rows: pd.DataFrame, label: str, variant: str, condition: str, model: Model, *, alone: bool
+) -> Bar:  # fmt: skip
+    main, name = MAIN[condition]
+    shares = {str(row["quantity"]): row for row in records(rows)}
+    parts = []
+    for part in PARTS:
+        if row := shares.get(part):
+            address = {"model": str(model), "under": condition, "verdict": part}
+            parts.append(_share(part, row, f"{ANSWERS_PAGE}#{urlencode(address)}"))
+    return Bar(label, tuple(parts), variant, int(rows["n"].iloc[0]), main, name if alone else "")
+
+
+def _share(name: str, row: Mapping[str, Any], address: str) -> Part:
+    low, high = (None if pd.isna(row[end]) else float(row[end]) for end in ("low", "high"))
+    return Part(name, float(row["mean"]), low, high, round(row["n"] * row["mean"]), address)
+
+
+def _of_bars(title: str, unit: str, parts: Sequence[str], bars: Sequence[Bar], basis: str) -> HeadlineFigure | None:
+    if not bars:
+        return None
+    return HeadlineFigure(title, unit, tuple(parts), tuple(bars[:MAX_BARS]), basis, max(0, len(bars) - MAX_BARS))
+
+
+def _range_of_variants(chart: HeadlineFigure) -> str:
+    """Return how often the variants follow right passages and repeat wrong ones, from the lowest to the highest."""
+    said = []
+    for condition, words in (("supporting", "follow right passages"), ("conflicting", "repeat wrong ones")):
+        part = MAIN[condition][0]
+        bars = [bar for bar in chart.bars if bar.label.startswith(CONDITION_LABELS[condition])]
+        shares = [_pooled([bar for bar in bars if bar.variant == name], part) for name in {bar.variant for bar in bars}]
+        if bars:
+            said.append(f"{words} in {_range([share or 0.0 for share in shares])}")
+    return f"Variants {' and '.join(said)} of replies; none is shown to be better." if said else ""
+
+
+def _range(shares: Sequence[float]) -> str:
+    low, high = percent(min(shares)), percent(max(shares))
+    return low if low == high else f"{low[:-1]} to {high}"
+
+
+def _verdict_of_replies(chart: HeadlineFigure) -> str:
+    """Compare how often replies follow right passages and how often they repeat wrong ones."""
+    right, wrong, mixed, alone = (
+        [bar for bar in chart.bars if bar.label.startswith(CONDITION_LABELS[name])]
+        for name in ("supporting", "conflicting", "mixed", "none")
+    )
+    most = max((bar.n for bar in chart.bars), default=0)
+    if most < FEWEST_FOR_INTERVAL:
+        return f"Too few replies for a verdict: {most} of each kind."
+    follows, repeats = _pooled(right, "right"), _pooled(wrong, "wrong")
+    if follows is not None and repeats is not None:
+        right_share, wrong_share = percent(follows), percent(repeats)
+        order = _larger(right, wrong)
+        if order < 0:
+            return f"Repeats wrong passages ({wrong_share}) more often than it follows right ones ({right_share})."
+        if order > 0:
+            return f"Follows right passages ({right_share}) more often than it repeats wrong ones ({wrong_share})."
+        return f"Follows right passages ({right_share}) and repeats wrong ones ({wrong_share}): no difference shown."
+    if follows is not None:
+        return f"Follows right passages in {percent(follows)} of replies."
+    if repeats is not None:
+        return f"Repeats wrong passages in {percent(repeats)} of replies."
+    if mixed:
+        one, other = (percent(_pooled(mixed, name) or 0.0) for name in ("right", "wrong"))
+        return f"Given right and wrong passages, gives the right answer in {one} of replies, the wrong one in {other}."
+    return f"Gives the right answer without a passage in {percent(_pooled(alone, 'right') or 0.0)} of replies."
+
+
+def percent(share: float) -> str:
+    """Return a share in whole percent."""
+    return f"{100 * share:.0f}%"
+
+
+def _pooled(bars: Sequence[Bar], name: str) -> float | None:
+    """Return the share of a part over all replies of some bars; None without bars."""
+    total = sum(bar.n for bar in bars)
+    return sum(part.count for bar in bars if (part := bar.part(name))) / total if total else None
+
+
+def _larger(right: Sequence[Bar], wrong: Sequence[Bar]) -> int:
+    """Return 1 if more right passages are shown to be followed than wrong ones repeated, -1 for fewer, 0 if neither."""
+    if len(right) != 1 or len(wrong) != 1:
+        return 0
+    one, other = right[0].part("right"), wrong[0].part("wrong")
+    return int(_is_larger(one, other)) - int(_is_larger(other, one))
+
+
+def _is_larger(one: Part | None, other: Part | None) -> bool:
+    """Return if the 95% interval of the difference of two shares, made of their own, is above 0.
+
+    Source: Newcombe 1998, Interval estimation for the difference between independent proportions, method 10.
+    """
+    if one is None or other is None or one.low is None or other.high is None:
+        return False
+    return one.mean - other.mean > math.hypot(one.mean - one.low, other.high - other.mean)
+
+
+# ---- DynamicQA -------------------------------------------------------------------------------------------------------
+
+
+def _categories(frames: Frames) -> HeadlineFigure | None:
+    rows = frames["outcomes"]
+    rows = rows[rows["measured"] > 0] if len(rows) else rows
+    if rows.empty:
+        return None
+    condition = "counter_memory" if (rows["condition"] == "counter_memory").any() else str(rows["condition"].iloc[0])
+    rows, known = where(rows, condition=condition), models(rows)
+    short, bars = in_short(map(str, known)), []
+    for partition in partitions(rows):
+        for model in known:
+            for row in records(where(rows_of(rows, model), partition=partition)):
+                ends = where(rows_of(frames[PARTITIONS], model), partition=partition, condition=condition)
+                variant = short.names[str(model)] if len(known) > 1 else ""
+                bars.append(_bar_of_category(row, ends, variant, model))
+    title = f"What does a context with {'another' if condition == 'counter_memory' else 'the original'} answer do?"
+    measured = plural(int(rows["measured"].sum()), "reply")
+    basis = short.shared or (str(known[0]) if len(known) == 1 else "")
+    return _of_bars(title, SHARE, OUTCOMES, bars, " · ".join(filter(None, (basis, measured))))
+
+
+def _bar_of_category(row: Mapping[str, Any], means: pd.DataFrame, variant: str, model: Model) -> Bar:
+    total, parts = int(row["measured"]), []
+    for name in OUTCOMES:
+        of_part = where(means, quantity=name)
+        ends = next((one for one in records(of_part) if one["n"] == total), {"low": None, "high": None})
+        address = {
+            "model": str(model), "partition": row["partition"], "under": row["condition"], "outcome": name,
+        }  # fmt: skip
+        share = {"mean": int(row[name]) / total, "n": total, "low": ends["low"], "high": ends["high"]}
+        parts.append(_share(name, share, f"{ANSWERS_PAGE}#{urlencode(address)}"))
+    return Bar(f"{row['partition']} questions", tuple(parts), variant, total, "persuaded")
+
+
+def _verdict_of_categories(chart: HeadlineFigure) -> str:
+    persuaded, stubborn = (percent(_pooled(chart.bars, name) or 0.0) for name in ("persuaded", "stubborn"))
+    return f"A context persuades in {persuaded} of replies and leaves {stubborn} unchanged."
+
+
+# ---- facts -----------------------------------------------------------------------------------------------------------
+
+
+def _labels(frames: Frames) -> HeadlineFigure | None:
+    """Mean susceptibility of the labels of entities, by set of contexts; of the first type of query."""
+    rows = frames[LABELS]
+    rows = rows[rows["type"].isna()] if len(rows) else rows
+    names = sorted(rows["label"].dropna().unique()) if len(rows) else []
+    if not names:
+        return None
+    title = "Which entities do contexts sway most?"
+    return _of_means(title, rows, "label", {name: str(name) for name in names}, list(dict.fromkeys(rows["relation"])))
+
+
+def _relations(frames: Frames) -> HeadlineFigure | None:
+    """Mean susceptibility of real and invented entities, by relation; of several models over all relations."""
+    rows = frames[RELATIONS]
+    if rows.empty:
+        return None
+    if len(models(rows)) > 1:
+        rows = frames["susceptibility_in_short"]
+        rows = rows[rows["query_type"] != "all"].assign(relation="all relations", entities=rows["relations"])
+    rows = rows.assign(invented=rows["invented"].astype(bool))
+    named = {False: "real", True: "invented"}
+    names = {invented: name for invented, name in named.items() if (rows["invented"] == invented).any()}
+    means = where(rows, query_type=query_types(rows)[0]).groupby("relation")["mean"].mean()
+    order = [str(name) for name in means.sort_values(ascending=False, kind="stable").index]
+    return _of_means("How far do contexts sway queries?", rows, "invented", names, order)
+
+
+def _of_means(
+    title: str, rows: pd.DataFrame, column: str, names: Mapping[Any, str], relations: Sequence[str]
+) -> HeadlineFigure | None:  # fmt: skip
+    kind, known = query_types(rows)[0], models(rows)
+    rows, short = where(rows, query_type=kind), in_short(map(str, known))
+    bars = []
+    for relation in relations:
+        for model in known:
+            of = {row[column]: row for row in records(where(rows_of(rows, model), relation=relation))}
+            address = of_relation(relation) if relation != "all relations" else ""
+            parts = [_mean(names[value], of[value], address) for value in names if value in of]
+            variant = short.names[str(model)] if len(known) > 1 else ""
+            if parts:
+                bars.append(Bar(str(relation), tuple(parts), variant, sum(part.count for part in parts), parts[0].name))
+    shared = str(known[0]) if len(known) == 1 else short.shared
+    basis = f"{shared} · {kind} queries, mean susceptibility in nats" if shared else f"{kind} queries, nats"
+    return _of_bars(title, "nats", [*names.values()], bars, basis)
+
+
+def _mean(name: str, row: Mapping[str, Any], address: str) -> Part:
+    low, high = (None if pd.isna(row[end]) else float(row[end]) for end in ("low", "high"))
+    return Part(name, float(row["mean"]), low, high, int(row["entities"]), address)
+
+
+def shown_parts(chart: HeadlineFigure) -> Iterator[str]:
+    """Yield the parts of a figure that any of its bars has."""
+    for name in chart.parts:
+        if any((part := bar.part(name)) and (part.mean or chart.unit != SHARE) for bar in chart.bars):
+            yield name

@@ -1,0 +1,121 @@
+"""The headline figure as rows of HTML and SVG: places of its parts in percent, and the words beside them."""
+
+from dataclasses import dataclass
+from itertools import groupby
+
+from swaymeter.data.records.findings import Bar, HeadlineFigure, Part
+from swaymeter.data.records.statistics import SHARE
+from swaymeter.reports.headline import PART_NAMES, shown_parts
+
+LEAST_WRITTEN = 0.07
+"""The smallest share whose number is written into its part."""
+SHORTEST_SCALE = 1e-9
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A part of a row.
+
+    Attributes:
+        kind: Class of its colour.
+        x: Left end of a share, or the mean, in percent of the width.
+        width: Width of a share, in percent of the width.
+        words: The number in words, for a pointer and for those who cannot see it.
+        text: The number that is written into it; "" if it is too small.
+        address: Page and place of its replies; "" without one.
+        low: Left end of the interval, in percent of the width; None without one.
+        high: Right end of the interval.
+    """
+
+    kind: str
+    x: float
+    width: float
+    words: str
+    text: str
+    address: str
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the figure.
+
+    Attributes:
+        variant: Label of the variant; "" if there is one only.
+        marks: Its parts.
+        number: The number that it is about, with its interval.
+        name: Name of that number in thresholds; "" if it has none.
+    """
+
+    variant: str
+    marks: tuple[Mark, ...]
+    number: str
+    name: str
+
+
+def groups(chart: HeadlineFigure) -> list[tuple[str, list[Row]]]:
+    """Return the rows of a figure by their labels."""
+    largest = max((part.high or part.mean for bar in chart.bars for part in bar.parts), default=0.0)
+    draw = stacked if chart.unit == SHARE else dotted
+    scale = max(largest, SHORTEST_SCALE)
+    by_label = groupby(chart.bars, key=lambda bar: bar.label)
+    return [(label, [draw(chart, bar, scale) for bar in bars]) for label, bars in by_label]
+
+
+def legend(chart: HeadlineFigure) -> list[tuple[str, str]]:
+    """Return the class and the words of each part that occurs."""
+    return [(kind_of(chart, name), PART_NAMES.get(name, name)) for name in shown_parts(chart)]
+
+
+def kind_of(chart: HeadlineFigure, name: str) -> str:
+    """Return the class of a part: its name for shares, its place for means, whose names come from files."""
+    return name if chart.unit == SHARE else f"mean-{chart.parts.index(name)}"
+
+
+def interval(part: Part) -> str:
+    """Return the ends of an interval of a share in percent, such as "[48, 89]"; "" without one."""
+    if part.low is None or part.high is None:
+        return ""
+    return f"[{100 * part.low:.0f}, {100 * part.high:.0f}]"
+
+
+def stacked(chart: HeadlineFigure, bar: Bar, scale: float) -> Row:
+    """Return the row of a bar of shares."""
+    start, marks, whole = 0.0, [], bar.percents
+    for part in bar.parts:
+        if not part.mean:
+            continue
+        ends = interval(part)
+        words = f"{PART_NAMES.get(part.name, part.name)}: {part.count} of {bar.n} replies, {whole[part.name]}% {ends}"
+        text = f"{whole[part.name]}%" if part.mean >= LEAST_WRITTEN else ""
+        ends_of_line = _whisker(bar, part, start)
+        marks.append(Mark(part.name, 100 * start, 100 * part.mean, words.strip(), text, part.address, *ends_of_line))
+        start += part.mean
+    main = bar.part(bar.main)
+    share = f"{main.count if main else 0} of {bar.n}"
+    if main and bar.has_shares:
+        share = f"{whole[bar.main]}% {interval(main)}"
+    number = f"{PART_NAMES.get(bar.main, bar.main)} {share}".strip()
+    return Row(bar.variant, tuple(marks), number, bar.name)
+
+
+def _whisker(bar: Bar, part: Part, start: float) -> tuple[float | None, float | None]:
+    """Return the ends of the interval of the main part, at that end of the part which moves."""
+    if part.name != bar.main or part.low is None or part.high is None:
+        return None, None
+    if start and start + part.mean > 1 - 1e-9:
+        return 100 * (1 - part.high), 100 * (1 - part.low)
+    return 100 * (start + part.low), min(100.0, 100 * (start + part.high))
+
+
+def dotted(chart: HeadlineFigure, bar: Bar, scale: float) -> Row:
+    """Return the row of a bar of means: dots on a scale from 0 to the largest end of an interval."""
+    marks = []
+    for part in bar.parts:
+        low, high = (None if end is None else 98 * max(end, 0.0) / scale for end in (part.low, part.high))
+        ends = f" [{part.low:.2f}, {part.high:.2f}]" if part.low is not None and part.high is not None else ""
+        words = f"{bar.label}, {part.name}: {part.mean:.2f}{ends} {chart.unit}"
+        marks.append(Mark(kind_of(chart, part.name), 98 * part.mean / scale, 0.0, words, "", part.address, low, high))
+    number = " · ".join(f"{part.name} {part.mean:.2f}" for part in bar.parts)
+    return Row(bar.variant, tuple(marks), number, bar.name)

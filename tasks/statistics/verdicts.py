@@ -1,0 +1,62 @@
+"""Shares of greedy replies by what they give: five parts of a whole, for each kind of context, set and order.
+
+    part        supporting context    conflicting or mixed    unknown             none, irrelevant, neutral
+    right       context or both       original                original or both    original or both
+    wrong       -                     context                 -                   context
+    both        -                     both                    -                   -
+    passage     -                     -                       context             -
+    neither     neither or original   neither                 neither             neither
+    declined    refusal               refusal                 refusal             refusal
+
+The cells are verdicts. `neither` holds undecided replies, too. The parts of a group add up to 1. Replies without a
+verdict are in no group: a filter withheld the reply, or its thoughts did not end. Intervals are over subjects
+(questions, if none names a subject).
+What it is not: `follows` of a conflicting context, which counts a reply that gives both answers.
+"""
+
+from typing import Any
+
+from swaymeter.data.records import OWN_CONDITIONS
+from swaymeter.data.records.statistics import SHARE, Summary
+from swaymeter.tasks.statistics.frames import sorted_by
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import MODEL, Mean
+
+QUERY = "verdicts_of_replies"
+PARTS = ("right", "wrong", "both", "passage", "neither", "declined")
+GROUP = ("condition", "evidence_set", "passage_order")
+
+
+def parts(replies: Frame) -> Frame:
+    """Return the part of each reply, with its group and cluster.
+
+    Args:
+        replies: Rows of the named query verdicts_of_replies.
+    """
+    verdict, condition = replies["verdict"].astype(object), replies["condition"].astype(object)
+    supporting, contested = condition == "supporting", condition.isin(("conflicting", "mixed"))
+    gives_context, gives_both = verdict == "context", verdict == "both"
+    part: Any = verdict.map({"original": "right", "refusal": "declined"}).astype(object).fillna("neither")
+    part = part.mask(gives_context, "wrong").mask(gives_context & (condition == "unknown"), "passage")
+    part = part.mask(gives_both, "right").mask(gives_both & contested, "both")
+    part = part.mask(supporting & gives_context, "right").mask(supporting & (verdict == "original"), "neither")
+    columns = {name: replies[name].astype(object).fillna("") for name in GROUP}
+    frame = replies.assign(**columns, cluster=replies["subject_key"].astype(str), part=part)
+    return sorted_by(frame, [*MODEL, *GROUP, "cluster", "question_id", "context_id"])
+
+
+def shares(frames: Frames, seed: int) -> list[Row]:
+    """Return the rows of `Summary`: the share of each part in each group, with its interval."""
+    replies = frames[QUERY]
+    if replies.empty or not replies["condition"].isin(OWN_CONDITIONS).any():
+        return []
+    replies = parts(replies)
+    over = "subject" if (replies["cluster"] != replies["question_id"].astype(str)).any() else "question"
+    rows: list[Row] = []
+    for name in PARTS:
+        share = Mean(name, (*MODEL, *GROUP), "reply", SHARE, column="value", interval=True, over=over)
+        rows += share.rows(replies.assign(value=(replies["part"] == name).astype(float)), seed)
+    return rows
+
+
+SHARES = Statistic("verdict_shares", 1, Summary, (QUERY,), shares)

@@ -1,0 +1,78 @@
+"""The end of a run on the terminal."""
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from swaymeter.data.records.findings import Bar, Claim, Findings, GateCheck, HeadlineFigure, Number, Part
+from swaymeter.flows.cli.outcome import show_outcome
+
+PARTS = ("right", "wrong", "both", "neither", "declined")
+
+
+def bar(label: str, main: str, *shares: float, variant: str = "") -> Bar:
+    """A row of 15 replies; the main part has an interval."""
+    ends = [(0.2, 0.64) if name == main else (None, None) for name in PARTS]
+    parts = (Part(name, share, *of) for name, share, of in zip(PARTS, shares, ends, strict=True))
+    return Bar(label, tuple(parts), variant, 15, main, f"follow.{main}")
+
+
+FIGURE = HeadlineFigure(
+    "Whose answer?", "share", PARTS,
+    (bar("with a right passage", "right", 0.4, 0, 0, 0.6, 0),
+     bar("with a wrong passage", "wrong", 0, 0.733, 0, 0.267, 0)),
+    "m · 15 questions",
+)  # fmt: skip
+GATE = [GateCheck("follow.right", "40.0%", ">= 90%", "m", "unmet"), GateCheck("follow.wrong", "73.3%", "<= 80%", "m")]
+CLAIM = Claim("[red]half[/red] is said in", (Number("50.0% of 8"),))
+FOUND = Findings("Repeats wrong passages (73%).", FIGURE, [CLAIM])
+
+
+def printed(findings: Findings, width: int = 80, notes: tuple[str, ...] = ()) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
+    show_outcome(console, "mine", findings, notes)
+    assert isinstance(console.file, io.StringIO)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def test_an_outcome_has_table_verdict_gate_and_notes() -> None:
+    caveats = ["Few items: " + "x" * 90, "two", "three", "four"]
+    assert printed(replace(FOUND, gate=GATE, caveats=caveats), notes=("not used: [a]",)) == [
+        "mine · m · 15 questions",
+        "                      right        wrong        neither",
+        "with a right passage  40% [20,64]  0%           60%      follow.right",
+        "with a wrong passage  0%           73% [20,64]  27%      follow.wrong",
+        "=> Repeats wrong passages (73%).",
+        "found    [red]half[/red] is said in 50.0% of 8",
+        "gate     FAIL  follow.right 40.0%, bound >= 90%",
+        "gate     pass  follow.wrong 73.3%, bound <= 80%",
+        "note     not used: [a]",
+        f"distrust Few items: {'x' * 59}…",
+        "distrust two",
+        "distrust 2 more on the page",
+    ]
+
+
+@pytest.mark.parametrize("variants", [1, 3, 30])
+def test_an_outcome_fits_on_a_screen(variants: int) -> None:
+    bars = [bar(one.label, one.main, 0.2, 0.2, 0.2, 0.2, 0.2, variant=f"variant {number}")
+            for one in FIGURE.bars for number in range(variants)]  # fmt: skip
+    lines = printed(replace(FOUND, figure=replace(FIGURE, bars=tuple(bars)), gate=GATE * 9, caveats=["a"] * 9))
+    assert len(lines) <= 15
+    assert max(map(len, lines)) <= 80
+    assert any("more rows on the page" in line for line in lines) == (variants > 3)
+
+
+def test_means_are_shown_with_their_intervals() -> None:
+    means = Bar("capital", (Part("real", 0.31, 0.2, 0.4), Part("invented", 0.4)), n=8, main="real")
+    figure = HeadlineFigure("How far?", "nats", ("real", "invented"), (means,), "open queries")
+    assert printed(Findings("", figure))[2].split("  ") == ["capital", "0.31 [0.20,0.40]", "0.40"]
+
+
+@pytest.mark.parametrize("shares", [(1 / 3,) * 3, (0.5, 0.25, 0.25), (0.004, 0.992, 0.004), (0.125, 0.125, 0.75)])
+def test_shares_of_a_bar_add_up_to_100(shares: tuple[float, ...]) -> None:
+    parts = tuple(Part(name, share) for name, share in zip(PARTS, shares, strict=False))
+    for main in ("", *PARTS[:3]):
+        assert sum(Bar("", parts, main=main).percents.values()) == 100

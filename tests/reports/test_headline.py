@@ -1,0 +1,90 @@
+"""The headline figure, the verdict and the worst replies."""
+
+import pandas as pd
+import pytest
+
+from swaymeter.data.records.findings import Bar, HeadlineFigure, Part
+from swaymeter.reports.findings import findings
+from swaymeter.reports.headline import CONDITION_LABELS, PARTS, figure, verdict
+from swaymeter.reports.page import headline, worst
+from tests.reports.study import MODEL
+
+
+def test_shares_of_own_questions_add_up(own: dict[str, pd.DataFrame]) -> None:
+    chart = figure(own)
+    assert chart
+    assert [(bar.label, bar.variant) for bar in chart.bars][:4] == [
+        ("with a right passage", "other"), ("with a right passage", MODEL),
+        ("with a wrong passage", "other"), ("with a wrong passage", MODEL),
+    ]  # fmt: skip
+    assert [sum(part.mean for part in bar.parts) for bar in chart.bars] == pytest.approx([1.0] * len(chart.bars))
+    of_other = own["answers_of_questions"].query("condition == 'conflicting' and model == 'other'")
+    counted = of_other.query("verdict == 'context'")
+    wrong = chart.bars[2].part("wrong")
+    assert wrong
+    assert (wrong.count, wrong.address) == (
+        len(counted), "answers.html#model=other+%28float32%29&under=conflicting&verdict=wrong",
+    )  # fmt: skip
+
+
+def test_relations_show_real_beside_invented(known: dict[str, pd.DataFrame]) -> None:
+    one = {name: frame[frame["dtype"] == "float32"] if "dtype" in frame else frame for name, frame in known.items()}
+    chart = figure(one | {"susceptibility_by_label": one["susceptibility_by_label"].iloc[:0]})
+    assert chart
+    assert (chart.unit, chart.parts) == ("nats", ("real", "invented"))
+    assert {bar.label for bar in chart.bars} == {*known["susceptibility_of_relations"]["relation"]}
+
+
+def test_categories_show_what_contexts_do(known: dict[str, pd.DataFrame]) -> None:
+    queries = ("susceptibility_by_label", "susceptibility_of_relations", "susceptibility_in_short")
+    found = findings(known | {name: known[name].iloc[:0] for name in queries})
+    assert found.figure
+    labels = [bar.label for bar in found.figure.bars if bar.variant == found.figure.bars[0].variant]
+    assert labels == ["static questions", "temporal questions", "disputable questions"]
+    assert all(sum(bar.percents.values()) == 100 for bar in found.figure.bars)
+    assert found.verdict.startswith("A context persuades in ")
+
+
+def bar(condition: str, main: str, share: float, n: int = 40, low: float = 0.0, high: float = 1.0) -> Bar:
+    part = Part(main, share, low, high, round(n * share))
+    return Bar(CONDITION_LABELS[condition], (part,), "", n, main)
+
+
+@pytest.mark.parametrize(
+    ("bars", "said"),
+    [
+        ([bar("supporting", "right", 0.4, 40, 0.3, 0.5), bar("conflicting", "wrong", 0.8, 40, 0.7, 0.9)],
+         "Repeats wrong passages (80%) more often than it follows right ones (40%)."),
+        ([bar("supporting", "right", 0.9, 40, 0.8, 1.0), bar("conflicting", "wrong", 0.1, 40, 0.0, 0.2)],
+         "Follows right passages (90%) more often than it repeats wrong ones (10%)."),
+        ([bar("supporting", "right", 0.5), bar("conflicting", "wrong", 0.6)],
+         "Follows right passages (50%) and repeats wrong ones (60%): no difference shown."),
+        ([bar("supporting", "right", 0.9)], "Follows right passages in 90% of replies."),
+        ([bar("conflicting", "wrong", 0.25)], "Repeats wrong passages in 25% of replies."),
+        ([bar("none", "right", 0.25)], "Gives the right answer without a passage in 25% of replies."),
+        ([bar("conflicting", "wrong", 1.0, n=3)], "Too few replies for a verdict: 3 of each kind."),
+    ],
+)  # fmt: skip
+def test_a_verdict_compares_right_with_wrong(bars: list[Bar], said: str, own: dict[str, pd.DataFrame]) -> None:
+    alone = own | {"models_side_by_side": own["models_side_by_side"].iloc[:0]}
+    assert verdict(alone, HeadlineFigure("", "share", PARTS, tuple(bars)), []) == said
+
+
+def test_names_in_the_figure_are_escaped() -> None:
+    part = Part("<i>real</i>", 0.5, 0.4, 0.6, 4, "queries.html#\"><script>")
+    chart = HeadlineFigure("<b>", "nats", (part.name,), (Bar("<img src=x>", (part,), "<u>", 4, part.name),), "<s>")
+    found = findings({})
+    html = headline(type(found)(figure=chart))
+    assert not any(tag in html for tag in ("<i>", "<b>", "<img", "<u>", "<s>", "<script"))
+
+
+def test_the_worst_replies_come_with_their_passages(own: dict[str, pd.DataFrame]) -> None:
+    rows = own["worst_replies"]
+    assert len(rows) == 3
+    assert rows["question_id"].nunique() == 3
+    assert rows["repeats"].tolist() == [True, False, True]
+    html = worst(own, "answers.html", several=True)
+    assert html.count("Repeats the wrong passage") == 2
+    assert html.count("A text of supporting.") == 1
+    assert html.count('href="answers.html#model=') == 3
+    assert worst(own, "", several=True) == ""

@@ -1,0 +1,42 @@
+"""Shares of replies by what they give."""
+
+import pandas as pd
+import pytest
+
+from swaymeter.tasks.statistics.verdicts import PARTS, parts, shares
+
+CASES = {
+    ("supporting", "context"): "right", ("supporting", "both"): "right", ("supporting", "original"): "neither",
+    ("conflicting", "context"): "wrong", ("conflicting", "both"): "both", ("conflicting", "original"): "right",
+    ("mixed", "context"): "wrong", ("mixed", "original"): "right", ("mixed", "refusal"): "declined",
+    ("none", "both"): "right", ("none", "context"): "wrong", ("none", "neither"): "neither",
+    ("unknown", "context"): "passage", ("irrelevant", "refusal"): "declined",
+}  # fmt: skip
+
+
+def replies(rows: list[tuple[str, str]]) -> pd.DataFrame:
+    numbered = [
+        {"condition": condition, "verdict": verdict, "question_id": f"q {at}", "subject_key": f"q {at}"}
+        for at, (condition, verdict) in enumerate(rows)
+    ]
+    return pd.DataFrame(numbered).assign(
+        model="m", dtype="float32", evidence_set=None, passage_order=None, context_id="c"
+    )
+
+
+def test_a_verdict_is_a_part_of_its_kind() -> None:
+    rows = parts(replies([*CASES])).set_index(["condition", "verdict"])["part"].to_dict()
+    assert rows == CASES
+
+
+def test_shares_of_a_group_add_up_to_one() -> None:
+    given = replies([("conflicting", name) for name in ("context", "context", "original", "neither", "refusal")])
+    rows = {row["quantity"]: row for row in shares({"verdicts_of_replies": given}, 1)}
+    assert [rows[name]["mean"] for name in PARTS] == [0.2, 0.4, 0.0, 0.0, 0.2, 0.2]
+    assert rows["wrong"]["low"] == pytest.approx(0.1176, abs=1e-4)  # Wilson's of 2 of 5
+    assert {row["interval_over"] for row in rows.values()} == {"question"}
+
+
+@pytest.mark.parametrize("condition", ["original", "none"])
+def test_questions_of_a_paper_have_no_shares(condition: str) -> None:
+    assert shares({"verdicts_of_replies": replies([(condition, "context")])}, 1) == []
