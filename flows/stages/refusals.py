@@ -32,7 +32,7 @@ from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.judged_answers import JUDGED_ANSWERS, load_function
 from swaymeter.tasks.measures.measure import PerQuery, check_enough
 from swaymeter.tasks.models.applications import load_function as load_application_function
-from swaymeter.tasks.models.backends import OF_SERVERS, capabilities
+from swaymeter.tasks.models.backends import SERVER_CAPABILITIES, capabilities
 from swaymeter.tasks.models.capabilities import Capability
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 from swaymeter.tasks.models.files.identity import ModelKind, identify_model, kind_of_judge
@@ -126,7 +126,7 @@ def asked_variants(graph: Graph, plan: Plan, selected: Collection[StepId], *, fo
 def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = False) -> Iterator[str]:
     """Why models cannot be asked where they are to, each with its place in the study file; servers are asked."""
     from swaymeter.tasks.models.loading import BALANCED
-    from swaymeter.tasks.models.size import why_not_here
+    from swaymeter.tasks.models.size import misfit_reason
 
     runner, unreached = plan.study.execution.runner, list[str]()
     of_models = dict[int, Variant]()
@@ -152,7 +152,7 @@ def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = F
                 f"models.{number}: device {model.device}, and with runner processes each worker has a GPU of its own; "
                 "use device cuda, or runner threads"
             )
-        elif reason := why_not_here(model.source, model.dtype, model.device):
+        elif reason := misfit_reason(model.source, model.dtype, model.device):
             yield f"models.{number}: {reason}"
     if len(unreached) == len(of_models):
         yield from unreached
@@ -326,7 +326,7 @@ def _check_capabilities(study: Study) -> None:
         for name, measure in study.requested().items()
         if measure.capability
         and not model.gives_text_of  # which the study has refused already
-        and measure.capability not in (OF_SERVERS if model.endpoint else capabilities(model.source))
+        and measure.capability not in (SERVER_CAPABILITIES if model.endpoint else capabilities(model.source))
     ]
     if wrong:
         raise StudyFileError("; ".join(wrong))

@@ -1,7 +1,7 @@
-"""Names become loaded models, which give next tokens, answers and gradients; the only package that loads weights.
+"""Language models by name: loading, next-token distributions, replies and gradients. Only this package loads weights.
 
-Imports torch, transformers, numpy, swaymeter.data.errors and swaymeter.data.catalog; nothing that a bare GPU machine
-lacks. The names below are looked up when they are used, so that importing this imports no torch.
+It imports torch, transformers, numpy, swaymeter.data.errors and swaymeter.data.catalog, and runs on a bare GPU machine.
+The names below are resolved on first use, so that importing the package imports no torch.
 """
 
 from importlib import import_module

@@ -1,6 +1,6 @@
-"""Language models by their names: what they can give, which they are, and how they are loaded. Imports no torch.
+"""Language models by name: their capabilities, their identity, and how to load them. Imports no torch.
 
-There is one backend, transformers on this machine, and it has all capabilities in every dtype: bitsandbytes passes on
+The only backend is transformers on this machine. It has every capability in every dtype, because bitsandbytes passes on
 the gradients of the input embeddings, which are not quantised.
 """
 
@@ -32,26 +32,30 @@ if TYPE_CHECKING:
     from swaymeter.tasks.models.language_model import LanguageModel
 
 
-OF_SERVERS: frozenset[Capability] = frozenset(get_args(Capability)) - {"gradients"}
-"""What a server can give at most; a probe says what of it one does."""
+SERVER_CAPABILITIES: frozenset[Capability] = frozenset(get_args(Capability)) - {"gradients"}
+"""Upper bound of a server's capabilities; a probe finds those of one server."""
 
 
 def capabilities(name: str) -> frozenset[Capability]:
-    """What the language model of that name can give, known without its weights; UnknownName where there is none."""
+    """Return the capabilities of a language model without loading it.
+
+    Raises:
+        UnknownName: the name cannot be an alias, a folder or a hub id.
+    """
     if not is_model_name(name):
         raise UnknownName("language model", name, aliases("language_model"))
     return frozenset(get_args(Capability))
 
 
 def identify_language_model(name: str) -> ModelIdentity:
-    """The identity of the language model of that name; raises as load_language_model does."""
+    """Return the identity of a language model; raises like load_language_model."""
     return identify_model(name, "language_model")
 
 
 def load_language_model(
     name: str, *, dtype: str = "auto", device: str = "auto", revision: str | None = None
 ) -> "LanguageModel":
-    """The language model of that name, loaded when it is first asked for.
+    """Load a language model, once a process for the same arguments.
 
     Args:
         name: an alias of the catalog ("smollm2-135m-instruct"), a folder, or a hub id.
@@ -59,13 +63,13 @@ def load_language_model(
             and "4bit", bitsandbytes on CUDA; or "auto": float32 on a CPU, bfloat16 on a GPU.
         device: "cpu", "cuda", "cuda:1", "balanced" for a model that is spread over all GPUs, or "auto": the first GPU,
             else the CPU.
-        revision: which one; None: the one that the name stands for here and now.
+        revision: a revision of the hub; None for the one that the name stands for on this machine.
 
     Raises:
-        UsageError: a dtype or device that does not exist, or an alias of another kind of model.
-        UnknownName: what cannot be an alias, a folder or a hub id.
-        ModelError: what cannot be found or loaded, is damaged, has weights in another dtype, is here in another
-            revision, or does not fit the GPUs.
+        UsageError: unknown dtype or device, or an alias of another kind of model.
+        UnknownName: the name cannot be an alias, a folder or a hub id.
+        ModelError: the model is missing, damaged, stored in another dtype, of another revision, or too large for the
+            GPUs.
     """
     identity = identify_language_model(name)
     if revision not in (None, identity.revision):
@@ -95,7 +99,7 @@ def _loaded(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel"
     _check_dtype(identity, model, dtype)
     inputs = str(model.get_input_embeddings().weight.device)
     loaded = LanguageModel(model, tokenizer, identity.name, identity.revision, dtype, inputs)
-    if device == BALANCED and not all(place.startswith("cuda") for place in loaded.placement.split("+")):
+    if device == BALANCED and not all(device_name.startswith("cuda") for device_name in loaded.placement.split("+")):
         raise ModelError(
             f"model {identity.name!r} in {dtype} does not fit the GPUs of this machine: it would lie on "
             f"{loaded.placement}; use 8bit, 4bit or more GPUs"
@@ -105,25 +109,25 @@ def _loaded(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel"
 
 
 def _check_vocabulary(identity: ModelIdentity, tokenizer: Any, size: int) -> None:
-    """ModelError for a tokenizer of another model; tokens that were added to it need not be known to this one."""
+    """Raise ModelError for the tokenizer of another model; only tokens that were added to it may exceed the model."""
     added = tokenizer.get_added_vocab()
-    own = ((place, token) for token, place in tokenizer.get_vocab().items() if token not in added)
-    place, token = max(own, default=(0, ""))
-    if place >= size:
+    own = ((token_id, token) for token, token_id in tokenizer.get_vocab().items() if token not in added)
+    token_id, token = max(own, default=(0, ""))
+    if token_id >= size:
         raise ModelError(
-            f"model {identity.name!r}: its tokenizer has token {place}, {token!r}, and the model only {size:,} tokens; "
-            "get the folder again, with the tokenizer of this model"
+            f"model {identity.name!r}: its tokenizer has token {token_id}, {token!r}, and the model only "
+            f"{size:,} tokens; get the folder again, with the tokenizer of this model"
         )
 
 
 def _check_left_to_right(identity: ModelIdentity, model: Any) -> None:
-    """ModelError where what follows a token changes what the model says after it."""
+    """Raise ModelError if the tokens after a position change the logits at it."""
     import torch
 
     ids = torch.tensor([[5, 6, 7, 8], [5, 6, 9, 10]], device=model.get_input_embeddings().weight.device)
     with torch.inference_mode():
         first, second = model(input_ids=ids, use_cache=False).logits[:, 1].float()
-    if float((first - second).abs().max()) > 0.1 * float(first.std()):  # both are the same but for rounding
+    if float((first - second).abs().max()) > 0.1 * float(first.std()):  # rounding differs by far less
         raise not_left_to_right(identity.name, type(model).__name__)
 
 

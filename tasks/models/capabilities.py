@@ -1,11 +1,11 @@
-"""What a measure asks of a model: it names a capability, and receives an object with the methods of its protocol.
+"""Capabilities of models. A measure names one and receives an object with the methods of its protocol.
 
     NextTokenLogits   full-vocabulary distributions of the next token      persuasion, susceptibility
-    Samples           sampled and greedy answers with log-probabilities    semantic entropy, accuracy
+    Samples           sampled and greedy replies with log-probabilities    semantic entropy, accuracy
     AnswerScores      log-probabilities of given answers                   answer sets
     Differentiable    gradients with respect to input embeddings           Fisher susceptibility
 
-`LanguageModel`, a network on this machine, has all of them. The functions that the methods call document them.
+`LanguageModel`, a network on this machine, has all of them. The functions behind its methods document them in full.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,17 +24,31 @@ if TYPE_CHECKING:
     from swaymeter.tasks.models.next_token.distributions import Distributions
 
 Capability = Literal[
-    "next_token_logits", "samples", "answer_scores", "gradients", "token_log_probs", "likeliest_tokens",
-    "distributions", "sampling",
-]  # fmt: skip
-"""The protocols below; for samples also log-probabilities, distributions along them, and samples that differ."""
+    "next_token_logits",
+    "samples",
+    "answer_scores",
+    "gradients",
+    "token_log_probs",
+    "likeliest_tokens",
+    "distributions",
+    "sampling",
+]
+"""Names of the protocols below, and of finer capabilities of servers: log-probabilities of sampled replies,
+distributions along them, and samples that differ."""
 ReplyState = Literal[
-    "complete", "truncated", "empty", "tool_call", "withheld", "unfinished_thoughts", "failed", "unrecorded",
+    "complete",
+    "truncated",
+    "empty",
+    "tool_call",
+    "withheld",
+    "unfinished_thoughts",
+    "failed",
+    "unrecorded",
     "not_asked",
-]  # fmt: skip
-"""How a reply ended: by itself with a text, at the limit of tokens, by itself without a text, with a call of a tool in
-place of a text, by a server's content filter, within its thoughts, with an error of an application; a row of
-recorded replies lacks it; or recorded replies have no such row."""
+]
+"""How a reply ended: with a text, at the limit of tokens, without a text, with a call of a tool, by a server's content
+filter, within its thoughts, or with an error of an application; or a row of recorded replies lacks it, or there is no
+such row."""
 Tokens = Sequence[int]
 Prompts = Sequence[Sequence[Tokens]]
 """[context][query] tokens."""
@@ -46,12 +60,17 @@ MISSING_STATES: tuple[ReplyState, ...] = ("withheld", "unfinished_thoughts", "fa
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """One answer: its text, without special tokens and stripped, so it may be empty; its tokens, end step included.
+    """A reply of a model; all but the thoughts describes the text behind the thoughts.
 
-    token_log_probs: one per token, nats; mean_distribution: (V,), the mean over its steps. All of these are of the
-    answer behind its thoughts. state: how it ended; within its thoughts it has no text, no tokens and no distribution.
-    thoughts: their text, "" where there are none; thought_ids: their tokens, marks included. error: why an application
-    gave none.
+    Attributes:
+        text: the text without special tokens, stripped; may be empty.
+        token_ids: its tokens, the end token included.
+        token_log_probs: the log-probability of each token, nats.
+        mean_distribution: (V,), the mean next-token distribution over its steps.
+        state: how the reply ended; a reply within its thoughts has no text, no tokens and no distribution.
+        thoughts: the text of the thoughts; "" without thoughts.
+        thought_ids: the tokens of the thoughts, marks included.
+        error: the reason why an application gave no reply.
     """
 
     text: str
@@ -65,28 +84,32 @@ class Answer:
 
     @property
     def is_missing(self) -> bool:
-        """True if there is no answer of the model to judge."""
+        """True if the reply holds no answer of the model, so that no score counts it."""
         return self.state in MISSING_STATES
 
 
 @dataclass(frozen=True, eq=False)
 class SampledAnswers:
-    """The answers to one prompt; those with the same tokens are one object, so that its distribution is kept once."""
+    """The replies to one prompt. Replies with the same tokens are one object and share their distribution."""
 
     samples: tuple[Answer, ...]
     greedy: Answer
 
 
 class SampleOptions(TypedDict, total=False):
-    """How answers are sampled; what is left out is as `DEFAULT_OPTIONS` says.
+    """Options of sampled replies; DEFAULT_OPTIONS fills the missing ones.
 
-    samples: beside a greedy answer; max_new_tokens: of an answer, its end step included; max_thoughts: tokens of the
-    thoughts before it, None where models are not let think; temperature, top_p, top_k: see generation/sampling.py;
-    batch_size: prompts that are answered at once, None for the device's default; form: of the prompts, which decides
-    whether an answer ends with its line, None for the model's own; header: what the text of an answer is without.
-    decoding: what each step's distribution is combined to, None for the model's own; without: what a decoding contrasts
-    with, for each prompt the same without its context, None for one that has no context, which is answered as usual.
-    Where there is no decoding, it is not read.
+    Attributes:
+        samples: number of sampled replies beside the greedy one.
+        max_new_tokens: limit of a reply, its end token included.
+        max_thoughts: limit of the tokens of thoughts; None for models that do not think.
+        temperature, top_p, top_k: see generation/sampling.py.
+        seed: seed of the draws.
+        batch_size: prompts in one batch; None for the default of the device.
+        form: the form of the prompts, which decides if a reply ends with its line; None for the model's own.
+        header: a beginning that is removed from the text of a reply.
+        decoding: a contrastive decoding; None for the model's own distribution.
+        without: for each prompt the same prompt without its context, or None; only a decoding reads it.
     """
 
     samples: int
@@ -104,9 +127,19 @@ class SampleOptions(TypedDict, total=False):
 
 
 DEFAULT_OPTIONS: SampleOptions = {
-    "samples": 10, "max_new_tokens": 20, "max_thoughts": None, "temperature": 0.5, "top_p": 1.0, "top_k": 0, "seed": 0,
-    "batch_size": None, "form": None, "header": "", "decoding": None, "without": None,
-}  # fmt: skip
+    "samples": 10,
+    "max_new_tokens": 20,
+    "max_thoughts": None,
+    "temperature": 0.5,
+    "top_p": 1.0,
+    "top_k": 0,
+    "seed": 0,
+    "batch_size": None,
+    "form": None,
+    "header": "",
+    "decoding": None,
+    "without": None,
+}
 
 
 class Speaker(Protocol):
@@ -114,19 +147,19 @@ class Speaker(Protocol):
 
     @property
     def name(self) -> str:
-        """As people know it."""
+        """The name that people know."""
 
     @property
     def tokenizer(self) -> Any:
-        """Of transformers."""
+        """The tokenizer of transformers."""
 
     @property
     def has_chat_template(self) -> bool:
-        """Whether the tokenizer knows how a conversation with this model is written."""
+        """True if the tokenizer has a chat template."""
 
 
 class Model(Speaker, Protocol):
-    """What every language model says of itself, as scores store it; engine: what was learnt about it while in use."""
+    """A language model with the facts that scores store of it; `engine` is what was learnt about it in use."""
 
     revision: str
     dtype: str
@@ -135,25 +168,25 @@ class Model(Speaker, Protocol):
 
     @property
     def forward_passes(self) -> int:
-        """Calls of the network, or requests to its server, so far."""
+        """Number of forward passes, or of requests to the server, so far."""
 
     @property
     def context_window(self) -> int | None:
-        """How many tokens the model can read; None where nothing says so."""
+        """Largest number of tokens that the model reads; None if unknown."""
 
     @property
     def vocabulary_size(self) -> int:
-        """V: the entries of a next-token distribution."""
+        """V, the number of entries of a next-token distribution."""
 
 
 class Diagnosable(Model, Protocol):
-    """What finds the prompt behind a score that is not valid."""
+    """A model that can locate the prompt behind an invalid score."""
 
     def is_broken(self, prompt: Tokens) -> bool:
-        """Whether the model gives no distribution after this prompt read alone."""
+        """Return True if the model gives no finite distribution after this prompt read alone."""
 
     def in_reach(self, prompts: Sequence[Tokens]) -> bool:
-        """Whether the last tokens of prompts can attend to a difference of the prompts."""
+        """Return True if the last tokens of the prompts can attend to a difference between the prompts."""
 
 
 class NextTokenLogits(Diagnosable, Protocol):
@@ -162,40 +195,40 @@ class NextTokenLogits(Diagnosable, Protocol):
     def next_token_by_query(
         self, prompts: Prompts, *, memory: int | None = None
     ) -> "Iterator[tuple[int, Distributions]]":
-        """For each query its place and the distributions after every context, (n_contexts, V)."""
+        """Yield the index of a query and its distributions after every context, (n_contexts, V)."""
 
     def engine_of_next_token(self, prompts: Prompts) -> str:
-        """What reads these prompts, for the rows of scores."""
+        """Return the name of the engine that reads these prompts."""
 
     def next_token_logits(self, prompts: Sequence[Tokens], *, batch_size: int | None = None) -> "torch.Tensor":
-        """The logits after prompts, (n, V)."""
+        """Return the logits after the prompts, (n, V)."""
 
     def greedy_lines(
-        self, prompts: Prompts, queries: Sequence[str], contexts: Sequence[str], *, most: int
+        self, prompts: Prompts, queries: Sequence[str], contexts: Sequence[str], *, max_tokens: int
     ) -> tuple[list[list[str]], str]:
-        """The greedy answers of one line, [query][context], of at most so many tokens; and what read them."""
+        """Return the greedy replies of one line, [query][context], and the engine that read them."""
 
 
 class LikeliestTokens(Model, Protocol):
     """The likeliest tokens of a distribution, which is what chat APIs give of it."""
 
     def likeliest(self, prompts: Sequence[Tokens], count: int) -> list[Mapping[str, float]]:
-        """After each prompt, the log-probabilities (nats) of the likeliest tokens by what tells these apart."""
+        """Return for each prompt the log-probabilities (nats) of the likeliest tokens, by distinct token names."""
 
 
 class Samples(Model, Protocol):
-    """Sampled and greedy answers."""
+    """Sampled and greedy replies."""
 
     def sample_answers(
         self, prompts: Sequence[Tokens], identities: Sequence[tuple[str, ...]], **options: Unpack[SampleOptions]
     ) -> list[SampledAnswers]:
-        """The answers to every prompt, in the order of the prompts."""
+        """Return the replies to every prompt, in the order of the prompts."""
 
     def engine_of_answers(self, prompts: Sequence[Tokens], *, to_come: int) -> str:
-        """What reads the answers to these prompts, of so many tokens, for the rows of scores."""
+        """Return the engine that decodes at most `new_tokens` tokens after these prompts."""
 
     def mean_distribution(self, prompt: Tokens, answer: Tokens) -> NDArray[np.float32]:
-        """The mean of the unscaled softmax over a known answer's steps: (V,)."""
+        """Return the mean softmax over the steps of a known answer, (V,)."""
 
 
 class AnswerScores(Diagnosable, Protocol):
@@ -211,7 +244,7 @@ class AnswerScores(Diagnosable, Protocol):
         prompts: Prompts,
         start_token: bool = True,
     ) -> "tuple[torch.Tensor, torch.Tensor, str]":
-        """(n_queries, n_contexts, n_answers) nats; (n_queries, n_contexts) whether they are finite; what read them."""
+        """Return nats, (n_queries, n_contexts, n_answers); if they are finite, (n_queries, n_contexts); the engine."""
 
 
 class Differentiable(Model, Protocol):
@@ -220,4 +253,4 @@ class Differentiable(Model, Protocol):
     def squared_gradients(
         self, queries: list[str], *, n_top: int, draws: int, seed: int, start_token: bool
     ) -> NDArray[np.float64]:
-        """||d/dtheta sum_a z_a log p(a|q)||^2 for every query and direction z: (n_queries, n_top + draws)."""
+        """Return ||d/dtheta sum_a z_a log p(a|q)||^2 for every query and direction z: (n_queries, n_top + draws)."""

@@ -1,7 +1,7 @@
-"""Networks that read texts in batches with little padding, and sentence embeddings.
+"""Encoders that read texts in batches with little padding, and sentence embeddings.
 
-An embedding is the mean of a BERT's last hidden states over a text's tokens, divided by its length, as the files of
-sentence-transformers/all-MiniLM-L6-v2 say it; a text is cut after max_seq_length tokens (256 there).
+An embedding is the mean of a BERT's last hidden states over the tokens of a text, divided by its length, as the files
+of sentence-transformers/all-MiniLM-L6-v2 specify. A text is cut after max_seq_length tokens (256 for that model).
 """
 
 import json
@@ -22,18 +22,26 @@ from swaymeter.tasks.models.loading import chosen_device, context_window, loaded
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-# On a CPU, twice as many or half as many were no faster with a network in deberta-large's shape, float32. On a GPU the
-# bound is for memory: with 512 tokens a text, one matrix of that network's attention takes 1 GiB.
+# On a CPU, twice or half as many tokens were no faster (deberta-large, float32). On a GPU the limit bounds memory: with
+# 512 tokens a text, one attention matrix of that network takes 1 GiB.
 TOKENS_PER_BATCH = {"cpu": 1024, "cuda": 16384}
 PADDING = 0.25
 
 Tokens = Mapping[str, list[list[int]]]
-"""What a tokenizer makes of texts: their input_ids, token types and masks, a list for each text."""
+"""The output of a tokenizer: input_ids, token types and masks, one list for each text."""
 
 
 @dataclass(eq=False)
 class Encoder:
-    """A network that reads whole texts, and its tokenizer. device: where the network is, "cpu" or "cuda:N"."""
+    """A network that reads whole texts, and its tokenizer.
+
+    Attributes:
+        model: the network.
+        tokenizer: its tokenizer.
+        name: the name of the model.
+        revision: the revision of the weights.
+        device: "cpu" or "cuda:N".
+    """
 
     model: "PreTrainedModel"
     tokenizer: "PreTrainedTokenizerBase"
@@ -49,63 +57,78 @@ class Encoder:
         return tokens
 
     def _read_in_batches(self, tokens: Tokens) -> Iterator[tuple[list[int], Mapping[str, Any], Any]]:
-        """The places of the texts of a batch, what the network read, and what it gave; batch by batch."""
-        for places in batches([len(ids) for ids in tokens["input_ids"]], self.device):
-            yield places, *self._read(tokens, places)
+        """Yield for each batch the indices of its texts, the tensors that were read, and the network's output."""
+        for indices in batches([len(ids) for ids in tokens["input_ids"]], self.device):
+            yield indices, *self._read(tokens, indices)
 
-    def _read(self, tokens: Tokens, places: Sequence[int]) -> tuple[Mapping[str, Any], Any]:
+    def _read(self, tokens: Tokens, indices: Sequence[int]) -> tuple[Mapping[str, Any], Any]:
         import torch
 
-        rows = {name: [values[place] for place in places] for name, values in tokens.items()}
+        rows = {name: [values[index] for index in indices] for name, values in tokens.items()}
         batch = self.tokenizer.pad(rows, return_tensors="pt").to(self.device)
         with torch.inference_mode():
             return batch, self.model(**batch)
 
 
 def batches(lengths: Sequence[int], device: str) -> list[list[int]]:
-    """The places of texts of these lengths, in tokens, in batches, from the shortest text to the longest.
+    """Return indices of texts in batches, from the shortest text to the longest.
 
-    A batch has at most as many tokens as suit the device, a quarter of them padding; a longer text is alone.
+    A batch has at most TOKENS_PER_BATCH tokens, a quarter of them padding; a longer text is a batch of its own.
+
+    Args:
+        lengths: tokens of each text.
+        device: "cpu" or "cuda:N".
     """
-    most = TOKENS_PER_BATCH[device.partition(":")[0]]
+    max_tokens = TOKENS_PER_BATCH[device.partition(":")[0]]
     result: list[list[int]] = []
     unpadded = 0
-    for place in sorted(range(len(lengths)), key=lambda place: lengths[place]):
-        length = lengths[place]
+    for index in sorted(range(len(lengths)), key=lambda index: lengths[index]):
+        length = lengths[index]
         padded = (len(result[-1]) + 1) * length if result else 0
-        if not result or padded > most or padded - unpadded - length > PADDING * padded:
+        if not result or padded > max_tokens or padded - unpadded - length > PADDING * padded:
             result.append([])
             unpadded = 0
-        result[-1].append(place)
+        result[-1].append(index)
         unpadded += length
     return result
 
 
 @dataclass(eq=False)
 class Embedder(Encoder):
-    """Texts become unit vectors. longest: tokens that are read of a text, its special ones included."""
+    """Encoder whose outputs are unit vectors.
+
+    Attributes:
+        longest: largest number of tokens that are read of a text, special tokens included.
+    """
 
     longest: int
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row per text: (n, d), each of length 1; raises ModelError if one is not finite."""
+        """Return one unit vector per text, (n, d); raises ModelError for a vector that is not finite."""
         import torch
 
         vectors = np.zeros((len(texts), int(self.model.config.hidden_size)), dtype=np.float32)
         tokens = self._tokenized(list(texts), truncation=True, max_length=self.longest)
-        for places, batch, output in self._read_in_batches(tokens):
+        for indices, batch, output in self._read_in_batches(tokens):
             mask = batch["attention_mask"].unsqueeze(-1).float()
             mean = (output.last_hidden_state.float() * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1.0)
-            vectors[places] = torch.nn.functional.normalize(mean, dim=1).cpu().numpy()
+            vectors[indices] = torch.nn.functional.normalize(mean, dim=1).cpu().numpy()
         if not np.isfinite(vectors).all():
             raise ModelError(f"model {self.name!r} gave an embedding that is not finite")
         return vectors
 
 
 def load_embedder(name: str = "all-minilm-l6-v2", *, device: str = "auto") -> Embedder:
-    """The embedder of that name (alias, folder or hub id) in float32, loaded when it is first asked for.
+    """Load an embedder in float32, once a process for the same arguments.
 
-    UsageError or UnknownName for a name or device, ModelError for what cannot be loaded or does not pool by the mean.
+    Args:
+        name: an alias, a folder or a hub id.
+        device: "cpu", "cuda", "cuda:N" or "auto".
+
+    Raises:
+        UsageError: unknown device, or an alias of another kind of model.
+        UnknownName: the name cannot be an alias, a folder or a hub id.
+        ModelError: the model cannot be loaded, or does not pool by the mean.
     """
     return _loaded(identify_model(name, "embedder"), chosen_device(device))
 

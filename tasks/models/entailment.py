@@ -1,8 +1,8 @@
-"""Do two answers say the same? Each entails the other, by the arg max of an entailment model.
+"""Equivalence of two answers: each entails the other, by the arg max of an entailment model.
 
-It is symmetric; it need not be transitive [Marjanovic et al. 2024, App. A.3; Kuhn et al. 2023]. A cosine similarity of
-sentence embeddings over a threshold may stand in for it; then `stand_in` says so. A judgement is the same whatever is
-judged beside it: what lies too near a tie is judged once more alone, unpadded.
+It is symmetric and need not be transitive [Marjanovic et al. 2024, App. A.3; Kuhn et al. 2023]. A threshold on the
+cosine similarity of sentence embeddings may stand in for the model; `stand_in` then says so. A decision does not depend
+on the rest of its batch, because a pair near a tie is computed once more alone, without padding.
 """
 
 import math
@@ -21,8 +21,8 @@ from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model,
 from swaymeter.tasks.models.loading import chosen_device, context_window, loaded_once, pretrained, weights_options
 
 REFERENCE = "microsoft/deberta-large-mnli"
-CLOSE_LOGITS = 1e-3  # far above what batches differ by in float32, about 1e-5
-CLOSE_COSINES = 1e-4  # far above what batches differ by in float32, about 1e-6
+CLOSE_LOGITS = 1e-3  # batches in float32 differ by about 1e-5
+CLOSE_COSINES = 1e-4  # batches in float32 differ by about 1e-6
 REMEMBERED = 100_000
 
 Pair = tuple[str, str]
@@ -30,7 +30,13 @@ Pair = tuple[str, str]
 
 
 class Entailment(ABC):
-    """Judges which answers are equivalent; stand_in: None for an entailment model, else what stands in for what."""
+    """Decides which answers are equivalent.
+
+    Attributes:
+        name: the name of the model.
+        revision: its revision.
+        stand_in: a sentence about the stand-in model; None for an entailment model.
+    """
 
     name: str
     revision: str
@@ -39,28 +45,34 @@ class Entailment(ABC):
     def equivalent_in_bulk(
         self, answers: Sequence[Sequence[str]], questions: Sequence[str] | None = None
     ) -> list[NDArray[np.bool_]]:
-        """Which of the n answers to each question are equivalent: (n, n) for each, symmetric, true on the diagonal.
+        """Return the equivalence matrix of the answers to each question: (n, n), symmetric, true on the diagonal.
 
-        Equal answers are not judged, and an empty one is equivalent to an empty one alone. questions: put before every
-        answer, as Kuhn et al. do; None: answers alone, as Marjanovic et al. do. InputError for another number of
-        questions, ModelError where two answers are too long, or a judgement is not a number.
+        Equal answers are equivalent without the model. An empty answer is equivalent to empty answers only.
+
+        Args:
+            answers: the answers to each question.
+            questions: texts before every answer, as in Kuhn et al.; None for answers alone, as in Marjanovic et al.
+
+        Raises:
+            InputError: the number of questions differs from the number of lists of answers.
+            ModelError: a pair exceeds the window of the model, or a score is not finite.
         """
         if questions is not None and len(questions) != len(answers):
             raise InputError(
                 f"{len(questions)} questions were given with the answers to {len(answers)}; give one for each"
             )
         texts = []
-        for number, of_question in enumerate(answers):
+        for number, replies in enumerate(answers):
             prefix = "" if questions is None else f"{questions[number]} "
-            texts.append([prefix + answer.strip() if answer.strip() else "" for answer in of_question])
-        different = [filter(None, dict.fromkeys(of_question)) for of_question in texts]
-        pairs = dict.fromkeys(_pair(*two) for of_question in different for two in combinations(of_question, 2))
+            texts.append([prefix + answer.strip() if answer.strip() else "" for answer in replies])
+        different = [filter(None, dict.fromkeys(replies)) for replies in texts]
+        pairs = dict.fromkeys(_pair(*two) for replies in different for two in combinations(replies, 2))
         equivalent = self._equivalent(pairs)
-        return [_matrix(of_question, equivalent) for of_question in texts]
+        return [_matrix(replies, equivalent) for replies in texts]
 
     @abstractmethod
     def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
-        """The pairs that are equivalent."""
+        """Return the equivalent pairs."""
 
 
 def _pair(a: str, b: str) -> Pair:
@@ -76,22 +88,22 @@ def _matrix(texts: Sequence[str], equivalent: set[Pair]) -> NDArray[np.bool_]:
 
 @dataclass(eq=False)
 class EntailmentModel(Encoder, Entailment):
-    """An entailment model in float32, whose configuration says which label is entailment; it remembers judgements."""
+    """An entailment model in float32 that caches its decisions; its configuration names the label "entailment"."""
 
     _judged: dict[Pair, bool] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         labels = self.model.config.id2label or {}
-        places = [int(place) for place, label in labels.items() if label.strip().casefold() == "entailment"]
-        if len(places) != 1 or len(labels) < 2:
+        indices = [int(index) for index, label in labels.items() if label.strip().casefold() == "entailment"]
+        if len(indices) != 1 or len(labels) < 2:
             raise ModelError(
                 f"model {self.name!r} has the labels {list(labels.values())}; one of two or more has to be entailment: "
                 "use a model trained for natural language inference, or name an embedder as its stand-in"
             )
-        (self._entailment,) = places
+        (self._entailment,) = indices
 
     def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
-        # From the shorter text to the longer is more often no entailment: then the other direction changes nothing.
+        # A shorter text entails a longer one less often: fewer pairs are left for the other direction.
         forth = self.entailing(pairs)
         back = self.entailing([(longer, shorter) for shorter, longer in pairs if (shorter, longer) in forth])
         return {(shorter, longer) for longer, shorter in back}
@@ -106,14 +118,14 @@ class EntailmentModel(Encoder, Entailment):
         return min(context_window(self.model.config) or math.inf, self.tokenizer.model_max_length)
 
     def entailing(self, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
-        """The pairs whose first text entails the second; raises ModelError as `equivalent_in_bulk`."""
-        known = {pair: entails for pair in pairs if (entails := self._judged.get(pair)) is not None}
-        judged = dict(self._verdicts([pair for pair in pairs if pair not in known]))
+        """Return the pairs whose first text entails the second; raises ModelError like `equivalent_in_bulk`."""
+        cached = {pair: entails for pair in pairs if (entails := self._judged.get(pair)) is not None}
+        computed = dict(self._verdicts([pair for pair in pairs if pair not in cached]))
         with self._lock:
-            self._judged |= judged
+            self._judged |= computed
             for pair in list(islice(self._judged, max(0, len(self._judged) - REMEMBERED))):
                 del self._judged[pair]
-        return {pair for pair, entails in (known | judged).items() if entails}
+        return {pair for pair, entails in (cached | computed).items() if entails}
 
     def _verdicts(self, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, bool]]:
         tokens = self._tokenized([premise for premise, _ in pairs], [hypothesis for _, hypothesis in pairs])
@@ -125,16 +137,16 @@ class EntailmentModel(Encoder, Entailment):
                 f"model {self.name!r} reads {window} tokens, too few for the {lengths[longest]} of the pair "
                 f"{pairs[longest]!r}; let answers be shorter, or name another entailment model"
             )
-        for places, _, output in self._read_in_batches(tokens):
-            for place, margin in zip(places, self._margins(output.logits), strict=True):
-                if abs(margin) < CLOSE_LOGITS and len(places) > 1:
-                    (margin,) = self._margins(self._read(tokens, [place])[1].logits)
+        for indices, _, output in self._read_in_batches(tokens):
+            for index, margin in zip(indices, self._margins(output.logits), strict=True):
+                if abs(margin) < CLOSE_LOGITS and len(indices) > 1:
+                    (margin,) = self._margins(self._read(tokens, [index])[1].logits)
                 if math.isnan(margin):
-                    raise ModelError(f"model {self.name!r} gave {pairs[place]!r} a score that is not finite")
-                yield pairs[place], margin > 0
+                    raise ModelError(f"model {self.name!r} gave {pairs[index]!r} a score that is not finite")
+                yield pairs[index], margin > 0
 
     def _margins(self, logits: Any) -> list[float]:
-        """How far entailment is above the best other label, for each; NaN where a label's score is not finite."""
+        """Return the logit of entailment minus the largest other logit of each row; NaN if a logit is not finite."""
         others = logits.clone()
         others[:, self._entailment] = -math.inf
         margins = logits[:, self._entailment] - others.amax(dim=1)
@@ -143,7 +155,7 @@ class EntailmentModel(Encoder, Entailment):
 
 
 class EmbeddingStandIn(Entailment):
-    """Equivalent when the cosine similarity of two embeddings reaches a threshold. A text is embedded once."""
+    """Equivalence by a threshold on the cosine similarity of two embeddings. Each text is embedded once."""
 
     def __init__(self, embedder: Embedder, threshold: float) -> None:
         self.name, self.revision = embedder.name, embedder.revision
@@ -162,10 +174,16 @@ class EmbeddingStandIn(Entailment):
 
 
 def load_entailment(name: str = REFERENCE, *, threshold: float = 0.8, device: str = "auto") -> Entailment:
-    """The judge of that name: an entailment model, or an embedder of the catalog that stands in for one.
+    """Load an entailment model, or an embedder of the catalog as its stand-in.
 
-    threshold: the least cosine similarity of equivalent answers, in (0, 1], for a stand-in. UsageError where it, or a
-    device, cannot be; ModelError for a model that cannot be loaded or has no entailment label.
+    Args:
+        name: an alias, a folder or a hub id.
+        threshold: the least cosine similarity of equivalent answers for a stand-in, in (0, 1].
+        device: "cpu", "cuda", "cuda:N" or "auto".
+
+    Raises:
+        UsageError: the threshold is out of range, or the device is unknown.
+        ModelError: the model cannot be loaded, or has no label "entailment".
     """
     if not 0 < threshold <= 1:
         raise UsageError(f"the threshold of an entailment stand-in is {threshold}; it must lie in (0, 1]")
@@ -175,7 +193,7 @@ def load_entailment(name: str = REFERENCE, *, threshold: float = 0.8, device: st
 
 
 def identify_entailment(name: str = REFERENCE) -> str:
-    """The revision of the judge that load_entailment would load, for a score's key; raises as it does."""
+    """Return the revision that load_entailment would load, for the key of a score; raises like load_entailment."""
     return identify_model(name, kind_of_judge(name)).revision
 
 

@@ -1,7 +1,7 @@
-"""Squared gradients of answers with respect to a query's embeddings, of which Fisher susceptibility is the sum.
+"""Squared gradients of answers with respect to a query's embeddings. Fisher susceptibility is their sum.
 
-A batch of queries is read once, padded on the right where no token attends to it, and all derivatives go through that
-one graph. The network is not changed meanwhile, so that other threads may use it.
+A batch of queries is read once, padded on the right, where no token attends to the padding; all derivatives go through
+that one graph. The network itself is not changed, so that other threads may use it.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,31 +19,31 @@ from swaymeter.data.randomness import typed_generator
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving, memory_budget
 from swaymeter.tasks.models.network import Network
-from swaymeter.tasks.models.next_token.alone import Probe, long_positions, way_of
+from swaymeter.tasks.models.next_token.alone import Probe, choose_method, long_positions
 from swaymeter.tasks.models.next_token.shared import inner_size
 from swaymeter.tasks.models.prompts.tokens import shortened, start_tokens, tokenized
 
 _PADDED, _EQUAL, _ALONE = (
-    f"{way} of Fisher susceptibility" for way in ("padded batches", "batches of equal length", "embeddings")
+    f"{method} of Fisher susceptibility" for method in ("padded batches", "batches of equal length", "embeddings")
 )
-# A batch's longest query over its shortest: on a CPU padding costs as much as text, on a GPU a pass costs more.
+# The largest ratio of a batch's longest to its shortest query. On a CPU padding costs as much as text.
 _PADDING = {"cpu": 1.0, "cuda": 2.0}
 
 
 def squared_gradients(
     model: Network, queries: list[str], *, n_top: int, draws: int, seed: int, start_token: bool
 ) -> NDArray[np.float64]:
-    """||d/dtheta sum_a z_a log p(a|q)||^2 for every query and direction z: (n_queries, n_top + draws)."""
+    """Return ||d/dtheta sum_a z_a log p(a|q)||^2 for every query and direction z: (n_queries, n_top + draws)."""
     tokens = tokenized(model, queries, start_token=start_token)
     begin = len(start_tokens(model)) if start_token else 0
     budget = memory_budget(model.device)
     squares = np.empty((len(queries), n_top + draws))
-    waiting = sorted(range(len(queries)), key=lambda place: len(tokens[place]))
+    waiting = sorted(range(len(queries)), key=lambda index: len(tokens[index]))
     halving = Halving(model, "Fisher susceptibility is computed", len(queries), n_top + draws)
     while waiting:
-        most, derivatives = halving.amounts
-        batch, at_once = _fitting(model, tokens, waiting[:most], derivatives, budget)
-        texts, ids = [queries[place] for place in batch], [tokens[place] for place in batch]
+        count, derivatives = halving.amounts
+        batch, at_once = _fitting(model, tokens, waiting[:count], derivatives, budget)
+        texts, ids = [queries[index] for index in batch], [tokens[index] for index in batch]
         single = f"a single derivative at the query {shortened(texts[0])}"
         with halving.attempt(len(batch), at_once, smallest=partial(str, single)):
             directions = partial(_Directions, queries=texts, n_top=n_top, draws=draws, seed=seed)
@@ -53,19 +53,19 @@ def squared_gradients(
 
 
 def _fitting(
-    model: Network, tokens: list[list[int]], places: list[int], derivatives: int, memory: int
+    model: Network, tokens: list[list[int]], indices: list[int], derivatives: int, memory: int
 ) -> tuple[list[int], int]:
-    """The first places, in order of length, that fit the memory; and the number of derivatives of each at once."""
-    long = long_positions(model, len(tokens[places[0]]))
-    alike = [place for place in places if long_positions(model, len(tokens[place])) == long]
-    way = _way(model, [tokens[place] for place in alike])
-    longest = (_PADDING[torch.device(model.device).type] if way == _PADDED else 1) * len(tokens[places[0]])
-    alike = [place for place in alike if len(tokens[place]) <= longest][: 1 if way == _ALONE else None]
+    """Return the first indices, in order of length, whose queries fit the memory, and derivatives per pass."""
+    long = long_positions(model, len(tokens[indices[0]]))
+    alike = [index for index in indices if long_positions(model, len(tokens[index])) == long]
+    method = _choose_method(model, [tokens[index] for index in alike])
+    longest = (_PADDING[torch.device(model.device).type] if method == _PADDED else 1) * len(tokens[indices[0]])
+    alike = [index for index in alike if len(tokens[index]) <= longest][: 1 if method == _ALONE else None]
     length = len(tokens[alike[-1]])
     config = model.model.config.get_text_config()
     width, heads = config.hidden_size, getattr(config, "num_attention_heads", 1)
     inner = inner_size(config)
-    # Measured bytes: of a query's graph, and of a derivative while it is computed.
+    # Bytes as measured: of a query's graph, and of a derivative while it is computed.
     layer = length * (16 * width + 4 * inner + 4 * heads * length) * model.model.dtype.itemsize
     graph, derivative = config.num_hidden_layers * layer, layer // 2 + 12 * config.vocab_size
     queries = memory // (graph + derivatives * derivative)
@@ -74,23 +74,29 @@ def _fitting(
     return alike[:1], min(max(1, (memory - graph) // derivative), derivatives)
 
 
-def _way(model: Network, queries: Sequence[Tokens]) -> str:
-    """How queries are batched; ScoreError where even one alone gives other answers from embeddings than from tokens."""
+def _choose_method(model: Network, queries: Sequence[Tokens]) -> str:
+    """Return the fastest exact method of batching queries.
+
+    Raises:
+        ScoreError: even a single query read from embeddings gives other distributions than from tokens.
+    """
     sizes = {_PADDED: 4, _EQUAL: 2, _ALONE: 1}
     if _PADDING[torch.device(model.device).type] == 1:
         del sizes[_PADDED]
-    way = way_of(model, queries, {way: partial(_of_probe, model, size) for way, size in sizes.items()}, "")
-    reasons = [verdict.reason for (of, _), verdict in list(model.engine.verdicts.items()) if of == _ALONE]
-    if not way and any(reasons):
+    method = choose_method(
+        model, queries, {method: partial(_read_probe, model, size) for method, size in sizes.items()}, ""
+    )
+    reasons = [verdict.reason for (name, _), verdict in list(model.engine.verdicts.items()) if name == _ALONE]
+    if not method and any(reasons):
         raise ScoreError(
             f"Fisher susceptibility cannot be computed for {model.name}: with embeddings in place of tokens, "
             f"{reasons[-1]}; leave fisher_susceptibility out for this model"
         )
-    return way or _ALONE  # without a verdict, an answer is not finite, and is reported with its query
+    return method or _ALONE  # no verdict: a distribution is not finite, and is reported with its query
 
 
-def _of_probe(model: Network, size: int, probe: Probe) -> torch.Tensor:
-    """Log p after the prompts of a probe, two of which are of each length, read so many at once."""
+def _read_probe(model: Network, size: int, probe: Probe) -> torch.Tensor:
+    """Return log p after the prompts of a probe, two of each length, in batches of `size`."""
     prompts = [list(prompt) for prompt in probe.all]
     batches = [prompts[start : start + size] for start in range(0, len(prompts), size)]
     return torch.cat([_read(model, batch)[1].detach() for batch in batches])
@@ -103,7 +109,7 @@ def _squares_of_batch(
     directions_of: Callable[[torch.Tensor], "_Directions"],
     at_once: int,
 ) -> NDArray[np.float64]:
-    """begin: where the queries' own tokens begin; those before it are not varied."""
+    """Return the squared gradients of a batch; tokens before `begin` are not varied."""
     embeddings, log_p = _read(model, tokens)
     directions = directions_of(log_p.detach())
     squares: list[torch.Tensor] = []
@@ -119,20 +125,20 @@ def _squares_of_batch(
 
 
 def _read(model: Network, tokens: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-    """The embeddings of queries, (n, longest, width), and log p of every answer in their graph, (n, V) float32."""
+    """Return the embeddings of queries, (n, longest, width), and log p of every answer, (n, V) float32."""
     network: Any = model.model
     ids = torch.zeros((len(tokens), max(map(len, tokens))), dtype=torch.int64)
     for row, ids_of_query in enumerate(tokens):
         ids[row, : len(ids_of_query)] = torch.tensor(ids_of_query)
     with torch.enable_grad(), _Derivable(network, [len(ids_of_query) - 1 for ids_of_query in tokens]) as read:
         embeddings = network.get_input_embeddings()(ids.to(model.device)).detach().requires_grad_()
-        logits = network(inputs_embeds=embeddings.clone(), use_cache=False).logits  # some change them in place
+        logits = network(inputs_embeds=embeddings.clone(), use_cache=False).logits  # some networks change their input
         last = logits[:, 0] if logits.shape[1] == 1 else read.at_last_tokens(logits)
         return embeddings, torch.log_softmax(last.float(), dim=-1)
 
 
 class _Derivable(TorchFunctionMode):
-    """Makes this thread's forward pass differentiable in many directions at once, with logits of last tokens alone."""
+    """Makes forward passes of this thread differentiable in many directions, with logits of last tokens only."""
 
     def __init__(self, network: Any, last: list[int]) -> None:
         super().__init__()
@@ -140,7 +146,7 @@ class _Derivable(TorchFunctionMode):
         self._last = torch.tensor(last)
 
     def at_last_tokens(self, states: torch.Tensor) -> torch.Tensor:
-        """The states of each query's last token, (n, width), of states (n, longest, width)."""
+        """Return the states of each query's last token, (n, width), from states (n, longest, width)."""
         return states[torch.arange(len(states), device=states.device), self._last.to(states.device)]
 
     def __torch_function__(
@@ -164,29 +170,29 @@ def _attention(
 
 
 class _Directions:
-    """The directions z of a batch: sqrt(p) of each of the most probable answers, then signed ones of all others."""
+    """The directions z of a batch: sqrt(p) of each of the most probable answers, then signed sqrt(p) of the others."""
 
     def __init__(self, log_p: torch.Tensor, queries: list[str], n_top: int, draws: int, seed: int) -> None:
         root = (log_p / 2).exp()
         top = root.topk(n_top, dim=1)
-        self._values, self._places = top.values.T.unsqueeze(2), top.indices.T.unsqueeze(2)
+        self._values, self._indices = top.values.T.unsqueeze(2), top.indices.T.unsqueeze(2)
         self._others = root.scatter(1, top.indices, 0.0)
         signs = np.stack([_signs(draws, log_p.shape[1], seed, query) for query in queries], axis=1)
         self._negative = torch.from_numpy(signs).to(log_p.device)
         self.count = n_top + draws
 
     def part(self, start: int, stop: int) -> torch.Tensor:
-        """The directions from start to stop: (stop - start, n, V)."""
-        n_top = len(self._places)
+        """Return the directions from start to stop: (stop - start, n, V)."""
+        n_top = len(self._indices)
         directions = torch.zeros((stop - start, *self._others.shape), device=self._others.device)
-        places, values = self._places[start:stop], self._values[start:stop]
-        directions[: len(places)].scatter_(2, places, values)
+        indices, values = self._indices[start:stop], self._values[start:stop]
+        directions[: len(indices)].scatter_(2, indices, values)
         negative = self._negative[max(0, start - n_top) : max(0, stop - n_top)]
-        torch.where(negative, -self._others, self._others, out=directions[len(places) :])
+        torch.where(negative, -self._others, self._others, out=directions[len(indices) :])
         return directions
 
 
 def _signs(draws: int, answers: int, seed: int, query: str) -> NDArray[np.bool_]:
-    """Whether a sign is negative, (draws, answers); fewer draws are the first of more."""
+    """Return random signs, True for negative, (draws, answers); fewer draws are a prefix of more."""
     packed = typed_generator(seed, query).integers(256, size=(draws, -(-answers // 8)), dtype=np.uint8)
     return np.unpackbits(packed, axis=1, count=answers).view(np.bool_)

@@ -1,4 +1,4 @@
-"""A language model on this machine: a network with all capabilities."""
+"""A language model on this machine, with all capabilities."""
 
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class LanguageModel(Network):
-    """A language model and its tokenizer, ready to be asked: all protocols of tasks/models/capabilities.py."""
+    """A language model and its tokenizer; it has all protocols of tasks/models/capabilities.py."""
 
     is_broken = is_broken
     in_reach = in_reach

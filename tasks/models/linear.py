@@ -1,7 +1,7 @@
-"""Products with the weights of linear layers, in float32 on a CPU, by the faster of torch's two libraries.
+"""Products with the weights of linear layers in float32 on a CPU, by the faster of torch's two libraries.
 
-torch multiplies by MKL, which leaves half of the width of some processors unused, and has oneDNN beside it, which does
-not.
+torch uses MKL by default, which leaves half of the vector width of some processors unused. Its second library, oneDNN,
+uses all of it.
 """
 
 import torch
@@ -10,27 +10,27 @@ from torch.nn import functional
 from swaymeter.tasks.models.machine import keeps_mkl_narrow
 
 FEW = 64
-"""With fewer states MKL is as fast, also where it is narrow."""
+"""Number of states below which MKL is as fast as oneDNN."""
 
 
 class Linear(torch.nn.Linear):
-    """A layer that oneDNN computes, except where gradients are enabled or there are fewer than FEW states."""
+    """Linear layer that oneDNN computes, unless gradients are enabled or there are fewer than FEW states."""
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        """input: (..., in) to (..., out)."""
+        """Map (..., in) to (..., out)."""
         if torch.is_grad_enabled() or input.numel() < FEW * self.in_features:
             return functional.linear(input, self.weight, self.bias)
         return by_onednn(input, self.weight, self.bias)
 
 
 def by_onednn(states: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
-    """What a layer makes of states (..., in): (..., out); weights (out, in) are read where they are, without a copy."""
+    """Return the layer's output, (..., out), for states (..., in); weights (out, in) are not copied."""
     product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(states, weights, bias, "none", [], "")
     return product
 
 
 def multiply_faster(network: torch.nn.Module) -> None:
-    """Has oneDNN compute the linear layers of a network on a CPU, where that is faster here."""
+    """Replace the linear layers of a network on a CPU by oneDNN's if they are faster on this machine."""
     layers = [layer for layer in network.modules() if type(layer) is torch.nn.Linear and is_float32_on_cpu(layer)]
     has_onednn: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     if layers and has_onednn and keeps_mkl_narrow():
@@ -39,5 +39,5 @@ def multiply_faster(network: torch.nn.Module) -> None:
 
 
 def is_float32_on_cpu(layer: torch.nn.Linear) -> bool:
-    """Whether there is a choice: for other formats torch takes oneDNN by itself."""
+    """Return True if torch lets us choose; for other dtypes it takes oneDNN by itself."""
     return layer.weight.device.type == "cpu" and layer.weight.dtype == torch.float32

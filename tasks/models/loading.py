@@ -1,7 +1,7 @@
-"""What every kind of model needs to be loaded: a device, a dtype, quiet libraries, and errors that say what to do.
+"""Loading of every kind of model: device, dtype, quiet libraries, and errors that say what to do.
 
-8bit (LLM.int8) and 4bit (NF4) are weights of linear layers that bitsandbytes quantises for CUDA; all else is then in
-bfloat16. torch and transformers are imported where they are needed: a plan asks for identities and dtypes alone.
+8bit (LLM.int8) and 4bit (NF4) are weights of linear layers that bitsandbytes quantises for CUDA; everything else is
+then in bfloat16. Functions import torch and transformers themselves, because a plan needs only identities and dtypes.
 """
 
 import functools
@@ -19,7 +19,7 @@ from swaymeter.data.storage.notes import json_object
 from swaymeter.tasks.models.files.hub import snapshot_folder, verify_snapshot
 from swaymeter.tasks.models.files.identity import ModelIdentity, check_index
 
-QUANTISED = {"8bit": "Linear8bitLt", "4bit": "Linear4bit"}  # and the layers of bitsandbytes that hold the weights
+QUANTISED = {"8bit": "Linear8bitLt", "4bit": "Linear4bit"}  # dtypes, and the classes of their layers in bitsandbytes
 DTYPES = ("float32", "bfloat16", "float16", *QUANTISED)
 BALANCED = "balanced"
 
@@ -30,13 +30,13 @@ _loaded: list[Any] = []
 
 
 def loaded_once(load: Load) -> Load:
-    """`load`, called once a process for the same arguments until it is forgotten, and by one thread at a time."""
+    """Decorate `load`: one call a process for the same arguments until `forget_models`, by one thread at a time."""
     lock = threading.Lock()
     return _once(load, lambda arguments: lock)
 
 
-def found_once(find: Load) -> Load:
-    """As `loaded_once`, for what takes no memory: other arguments do not wait."""
+def once_per_arguments(find: Load) -> Load:
+    """Decorate `find` like `loaded_once`; calls with other arguments do not wait, because they take no memory."""
     locks: dict[Any, threading.Lock] = {}
     return _once(find, lambda arguments: locks.setdefault(arguments, threading.Lock()))
 
@@ -53,8 +53,8 @@ def _once(load: Load, lock_of: Callable[[Any], threading.Lock]) -> Load:
 
 
 def forget_models() -> None:
-    """Lets go of all models that this process has loaded: what nobody else holds leaves the memory."""
-    # What failed halfway is garbage, too; to collect nothing takes a fifth of a second in a worker of Dask.
+    """Drop all models that this process has loaded; models without other users leave the memory."""
+    # A model that failed halfway is garbage, too. An idle worker of Dask skips the collection, which takes 0.2 s.
     has_begun = any(loaded.cache_info().misses for loaded in _loaded)
     for loaded in _loaded:
         loaded.cache_clear()
@@ -63,10 +63,15 @@ def forget_models() -> None:
 
 
 def chosen_device(device: str, *, spread: bool = False) -> str:
-    """The device, "cpu" or "cuda:N", that "auto", "cpu", "cuda" or "cuda:N" stands for.
+    """Return the device, "cpu" or "cuda:N", that "auto", "cpu", "cuda" or "cuda:N" stands for.
 
-    spread: whether "balanced" is possible, too, which stands for itself: a model that is spread over all GPUs.
-    UsageError for a name that does not exist, ModelError for a device that this machine lacks.
+    Args:
+        device: the name in the study file.
+        spread: accept "balanced", too, for a model that is spread over all GPUs.
+
+    Raises:
+        UsageError: unknown name.
+        ModelError: this machine lacks the device.
     """
     if device == "cpu":
         return device
@@ -90,9 +95,15 @@ def chosen_device(device: str, *, spread: bool = False) -> str:
 
 
 def chosen_dtype(dtype: str, device: str) -> str:
-    """The dtype's name; "auto" is float32 on a CPU and bfloat16 on a GPU. device: as chosen_device returns it.
+    """Return the name of the dtype; "auto" is float32 on a CPU and bfloat16 on a GPU.
 
-    Raises UsageError for an unknown name, ModelError for 8bit or 4bit without a CUDA device or bitsandbytes.
+    Args:
+        dtype: the name in the study file.
+        device: a result of chosen_device.
+
+    Raises:
+        UsageError: unknown name.
+        ModelError: 8bit or 4bit without a CUDA device or bitsandbytes.
     """
     if dtype == "auto":
         return "float32" if device == "cpu" else "bfloat16"
@@ -109,7 +120,7 @@ def chosen_dtype(dtype: str, device: str) -> str:
 
 
 def resolve_dtype(dtype: str, device: str) -> str:
-    """The dtype's name that load_language_model would take; raises as chosen_device and chosen_dtype do."""
+    """Return the dtype that load_language_model would use; raises like chosen_device and chosen_dtype."""
     return dtype if dtype in DTYPES else chosen_dtype(dtype, chosen_device(device, spread=True))
 
 
@@ -121,40 +132,47 @@ def pretrained(
     unused: tuple[str, ...] = (),
     **options: Any,
 ) -> Any:
-    """What load, a from_pretrained of transformers, makes of the model; files from the hub are verified.
+    """Load a model or tokenizer by a from_pretrained of transformers; files from the hub are verified.
 
-    folder: in place of the identity's location; unused: how weights begin that nothing is computed with; options: with
-    "dtype" where weights are loaded. ModelError where it cannot be loaded, is damaged, or lacks a finite weight.
+    Args:
+        identity: the model.
+        load: the from_pretrained method.
+        folder: a folder in place of the location of the identity.
+        unused: prefixes of weights that may be missing, because nothing is computed with them.
+        **options: options of from_pretrained; "dtype" is among them if weights are loaded.
+
+    Raises:
+        ModelError: the model cannot be loaded, is damaged, or has a weight that is missing or not finite.
     """
     import transformers
     from safetensors import SafetensorError
 
     transformers.logging.set_verbosity(logging.ERROR)
     transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    for library in ("huggingface_hub", "bitsandbytes"):  # of bitsandbytes a line per layer about its own casts
+    for library in ("huggingface_hub", "bitsandbytes"):  # bitsandbytes logs a line per layer about its casts
         logging.getLogger(library).setLevel(logging.ERROR)
     loads_weights, is_hub = "dtype" in options, identity.kind == "hub"
     source = str(folder or identity.location)
-    place = snapshot_folder(source, identity.revision) if is_hub else Path(source)
+    files = snapshot_folder(source, identity.revision) if is_hub else Path(source)
     options |= {"revision": identity.revision} if is_hub else {"local_files_only": True}
     if loads_weights:
         options |= {"output_loading_info": True} | ({} if is_hub else {"use_safetensors": True})
     if is_hub:
-        verify_snapshot(identity.name, place)
+        verify_snapshot(identity.name, files)
     try:
         if loads_weights and not is_hub:
-            _refuse_more_layers(identity, place)
+            _refuse_more_layers(identity, files)
         loaded = load(source, trust_remote_code=False, **options)
     except ModelError:
         raise
     except Exception as error:
         reason = first_line(error)
-        if isinstance(error, SafetensorError):  # a file of weights was cut short, or is not one
-            reason += f"; its weights are damaged: remove the folder {place} and get the model again"
+        if isinstance(error, SafetensorError):  # truncated, or not a file of weights
+            reason += f"; its weights are damaged: remove the folder {files} and get the model again"
         raise ModelError(f"model {identity.name!r} cannot be loaded from {source}: {reason}") from error
     if is_hub:
-        verify_snapshot(identity.name, place)  # what had to be downloaded
-        check_index(identity.name, place)
+        verify_snapshot(identity.name, files)  # downloaded files
+        check_index(identity.name, files)
     if loads_weights:
         loaded, about = loaded
         _check_weights(identity, loaded, (name for name in about["missing_keys"] if not name.startswith(unused)))
@@ -165,7 +183,7 @@ def pretrained(
 
 
 def _refuse_more_layers(identity: ModelIdentity, folder: Path) -> None:
-    """ModelError for a configuration with more layers than the files can hold, which would take hours to build."""
+    """Raise ModelError for a configuration with more layers than weights, which would take hours to build."""
     from safetensors import safe_open
 
     config = json_object((folder / "config.json").read_text(encoding="utf-8"))
@@ -184,7 +202,7 @@ def _refuse_more_layers(identity: ModelIdentity, folder: Path) -> None:
 
 
 def _check_weights(identity: ModelIdentity, network: Any, missing: Iterable[str]) -> None:
-    """ModelError where files lack weights, which transformers draws at random, or have some that are not finite."""
+    """Raise ModelError for missing weights, which transformers draws at random, and for weights that are not finite."""
     import torch
 
     if names := sorted(missing):
@@ -199,7 +217,7 @@ def _check_weights(identity: ModelIdentity, network: Any, missing: Iterable[str]
 
 
 def weights_options(dtype: str, device: str) -> dict[str, Any]:
-    """The options with which from_pretrained puts the weights in that dtype there; both as chosen above."""
+    """Return the options by which from_pretrained loads weights in a dtype on a device, both resolved."""
     import torch
 
     options: dict[str, Any] = {"dtype": torch.bfloat16 if dtype in QUANTISED else getattr(torch, dtype)}
@@ -215,7 +233,7 @@ def weights_options(dtype: str, device: str) -> dict[str, Any]:
 
 
 def context_window(config: Any) -> int | None:
-    """How many tokens a model can read, from its configuration; None where that does not say."""
+    """Return the largest number of tokens that a model reads by its configuration; None if unknown."""
     text = config.get_text_config()
     names = ("max_position_embeddings", "n_positions", "max_seq_len", "n_ctx", "seq_length")
     lengths = (getattr(text, name, None) for name in names)

@@ -1,4 +1,4 @@
-"""What this machine's processor and GPUs are called, and what its C library does with memory that is freed."""
+"""Names of this machine's processor and GPUs, and what its C library does with freed memory."""
 
 import ctypes
 import functools
@@ -8,54 +8,54 @@ import sys
 from pathlib import Path
 from typing import Any
 
-KEPT = {-3: 32 << 20, -1: 64 << 20}
-"""Bytes of glibc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, by number: what it comes to where it is left to itself."""
+GLIBC_THRESHOLDS = {-3: 32 << 20, -1: 64 << 20}
+"""Bytes of glibc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, by number: the values that glibc adapts to by itself."""
 
 
 @functools.cache
 def keep_freed_memory() -> None:
-    """Lets this process keep what it frees, between two chunks of a step.
+    """Let this process keep freed memory between two chunks of a task.
 
-    Dask starts its workers with MALLOC_TRIM_THRESHOLD_=65536, with which a third of their time clears pages.
+    Dask starts its workers with MALLOC_TRIM_THRESHOLD_=65536, and a third of their time would go into clearing pages.
     """
-    if mallopt := _of_glibc("mallopt"):
-        for option, size in KEPT.items():
+    if mallopt := _glibc_function("mallopt"):
+        for option, size in GLIBC_THRESHOLDS.items():
             mallopt(option, size)
 
 
 def give_freed_memory_back() -> None:
-    """Gives back all that is kept: after many tensors of many sizes that is twice what is in use, and grows."""
-    if trim := _of_glibc("malloc_trim"):
+    """Return freed memory to the system; after tensors of many sizes it is twice the memory in use, and grows."""
+    if trim := _glibc_function("malloc_trim"):
         trim(0)
 
 
-def _of_glibc(function: str) -> Any:
-    """A function of this machine's C library; None where it has none of that name."""
+def _glibc_function(function: str) -> Any:
+    """Return a function of this machine's C library; None if it has no such function."""
     return getattr(ctypes.CDLL(None) if sys.platform == "linux" else None, function, None)
 
 
 def processor() -> str:
-    """The name of this machine's processor, or its kind where the system does not say more."""
-    return _of_processor("model name") or platform.machine()
+    """Return the name of this machine's processor, or its architecture if the system does not name it."""
+    return _processor_field("model name") or platform.machine()
 
 
 def keeps_mkl_narrow() -> bool:
-    """Whether MKL computes with half of the width that this processor has: AVX-512 it gives to Intel's alone."""
+    """Return True if MKL uses half of this processor's width: MKL enables AVX-512 on Intel's processors only."""
     import torch
 
-    others = _of_processor("vendor_id") not in ("", "GenuineIntel")
+    others = _processor_field("vendor_id") not in ("", "GenuineIntel")
     return others and torch.backends.cpu.get_cpu_capability() == "AVX512"
 
 
-def _of_processor(name: str) -> str:
-    """What Linux says of the processor; empty where it says nothing."""
+def _processor_field(name: str) -> str:
+    """Return a field of /proc/cpuinfo; "" if it is missing."""
     file = Path("/proc/cpuinfo")
-    said = re.search(rf"^{name}\s*: (.*)$", file.read_text("utf-8") if file.is_file() else "", re.MULTILINE)
-    return said[1] if said else ""
+    match = re.search(rf"^{name}\s*: (.*)$", file.read_text("utf-8") if file.is_file() else "", re.MULTILINE)
+    return match[1] if match else ""
 
 
 def hardware_of(placement: str) -> str:
-    """The names of the devices of a placement such as "cpu" or "cuda:0+cuda:1", each once."""
+    """Return the distinct names of the devices of a placement such as "cpu" or "cuda:0+cuda:1"."""
     import torch
 
     devices = map(torch.device, placement.split("+"))

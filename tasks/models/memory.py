@@ -1,4 +1,4 @@
-"""How much memory there is to work with, and what is done where it was not enough."""
+"""Memory budgets, and smaller batches after memory ran out."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 def memory_budget(device: str) -> int:
-    """The bytes that a scoring pass may fill beside the model: 2 GiB on a CPU, half of what torch can get on a GPU."""
+    """Return the bytes for a scoring pass beside the model: 2 GiB on a CPU, half of the free memory on a GPU."""
     if torch.device(device).type != "cuda":
         return 2 << 30
     free, _ = torch.cuda.mem_get_info(torch.device(device))
@@ -22,14 +22,14 @@ def memory_budget(device: str) -> int:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether the error says that memory ran out: of a GPU, or of this machine."""
+    """Return True if the error says that the memory of a GPU or of this machine ran out."""
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
         isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
     )
 
 
 def release_memory(device: str) -> None:
-    """Gives memory that is kept for later back: to the GPU, or to the machine where its C library can (glibc)."""
+    """Return cached memory to the GPU, or freed memory to the system if its C library is glibc."""
     if torch.device(device).type == "cuda":
         torch.cuda.empty_cache()
     else:
@@ -37,10 +37,15 @@ def release_memory(device: str) -> None:
 
 
 class Halving:
-    """How much of some work is done at once; halved wherever memory runs out.
+    """Amounts of work for one batch; they are halved after memory ran out.
 
     The caller loops until its work is done: it takes `amounts` of it (such as queries, and derivatives of each) inside
-    `attempt`, and does it again where it `ran_out` of memory. work: such as "prompts are read", for the warning.
+    `attempt`, and repeats the batch if `ran_out` is set.
+
+    Args:
+        model: the network, for messages.
+        work: a clause such as "prompts are read", for the warning.
+        *amounts: the first amounts.
     """
 
     def __init__(self, model: Network, work: str, *amounts: int) -> None:
@@ -50,11 +55,16 @@ class Halving:
 
     @contextmanager
     def attempt(self, *amounts: int, smallest: Callable[[], str]) -> Iterator[None]:
-        """Runs its body, which does so much at once; where memory runs out, the first amount above 1 is halved.
+        """Run the body, which processes `amounts`; after an out-of-memory error halve the first amount above 1.
 
-        smallest: what is done where all are 1, for the ScoreError that is raised where memory runs out with these.
+        Args:
+            *amounts: the amounts of this batch.
+            smallest: describes the work if all amounts are 1, for the message of the ScoreError.
+
+        Raises:
+            ScoreError: memory ran out, and every amount is 1.
         """
-        if self.ran_out:  # not at once: what the failed attempt held is free only after its error is gone
+        if self.ran_out:  # the memory of the failed attempt is free only after its error is gone
             release_memory(self._model.device)
         self.ran_out = False
         try:
@@ -62,13 +72,13 @@ class Halving:
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
-            large = next((place for place, amount in enumerate(amounts) if amount > 1), None)
+            large = next((index for index, amount in enumerate(amounts) if amount > 1), None)
             if large is None:
                 raise ScoreError(
                     f"{self._model.name} in {self._model.dtype}: memory runs out with {smallest()}; "
                     "choose a smaller dtype, or a device with more memory"
                 ) from error
-            self.amounts = tuple(amount // 2 if place == large else amount for place, amount in enumerate(amounts))
+            self.amounts = tuple(amount // 2 if index == large else amount for index, amount in enumerate(amounts))
             self.ran_out = True
             if not self._warned:
                 log.warning("%s: memory ran out; %s in smaller batches", self._model.name, self._work)

@@ -1,4 +1,4 @@
-"""The weights and the tokenizer of a language model, and what is learnt about both while they are used."""
+"""The weights and the tokenizer of a language model, and what is learnt about both in use."""
 
 import inspect
 from collections.abc import Mapping
@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a way of reading prompts gives what each gives when it is read alone; reason: why it does not.
+    """Result of the comparison of a reading method with prompts read alone.
 
-    rounding: the largest difference of a log-probability, nats; compared: the shortest and the longest prompt.
+    Attributes:
+        reason: the reason against the method; None if it gives the same distributions.
+        rounding: the largest difference of a log-probability, nats.
+        compared: the shortest and the longest prompt of the comparison.
     """
 
     reason: str | None = None
@@ -25,16 +28,21 @@ class Verdict:
     compared: tuple[tuple[int, ...], ...] = ()
 
     def covers(self, shortest: int, longest: int) -> bool:
-        """Whether it is the verdict for prompts of so many tokens, too."""
-        known = [len(prompt) for prompt in self.compared]
-        return self.reason is not None or (bool(known) and known[0] <= shortest and longest <= known[1])
+        """Return True if the verdict holds for prompts of `shortest` to `longest` tokens."""
+        lengths = [len(prompt) for prompt in self.compared]
+        return self.reason is not None or (bool(lengths) and lengths[0] <= shortest and longest <= lengths[1])
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """How a model is asked; control: token texts that must stay text; options: keywords of the template.
+    """How a prompt is written for a model.
 
-    start: the tokens before what the template writes, which a chat template writes itself.
+    Attributes:
+        template: the chat template.
+        system_turn: True if the template writes a system turn.
+        control: texts of control tokens, which must stay text within a prompt.
+        options: keywords of the template.
+        start: the tokens before the text of the template; a chat template may write them itself.
     """
 
     template: str
@@ -46,11 +54,15 @@ class Conversation:
 
 @dataclass(eq=False)
 class Engine:
-    """What is known of one loaded model; None for what has not been needed yet.
+    """Facts about one loaded model; None for a fact that was not needed yet.
 
-    verdicts: on the ways of reading it, by their names and whether prompts are so long that positions are computed
-    otherwise; prompts_at_once: set where memory ran out with more; start_tokens: what its tokenizer puts before a text;
-    vocabulary: what each token adds to a text.
+    Attributes:
+        verdicts: verdicts on reading methods, by name, and by True for prompts so long that positions change.
+        prompts_at_once: limit of a batch after memory ran out.
+        start_tokens: the tokens that the tokenizer puts before a text.
+        vocabulary: the text that each token adds.
+        conversations: how prompts are written, by their texts.
+        longest_turns: characters of the longest turn that the chat template wrote in full.
     """
 
     verdicts: dict[tuple[str, bool], Verdict] = field(default_factory=dict)
@@ -59,14 +71,21 @@ class Engine:
     vocabulary: tuple[str, ...] | None = None
     conversations: dict[AnswerPrompts, Conversation] = field(default_factory=dict)
     longest_turns: dict[AnswerPrompts, int] = field(default_factory=dict)
-    """The characters of the longest turn that the chat template was seen to write whole."""
 
 
 @dataclass(eq=False)
 class Network:
-    """A network and its tokenizer; device: where its inputs are put, "cpu" or "cuda:0"; revision: of the weights.
+    """A network and its tokenizer.
 
-    dtype: what it computes in, such as "float32" or "4bit"; forward_passes: calls so far, each of them one batch.
+    Attributes:
+        model: the network of transformers.
+        tokenizer: its tokenizer.
+        name: the name of the model.
+        revision: the revision of the weights.
+        dtype: the dtype of the computation, such as "float32" or "4bit".
+        device: the device of the inputs, "cpu" or "cuda:0".
+        forward_passes: number of batches that were read.
+        engine: facts that were learnt in use.
     """
 
     model: "PreTrainedModel"
@@ -84,49 +103,49 @@ class Network:
 
     @property
     def takes(self) -> Mapping[str, Any]:
-        """The parameters of the network's forward pass, by their names."""
+        """Parameters of the network's forward pass, by name."""
         return inspect.signature(self.model.forward).parameters
 
     def keeping(self, count: int) -> dict[str, int]:
-        """The option of a forward pass with which only the last `count` logits are computed, where it has one."""
+        """Return the option that limits a forward pass to the last `count` logits; empty if it has none."""
         return {"logits_to_keep": count} if "logits_to_keep" in self.takes else {}
 
     @property
     def has_chat_template(self) -> bool:
-        """Whether the tokenizer knows how a conversation with this model is written."""
+        """True if the tokenizer has a chat template."""
         return bool(self.tokenizer.chat_template)
 
     @property
     def context_window(self) -> int | None:
-        """How many tokens the model can read; from its configuration, since a tokenizer may say 1e30."""
+        """Largest number of tokens that the model reads, by its configuration; a tokenizer may say 1e30."""
         return context_window(self.model.config)
 
     @property
     def vocabulary_size(self) -> int:
-        """V: the entries of a next-token distribution."""
+        """V, the number of entries of a next-token distribution."""
         return int(self.model.config.get_text_config().vocab_size)
 
     @property
     def parameters(self) -> int:
-        """How many numbers the model has learnt; packed ones are counted one by one."""
+        """Number of parameters; packed ones count individually."""
         return int(self.model.num_parameters())
 
     @property
     def placement(self) -> str:
-        """Where the model lies, as the database keeps it: "cpu", "cuda:0", or "cuda:0+cuda:1" when it is spread."""
+        """Devices of the weights: "cpu", "cuda:0", or "cuda:0+cuda:1" for a model that is spread."""
         devices = {weights.device for weights in self.model.parameters()}
         return "+".join(str(device) for device in sorted(devices, key=lambda device: (device.type, device.index or 0)))
 
     @property
     def hardware(self) -> str:
-        """The names of the processor or GPUs that it lies on."""
+        """Names of the processor or the GPUs that hold the weights."""
         return hardware_of(self.placement)
 
     @property
     def reading(self) -> str | None:
-        """Which ways of reading are not used for this model, and why; None where all that were needed are."""
+        """Rejected reading methods with their reasons; None if there are none."""
         verdicts = list(self.engine.verdicts.items())  # another thread may add to them
-        reasons = [f"not by {way}: {verdict.reason}" for (way, _), verdict in verdicts if verdict.reason]
+        reasons = [f"not by {method}: {verdict.reason}" for (method, _), verdict in verdicts if verdict.reason]
         return "; ".join(dict.fromkeys(reasons)) or None
 
     def _count(self, module: Any, inputs: Any) -> None:

@@ -1,4 +1,4 @@
-"""How large a language model is, and whether GPUs can hold its weights: known before anything is loaded."""
+"""Size of a language model, and whether GPUs can hold its weights, before anything is loaded."""
 
 import json
 from math import prod
@@ -9,26 +9,28 @@ from swaymeter.data.errors import ModelError, UsageError
 from swaymeter.tasks.models.loading import BALANCED, QUANTISED, chosen_device, chosen_dtype
 
 SMALL = 2 << 30
-"""Bytes of weights that any GPU holds."""
+"""Bytes of weights that every GPU holds."""
 GB = 1e9
 
 
 def parameters_of(name: str) -> int | None:
-    """How many parameters a model has: as the catalog says of an alias or a hub id, or a folder's files of weights."""
+    """Return the number of parameters by the catalog or by a folder's files of weights; None if unknown."""
     entries = catalog.models()
     if entry := entries.get(name) or next((entry for entry in entries.values() if entry.hub == name), None):
         return entry.parameters
     try:
-        return sum(map(_parameters_in, _files_of(Path(name).expanduser()))) or None
-    except Exception:  # it is damaged, or not one: loading says so
+        return sum(map(_parameters_in, _weight_files(Path(name).expanduser()))) or None
+    except Exception:  # damaged or not a model: loading reports it
         return None
 
 
-def why_not_here(name: str, dtype: str, device: str) -> str | None:
-    """Why this machine cannot hold a model as a study asks for it; None where it can, or nothing speaks against it."""
+def misfit_reason(name: str, dtype: str, device: str) -> str | None:
+    """Return the reason why this machine cannot hold a model; None if nothing speaks against it."""
     parameters = 0 if device == "cpu" else parameters_of(name) or 0
-    if device == "cpu" or (device == "auto" and dtype not in QUANTISED and parameters * _bytes_of(dtype) <= SMALL):
-        return None  # torch, which knows the devices, takes seconds to import
+    if device == "cpu" or (
+        device == "auto" and dtype not in QUANTISED and parameters * _bytes_per_parameter(dtype) <= SMALL
+    ):
+        return None  # importing torch, which knows the devices, takes seconds
     try:
         device = chosen_device(device, spread=True)
         dtype = chosen_dtype(dtype, device)
@@ -40,7 +42,7 @@ def why_not_here(name: str, dtype: str, device: str) -> str | None:
 
     numbers = range(torch.cuda.device_count()) if device == BALANCED else [int(device.partition(":")[2])]
     has = sum(torch.cuda.get_device_properties(number).total_memory for number in numbers)
-    if (needs := parameters * _bytes_of(dtype)) <= has:
+    if (needs := parameters * _bytes_per_parameter(dtype)) <= has:
         return None
     where = "the GPUs of this machine have" if device == BALANCED else f"{device} has"
     return (
@@ -49,13 +51,13 @@ def why_not_here(name: str, dtype: str, device: str) -> str | None:
     )
 
 
-def _bytes_of(dtype: str) -> float:
-    """Of a parameter; auto: the smaller one, of a GPU."""
+def _bytes_per_parameter(dtype: str) -> float:
+    """Return the bytes of a parameter; for auto those of a GPU, the smaller ones."""
     return {"float32": 4.0, "8bit": 1.0, "4bit": 0.5}.get(dtype, 2.0)
 
 
-def _files_of(folder: Path) -> list[Path]:
-    """The files that transformers loads of a folder, which may have the weights a second time, or an adapter."""
+def _weight_files(folder: Path) -> list[Path]:
+    """Return the files that transformers loads; a folder may have the weights a second time, or an adapter."""
     index = folder / "model.safetensors.index.json"
     if index.exists():
         return [folder / Path(name).name for name in {*json.loads(index.read_bytes())["weight_map"].values()}]

@@ -1,4 +1,4 @@
-"""A model's tokenizer without its weights: what an index of tokens is asked with, and what has its chat template."""
+"""A model's tokenizer and chat template without its weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,19 +12,19 @@ from swaymeter.tasks.models.loading import loaded_once, pretrained
 
 
 class Tokenizer:
-    """Texts as the numbers of their tokens, and back, by a tokenizer of transformers."""
+    """Token ids of texts, and texts of token ids, by a tokenizer of transformers."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
 
     def spellings(self, name: str) -> tuple[tuple[int, ...], ...]:
-        """The tokens of a name within a text: behind a space first, and behind a line break, where they are others."""
+        """Return the tokens of a name within a text, after a space and, if they differ, after a line break."""
         behind_space = self._ids(f"x {name}")[len(self._ids("x")) :]
         behind_break = self._ids(f"x\n{name}")[len(self._ids("x\n")) :]
         return tuple(dict.fromkeys((behind_space, behind_break)))
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of tokens."""
+        """Return the text of tokens."""
         return str(self._tokenizer.decode(list(ids), clean_up_tokenization_spaces=False))
 
     def _ids(self, text: str) -> tuple[int, ...]:
@@ -32,18 +32,18 @@ class Tokenizer:
 
 
 def tokenizer_revision(name: str) -> str:
-    """Which revision of a model its tokenizer is of; raises as identify_model does."""
+    """Return the revision of a model's tokenizer; raises like identify_model."""
     return identify_model(name, "language_model").revision
 
 
 @loaded_once
 def load_tokenizer(name: str) -> Tokenizer:
-    """The tokenizer of the model of that name, loaded once a process; raises as load_language_model does."""
+    """Load the tokenizer of a model, once a process; raises like load_language_model."""
     return Tokenizer(load_transformers_tokenizer(identify_model(name, "language_model")))
 
 
 def load_transformers_tokenizer(identity: ModelIdentity) -> Any:
-    """The tokenizer of a model as transformers has it."""
+    """Load the tokenizer of a model by transformers."""
     from transformers import AutoTokenizer
 
     folder = converted_folder(Path(identity.location), identity.revision) if identity.kind == "embedded" else None
@@ -52,20 +52,25 @@ def load_transformers_tokenizer(identity: ModelIdentity) -> Any:
 
 @dataclass(frozen=True)
 class Unloaded:
-    """A language model that is not loaded: its name and its tokenizer, of transformers."""
+    """A language model without its weights.
+
+    Attributes:
+        name: the name of the model.
+        tokenizer: the tokenizer of transformers.
+    """
 
     name: str
     tokenizer: Any
 
     @property
     def has_chat_template(self) -> bool:
-        """Whether the tokenizer knows how a conversation with this model is written."""
+        """True if the tokenizer has a chat template."""
         return bool(self.tokenizer.chat_template)
 
 
 @loaded_once
 def at_hand(identity: ModelIdentity) -> Unloaded | None:
-    """A model with its tokenizer alone; None where this is not on this machine: nothing is downloaded or converted."""
+    """Return a model with its local tokenizer; None without one. Nothing is downloaded or converted."""
     from huggingface_hub import try_to_load_from_cache
     from transformers import AutoTokenizer
 
@@ -80,8 +85,8 @@ def at_hand(identity: ModelIdentity) -> Unloaded | None:
         local = replace(identity, kind="folder", location=str(folder))
         unloaded = Unloaded(identity.name, pretrained(local, AutoTokenizer.from_pretrained))
     except ModelError:
-        return None  # loading says why
+        return None  # loading reports the reason
     if identity.kind == "hub" and not unloaded.has_chat_template:
         file = try_to_load_from_cache(identity.location, "chat_template.jinja", revision=identity.revision)
-        return None if file is None else unloaded  # nobody knows whether the hub has it
+        return None if file is None else unloaded  # without this file, the hub may have a template
     return unloaded

@@ -130,7 +130,7 @@ def ask_server(model: "ServedModel", cases: Sequence[Case]) -> list[JudgeVerdict
     """Return the verdicts (n,) of a served language model from its greedy replies; equal cases are sent once."""
     prompts, verdicts = _prompts(model, cases, reserved=MOST_TOKENS)
     letters = [tuple(offered(case)) for case in prompts]
-    for case, reply in zip(prompts, model.choose(list(prompts.values()), letters, most=MOST_TOKENS), strict=True):
+    for case, reply in zip(prompts, model.choose(list(prompts.values()), letters, max_tokens=MOST_TOKENS), strict=True):
         verdict = None if reply.is_missing else verdict_in(reply.text, offered(case))
         unjudged: Unjudged = "no reply" if reply.is_missing else "no offered verdict"
         verdicts[case] = JudgeVerdict(verdict) if verdict else JudgeVerdict(None, None, unjudged)

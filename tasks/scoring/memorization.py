@@ -42,7 +42,7 @@ def greedy_answers(
         raise UsageError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
     distinct, _, rows = counted(contexts)
     prompts = tokenized_prompts(model, distinct, queries, start_token=start_token, reserved_tokens=max_new_tokens)
-    answers, engine = model.greedy_lines(prompts, queries, distinct, most=max_new_tokens)
+    answers, engine = model.greedy_lines(prompts, queries, distinct, max_tokens=max_new_tokens)
     return [[texts[row] for row in rows] for texts in answers], engine
 
 

@@ -40,10 +40,10 @@ def why_not(run: Run, wanted: str) -> str:
 
 def why_not_held(models: Sequence[ModelPart]) -> list[str | None]:
     """Why the GPUs of a worker cannot hold each of these models; None where they can."""
-    from swaymeter.tasks.models.size import why_not_here
+    from swaymeter.tasks.models.size import misfit_reason
 
     return [
-        why_not_here(model.source, model.dtype, model.device) if model.is_local else None for model in models
+        misfit_reason(model.source, model.dtype, model.device) if model.is_local else None for model in models
     ]
 
 

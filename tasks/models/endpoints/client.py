@@ -33,8 +33,8 @@ class InFlight:
 
     BETTER, WORSE = 1.1, 0.7
 
-    def __init__(self, most: int) -> None:
-        self.most, self.limit = most, min(4, most)
+    def __init__(self, maximum: int) -> None:
+        self.maximum, self.limit = maximum, min(4, maximum)
         self._active, self._ended, self._best_rate = 0, 0, 0.0
         self._changed = threading.Condition()
         self._began = time.monotonic()
@@ -64,7 +64,7 @@ class InFlight:
         now = time.monotonic()
         rate = self._ended / max(now - self._began, 1e-9)
         if rate > self.BETTER * self._best_rate:
-            self._best_rate, self.limit = rate, min(2 * self.limit, self.most)
+            self._best_rate, self.limit = rate, min(2 * self.limit, self.maximum)
         elif rate < self.WORSE * self._best_rate:
             self._best_rate, self.limit = rate, max(1, self.limit // 2)
         self._ended, self._began = 0, now
@@ -105,12 +105,20 @@ class Client:
         self._lock = threading.Lock()
         oldest = _CACHE_TTL_DAYS if endpoint.max_age_hours is None else endpoint.max_age_hours / 24
         self._service = Service(
-            f"model {endpoint.name}", self.root, max_concurrency=endpoint.in_flight,
-            requests_per_minute=endpoint.requests_per_minute or 60_000, cache_ttl_days=oldest,
-            timeout_s=endpoint.timeout_s, max_requests=endpoint.max_requests or sys.maxsize,
-            tries=_TRIES, contact_needed=False, transient=_TRANSIENT_STATUSES,
-            may_move=True, query=query, key_header=endpoint.key_header,
-        )  # fmt: skip
+            f"model {endpoint.name}",
+            self.root,
+            max_concurrency=endpoint.in_flight,
+            requests_per_minute=endpoint.requests_per_minute or 60_000,
+            cache_ttl_days=oldest,
+            timeout_s=endpoint.timeout_s,
+            max_requests=endpoint.max_requests or sys.maxsize,
+            tries=_TRIES,
+            contact_needed=False,
+            transient=_TRANSIENT_STATUSES,
+            may_move=True,
+            query=query,
+            key_header=endpoint.key_header,
+        )
         self.cache = self.cache / identity(endpoint.name)  # two names may have one slug
         if endpoint.revision:  # replies of other weights are not used
             self.cache = self.cache / f"revision-{identity(endpoint.revision)}"
@@ -149,9 +157,15 @@ class Client:
     ) -> Answer:
         """Return the response to a body in JSON; store: it is cached; fresh: a cached one is not used."""
         answer = self.session.ask(
-            body, method="POST", path=path, as_json=True, allow=allow, error_of=error_of, keep=store,
+            body,
+            method="POST",
+            path=path,
+            as_json=True,
+            allow=allow,
+            error_of=error_of,
+            keep=store,
             bypass_cache=fresh,
-        )  # fmt: skip
+        )
         self._count(answer)
         return answer
 
@@ -186,7 +200,7 @@ class Client:
                     failed.set()
                     raise
 
-        workers = min(self.in_flight.most, len(listed))
+        workers = min(self.in_flight.maximum, len(listed))
         with ThreadPoolExecutor(workers, thread_name_prefix="endpoint") as pool:
             try:
                 futures = [pool.submit(send, item) for item in listed]

@@ -31,7 +31,7 @@ from swaymeter.tasks.models.endpoints.endpoint import REPEATED_PROMPTS, SERVED, 
 from swaymeter.tasks.models.endpoints.messages import Letters, prompt_of
 from swaymeter.tasks.models.endpoints.probe import ProbeResult, load_probe, note_changes, probe, save_probe
 from swaymeter.tasks.models.files.identity import identify_model
-from swaymeter.tasks.models.loading import found_once
+from swaymeter.tasks.models.loading import once_per_arguments
 from swaymeter.tasks.models.network import Engine
 from swaymeter.tasks.models.prompts.template_options import SWITCHES
 from swaymeter.tasks.models.prompts.thoughts import without_thoughts
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _NO_DISTRIBUTION = np.zeros(0, np.float32)
-MOST_THOUGHTS = 2048
+MAX_THOUGHTS = 2048
 """Tokens of thoughts that a judge may write, if its server cannot turn them off."""
 
 
@@ -158,31 +158,33 @@ class ServedModel:
         def answers(index: int) -> SampledAnswers:
             greedy, *sampled = (
                 self._answer(
-                    reply, one_line=settings["form"] == "plain", header=settings["header"],
+                    reply,
+                    one_line=settings["form"] == "plain",
+                    header=settings["header"],
                     limit=settings["max_new_tokens"] if settings["max_thoughts"] else None,
                 )
                 for start in starts
                 for reply in replies[index, start]
-            )  # fmt: skip
+            )
             return SampledAnswers(tuple(sampled), greedy)
 
         return [answers(index) for index in range(len(prompts))]
 
-    def choose(self, prompts: Sequence[Tokens], choices: Sequence[tuple[str, ...]], *, most: int) -> list[Answer]:
+    def choose(self, prompts: Sequence[Tokens], choices: Sequence[tuple[str, ...]], *, max_tokens: int) -> list[Answer]:
         """Return the greedy reply to each prompt, constrained to its choices if the server can.
 
         Args:
             prompts: (n,) prompts.
             choices: (n,) the allowed replies of each prompt.
-            most: Upper bound on the tokens of a reply.
+            max_tokens: Upper bound on the tokens of a reply.
         """
 
-        def choose_one(index: int) -> Answer:
-            decoding = Decoding(most + (MOST_THOUGHTS if self.probe.thinks else 0), choices=choices[index])
+        def send(index: int) -> Answer:
+            decoding = Decoding(max_tokens + (MAX_THOUGHTS if self.probe.thinks else 0), choices=choices[index])
             (reply,) = self.server.replies(self._prompt(prompts[index]), decoding)
             return self._answer(reply, one_line=False, header="", limit=None)
 
-        return self.server.client.each(choose_one, range(len(prompts)))
+        return self.server.client.each(send, range(len(prompts)))
 
     def _repeat(self, prompts: Sequence[Tokens], limit: int, texts: Sequence[str]) -> None:
         """Request some greedy replies again, for the first prompts of a run, and count those that differ.
@@ -265,7 +267,7 @@ class ServedModel:
         from swaymeter.tasks.models.next_token.distributions import Distributions
 
         for index in range(len(prompts[0])):
-            yield index, Distributions.of(self.next_token_logits([of_context[index] for of_context in prompts]))
+            yield index, Distributions.of(self.next_token_logits([row[index] for row in prompts]))
 
     def next_token_logits(self, prompts: Sequence[Tokens], *, batch_size: int | None = None) -> "torch.Tensor":
         """Return the log-probabilities after prompts, (n, V) nats: logits whose normaliser is 0."""
@@ -284,12 +286,12 @@ class ServedModel:
         return self.server.client.each(lambda prompt: self.server.likeliest(self._prompt(prompt), count), prompts)
 
     def greedy_lines(
-        self, prompts: Prompts, queries: Sequence[str], contexts: Sequence[str], *, most: int
+        self, prompts: Prompts, queries: Sequence[str], contexts: Sequence[str], *, max_tokens: int
     ) -> tuple[list[list[str]], str]:
-        """Return greedy answers of one line, [query][context], of at most `most` tokens, and the engine's name."""
+        """Return greedy replies of one line, [query][context], of at most `max_tokens` tokens, and the engine."""
         keys = [(query, context) for query in range(len(queries)) for context in range(len(contexts))]
         replies = self.server.client.each(
-            lambda key: self.server.replies(self._prompt(prompts[key[1]][key[0]]), Decoding(most))[0], keys
+            lambda key: self.server.replies(self._prompt(prompts[key[1]][key[0]]), Decoding(max_tokens))[0], keys
         )
         lines = [reply.text.lstrip().partition("\n")[0].rstrip() for reply in replies]
         count = len(contexts)
@@ -310,9 +312,15 @@ class ServedModel:
 
         own: Any = self
         return complete_answers(
-            own, contexts, queries, answers, terminators=terminators, prompts=prompts, start_token=start_token,
+            own,
+            contexts,
+            queries,
+            answers,
+            terminators=terminators,
+            prompts=prompts,
+            start_token=start_token,
             by=(self.probe.api, self.next_token_logits),
-        )  # fmt: skip
+        )
 
 
 def _without_answer(state: ReplyState, reply: Reply, thoughts: str) -> Answer:
@@ -369,9 +377,13 @@ class _Tokens:
 
 
 def load_served(
-    endpoint: Endpoint, cache: Path, *, revision: str = SERVED, rerun: int = 0,
+    endpoint: Endpoint,
+    cache: Path,
+    *,
+    revision: str = SERVED,
+    rerun: int = 0,
     offline: bool = False,
-) -> ServedModel:  # fmt: skip
+) -> ServedModel:
     """Load the model at an endpoint, probed once a process.
 
     Args:
@@ -389,10 +401,8 @@ def load_served(
     return _load_served(endpoint, cache.absolute(), revision, rerun, offline)
 
 
-@found_once
-def _load_served(
-    endpoint: Endpoint, cache: Path, revision: str, rerun: int, offline: bool
-) -> ServedModel:  # fmt: skip
+@once_per_arguments
+def _load_served(endpoint: Endpoint, cache: Path, revision: str, rerun: int, offline: bool) -> ServedModel:
     client = Client(endpoint, cache, rerun, offline)
     tokenizer: Any = None
     if endpoint.tokenizer:
@@ -413,8 +423,9 @@ def _load_served(
     if changes:
         log.warning(
             "model %s: its server is another than at the last run (%s); say with `revision` which weights it has",
-            endpoint.name, changes,
-        )  # fmt: skip
+            endpoint.name,
+            changes,
+        )
     save_probe(client, result)
     return ServedModel(endpoint, revision, server, result, tokenizer or _letters(result))
 
@@ -431,8 +442,10 @@ def _warn_if_unencrypted(endpoint: Endpoint) -> None:
         what = "prompts, answers and the key" if endpoint.key_from else "prompts and answers"
         log.warning(
             "model %s: %s go to %s without encryption; use https where others can listen",
-            endpoint.name, what, endpoint.address,
-        )  # fmt: skip
+            endpoint.name,
+            what,
+            endpoint.address,
+        )
 
 
 _warned = set[str]()

@@ -1,4 +1,4 @@
-"""Where an answer ends, where thoughts end in the tokens of a reply, and the distributions along a known answer."""
+"""Ends of answers, ends of thoughts in the tokens of a reply, and distributions along a known answer."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -14,33 +14,39 @@ from swaymeter.tasks.models.prompts.thoughts import WINDOW, Marks, marks_of, ope
 
 
 class Ends:
-    """The end of an answer: an end token, in the plain form also a line's end; header: what its text is without."""
+    """The end of an answer: an end token, or in the plain form the end of a line.
+
+    Args:
+        model: the network.
+        form: the form of the prompt.
+        header: a beginning that is removed from the text.
+    """
 
     def __init__(self, model: Network, form: PromptForm, header: str = "") -> None:
         self._header = header
         self._tokens = end_tokens(model)
         self._at_newline = form == "plain"
         self._tokenizer = model.tokenizer
-        self._known: dict[int, bool] = {}
+        self._cache: dict[int, bool] = {}
 
     def ends(self, tokens: tuple[int, ...]) -> bool:
-        """Whether the last of these tokens is an answer's last."""
+        """Return True if the last of these tokens ends the answer."""
         token = tokens[-1]
-        if token not in self._known:
+        if token not in self._cache:
             breaks_line = self._at_newline and "\n" in str(self._tokenizer.decode([token]))
-            self._known[token] = token in self._tokens or breaks_line
-        return self._known[token]
+            self._cache[token] = token in self._tokens or breaks_line
+        return self._cache[token]
 
     def answer(
         self, tokens: tuple[int, ...], log_probs: tuple[float, ...], mean_distribution: NDArray[np.float32]
     ) -> Answer:
-        """The answer of these tokens."""
+        """Return the answer of these tokens."""
         text = self.text(tokens)
         state: ReplyState = "truncated" if not self.ends(tokens) else "complete" if text else "empty"
         return Answer(text, tokens, log_probs, mean_distribution, state)
 
     def text(self, tokens: tuple[int, ...]) -> str:
-        """The text of an answer."""
+        """Return the text of an answer."""
         text = str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
         if self._header:
             text = text.lstrip().removeprefix(self._header)
@@ -49,81 +55,81 @@ class Ends:
 
 @torch.inference_mode()
 def mean_distribution(model: Network, prompt: Sequence[int], answer: Sequence[int]) -> NDArray[np.float32]:
-    """The mean of the unscaled softmax over a known answer's steps, its end step included, at least one: (V,)."""
+    """Return the mean softmax over the steps of a known answer, its end token included, at least one step: (V,)."""
     ids = torch.tensor([[*prompt, *answer[:-1]]], device=model.device)
     logits = model.model(input_ids=ids, use_cache=False, **model.keeping(len(answer))).logits[0, -len(answer) :]
     mean: NDArray[np.float32] = torch.softmax(logits.float(), dim=-1).mean(dim=0).cpu().numpy()
     return mean
 
 
-_LONGEST = 40  # letters that a reply begins with, among which the mark is that opens thoughts
-_Place = Literal["before", "within", "closed", "answer"]
+_OPENING = 40  # characters at the beginning of a reply that may contain the mark that opens thoughts
+_Phase = Literal["before", "within", "closed", "answer"]
 
 
 class Thoughts:
-    """The thoughts of replies to prompts that all end alike: they begin where the reply does, or within the prompt."""
+    """The thoughts of replies to prompts with the same ending; the reply or the prompt opens them."""
 
     def __init__(self, model: Network, prompt: Sequence[int]) -> None:
         self._tokenizer, self._ends, self._marks = model.tokenizer, end_tokens(model), marks_of(model.tokenizer)
-        self._opened = opened_thoughts(model.tokenizer, prompt)
-        self._known: dict[tuple[int, ...], Marks | None] = {}
+        self._open_marks = opened_thoughts(model.tokenizer, prompt)
+        self._cache: dict[tuple[int, ...], Marks | None] = {}
 
     def ends(self, tokens: tuple[int, ...]) -> bool:
-        """Whether the last of these tokens is the last one that is decoded."""
-        return tokens[-1] in self._ends or self._place(tokens) == "answer"
+        """Return True if the last of these tokens is the last one to decode."""
+        return tokens[-1] in self._ends or self._phase(tokens) == "answer"
 
     def answer(
         self, tokens: tuple[int, ...], log_probs: tuple[float, ...], mean_distribution: NDArray[np.float32]
     ) -> Answer:
-        """The reply of these tokens, its thoughts included."""
+        """Return the reply of these tokens, its thoughts included."""
         return Answer("", tokens, log_probs, mean_distribution, "complete" if self.ends(tokens) else "truncated")
 
     def split(self, tokens: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
-        """The tokens of a reply that are thoughts, none where it has no mark that opens them; and whether they end.
+        """Return the tokens of a reply that are thoughts, none without an opening mark, and if the thoughts are closed.
 
-        Where the token that ends them begins the answer, too, they end with the tokens of its first part alone.
+        If the token that closes the thoughts begins the answer, too, only the first part of it counts as thoughts.
         """
         reply = tokens[:-1] if tokens[-1] in self._ends else tokens
-        if not reply or (marks := self._of(reply)) is None:
-            return (), self._opened is None
-        # Tokens before the window in which the thoughts end; all where they do not end.
+        if not reply or (marks := self._marks_of(reply)) is None:
+            return (), self._open_marks is None
+        # Tokens before the window that closes the thoughts; all tokens if no window does.
         starts = range(0, len(reply), WINDOW)
         windows = (self._text(reply[max(0, start - WINDOW) : start + WINDOW]) for start in starts)
         before = (start for start, part in zip(starts, windows, strict=True) if marks.close.search(part))
         for count in range(next(before, len(reply)) + 1, len(reply) + 1):
-            if self._place(reply[:count]) == "answer":
-                is_closed = self._place(reply[: count - 1]) == "closed"
-                return (reply[: count - 1], True) if is_closed else self._ended_within(reply[:count], marks)
-        return reply, self._place(reply) == "closed"
+            if self._phase(reply[:count]) == "answer":
+                is_closed = self._phase(reply[: count - 1]) == "closed"
+                return (reply[: count - 1], True) if is_closed else self._cut_last_token(reply[:count], marks)
+        return reply, self._phase(reply) == "closed"
 
     def unfinished(self, reply: Answer, tokens: tuple[int, ...]) -> Answer:
-        """A reply that is nothing but thoughts, of these tokens."""
+        """Return a reply that consists of these tokens of thoughts alone."""
         nothing = reply.mean_distribution[:0]
         return Answer("", (), (), nothing, "unfinished_thoughts", self.text(tokens), tokens)
 
     def text(self, tokens: tuple[int, ...]) -> str:
-        """The words of thoughts, without the marks around them."""
-        text, marks = self._text(tokens), self._of(tokens)
+        """Return the text of thoughts without the marks around it."""
+        text, marks = self._text(tokens), self._marks_of(tokens)
         if marks is not None:
             closed = marks.close.search(text)
             text = text[: closed.start()] if closed else text
-            opened = marks.open.search(text, 0, _LONGEST)
+            opened = marks.open.search(text, 0, _OPENING)
             text = text[opened.end() :] if opened else text
         return text.strip()
 
-    def _place(self, tokens: tuple[int, ...]) -> _Place:
-        """Where a reply is behind these tokens."""
-        marks = self._of(tokens)
+    def _phase(self, tokens: tuple[int, ...]) -> _Phase:
+        """Return the phase of a reply after these tokens."""
+        marks = self._marks_of(tokens)
         text = self._text(tokens[-WINDOW:])
         if marks is None:
-            return "before" if len(text.strip()) < _LONGEST else "answer"
+            return "before" if len(text.strip()) < _OPENING else "answer"
         closed = marks.close.search(text)
         if closed is None:
             return "within"
         return "answer" if text[closed.end() :].strip() else "closed"
 
-    def _ended_within(self, tokens: tuple[int, ...], marks: Marks) -> tuple[tuple[int, ...], bool]:
-        """Thoughts that end within their last token; unfinished where no tokens have the letters up to there."""
+    def _cut_last_token(self, tokens: tuple[int, ...], marks: Marks) -> tuple[tuple[int, ...], bool]:
+        """Return thoughts without the rest of their last token; unfinished if no tokens spell them exactly."""
         text, before = self._text(tokens), tokens[:-1]
         closed = marks.close.search(text)
         assert closed is not None
@@ -132,15 +138,15 @@ class Thoughts:
         whole = (*before, *(token for token in rest if isinstance(token, int)))  # None: not in the vocabulary
         return (whole, True) if self._text(whole) == text[: closed.end()] else (tokens, False)
 
-    def _of(self, tokens: tuple[int, ...]) -> Marks | None:
-        """The marks of the thoughts that a reply begins with, or its prompt ends with; None where there are none."""
-        if self._opened is not None:
-            return self._opened
+    def _marks_of(self, tokens: tuple[int, ...]) -> Marks | None:
+        """Return the marks that the reply or its prompt opens thoughts with; None without thoughts."""
+        if self._open_marks is not None:
+            return self._open_marks
         start = tokens[:WINDOW]
-        if start not in self._known:
+        if start not in self._cache:
             text = self._text(start)
-            self._known[start] = next((marks for marks in self._marks if marks.open.search(text, 0, _LONGEST)), None)
-        return self._known[start]
+            self._cache[start] = next((marks for marks in self._marks if marks.open.search(text, 0, _OPENING)), None)
+        return self._cache[start]
 
     def _text(self, tokens: Sequence[int]) -> str:
         return text_of(self._tokenizer, tokens)

@@ -1,14 +1,14 @@
-"""Decodings that contrast what a model says with a context and without it, and so change the distribution of a step.
+"""Contrastive decodings, which change the distribution of a step by the distribution without the context.
 
-p2, p1 are the distributions of a step after the prompt with its context and after the prompt without it, each followed
-by the answer's tokens so far; logarithms are natural. What is drawn, its log-probability and the mean distribution of
-an answer are then those of the combined distribution. These functions know no model, so they can be computed by hand.
+p2 and p1 are the distributions of a step after the prompt with its context and after the prompt without it, each
+followed by the reply's tokens so far; logarithms are natural. Draws, log-probabilities and the mean distribution of a
+reply are those of the combined distribution. The functions know no model, so that they can be computed by hand.
 
     cad     p(y) ~ p2(y)^(1+a) / p1(y)^a                        Shi et al. 2024, arXiv 2305.14739
     adacad  the same, a = JSD(p1, p2) of each step              Wang et al. 2025, arXiv 2409.07394
     coiecd  the same, and p1 (p2 / p1)^a for some tokens        Yuan et al. 2024, arXiv 2402.11893
 
-`greedy`, the fourth name of `decoding_of`, is the model's own distribution: no decoding, None.
+`greedy`, the fourth name of `decoding_of`, is the model's own distribution, which has no decoding: None.
 """
 
 import math
@@ -20,18 +20,20 @@ import torch
 
 from swaymeter.data.errors import UsageError
 
-_STEEPEST = 2.4  # nats that JSD(p1, p2) changes by at most when all logits change by at most 1 each
+_STEEPEST = 2.4  # bound of the change of JSD(p1, p2), nats, if all logits change by at most 1
 
 
 @dataclass(frozen=True, slots=True)
 class ContextAware:
     """Context-aware decoding (CAD): log p(y) = (1 + weight) log p2(y) - weight log p1(y) + a constant.
 
-    weight: alpha of the paper, at least 0, which gives the model's own distribution; the paper takes 1 where contexts
-    conflict with what a model knows, and 0.5 for summaries. UsageError for other weights. No departure from the paper.
-    Departure from the released code: it cuts the tokens behind which the cumulative probability, sorted and summed in
-    float32, has reached 1 ("top-p 1.0").
-    Source: Shi et al. 2024 (NAACL), and github.com/xhan77/context-aware-decoding for the weights.
+    Source: Shi et al. 2024 (NAACL), and github.com/xhan77/context-aware-decoding for the weights. No departure from the
+    paper. Departure from the released code: it cuts the tokens behind which the cumulative probability, sorted and
+    summed in float32, has reached 1 ("top-p 1.0").
+
+    Attributes:
+        weight: alpha of the paper, at least 0; 0 is the model's own distribution. The paper takes 1 if contexts
+            conflict with the model's knowledge, and 0.5 for summaries. UsageError for other values.
     """
 
     weight: float = 1.0
@@ -39,25 +41,35 @@ class ContextAware:
     def __post_init__(self) -> None:
         _check_weight("cad", self.weight)
 
-    def log_probs(self, given: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
-        """Nats, (n, V), from logits with the context and without it, (n, V) float each."""
-        return _contrasted(given, given, without, self.weight)
+    def log_probs(self, conditioned: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
+        """Return nats, (n, V), from the logits with the context and without it, (n, V) float each."""
+        return _contrasted(conditioned, conditioned, without, self.weight)
 
-    def error(self, given: torch.Tensor, without: torch.Tensor, rounding: float) -> torch.Tensor:
-        """How far a log-probability can be off, but for a constant of the step, (n,); rounding: a logit at most."""
-        return _full(given, (1 + 2 * self.weight) * rounding)
+    def error(self, conditioned: torch.Tensor, without: torch.Tensor, rounding: float) -> torch.Tensor:
+        """Return a bound of the error of a log-probability, (n,), up to a constant of the step.
+
+        Args:
+            conditioned: logits with the context, (n, V).
+            without: logits without the context, (n, V).
+            rounding: the largest error of a logit.
+        """
+        return _full(conditioned, (1 + 2 * self.weight) * rounding)
 
 
 @dataclass(frozen=True, slots=True)
 class AdaptiveContextAware:
     """AdaCAD: context-aware decoding whose weight is, at each step, max(least, JSD(p1, p2)).
 
-    least: 0 for short answers; the authors warm long texts up with 0.3. base: of the divergence's logarithm, e or 2.
-    UsageError for a least weight below 0 or another base. The authors' code takes natural logarithms, so that weights
-    lie in [0, 0.69]; with base 2 they lie in [0, 1].
-    Departures: in a step where a probability is exactly 0, that code raises all below 1e-9 to 1e-9 before it computes
-    the divergence; here the divergence is exact. It cuts the same tail as the code of CAD.
-    Source: Wang et al. 2025 (NAACL) and github.com/HanNight/AdaCAD.
+    Source: Wang et al. 2025 (NAACL) and github.com/HanNight/AdaCAD. Departures: in a step with a probability of exactly
+    0, the released code raises all below 1e-9 to 1e-9 before it computes the divergence; here the divergence is exact.
+    The released code cuts the same tail as that of CAD.
+
+    Attributes:
+        least: at least 0; 0 for short answers. The authors warm long texts up with 0.3.
+        base: of the divergence's logarithm, e or 2. The authors' code takes e, so that weights lie in [0, 0.69]; with
+            base 2 they lie in [0, 1].
+
+    UsageError for other values.
     """
 
     least: float = 0.0
@@ -68,39 +80,45 @@ class AdaptiveContextAware:
         if self.base not in (2, math.e):
             raise UsageError(f"base of adacad is {self.base}; it must be 2 or {math.e}, for natural logarithms")
 
-    def weights(self, given: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
-        """The weight of each step, (n,), from logits as `log_probs` has them."""
-        return (divergences(given, without) / math.log(self.base)).clamp(min=self.least)
+    def weights(self, conditioned: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
+        """Return the weight of each step, (n,), from logits like those of `log_probs`."""
+        return (divergences(conditioned, without) / math.log(self.base)).clamp(min=self.least)
 
-    def log_probs(self, given: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
-        """As ContextAware."""
-        return _contrasted(given, given, without, self.weights(given, without).unsqueeze(1))
+    def log_probs(self, conditioned: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
+        """Return nats, (n, V), from the logits with the context and without it, (n, V) float each."""
+        return _contrasted(conditioned, conditioned, without, self.weights(conditioned, without).unsqueeze(1))
 
-    def error(self, given: torch.Tensor, without: torch.Tensor, rounding: float) -> torch.Tensor:
-        """As ContextAware: rounding moves the weight, too, by so much that tokens far apart in p1 and p2 move most."""
-        of_weight = _STEEPEST * rounding / math.log(self.base)
-        contrast = torch.log_softmax(given, dim=1) - torch.log_softmax(without, dim=1)
+    def error(self, conditioned: torch.Tensor, without: torch.Tensor, rounding: float) -> torch.Tensor:
+        """Return a bound of the error of a log-probability, (n,), up to a constant of the step.
+
+        Rounding moves the weight, too, which matters most for tokens that p1 and p2 rate very differently.
+        """
+        weight_error = _STEEPEST * rounding / math.log(self.base)
+        contrast = torch.log_softmax(conditioned, dim=1) - torch.log_softmax(without, dim=1)
         width = contrast.amax(dim=1) - contrast.amin(dim=1)
-        weights = self.weights(given, without) + of_weight
-        return ((1 + 2 * weights) * rounding + of_weight * width / 2).double()
+        weights = self.weights(conditioned, without) + weight_error
+        return ((1 + 2 * weights) * rounding + weight_error * width / 2).double()
 
 
 @dataclass(frozen=True, slots=True)
 class EntropyConstrained:
-    """COIECD: tokens within a constraint on their information are contrasted from p1, tokens that break it from p2.
+    """COIECD: tokens that keep a constraint on their information are contrasted from p1, the others from p2.
 
-        log p(y) = log p1(y) + weight g(y) where y keeps the constraint, else log p2(y) + weight g(y), + a constant
+        log p(y) = log p1(y) + weight g(y) if y keeps the constraint, else log p2(y) + weight g(y), + a constant
         g(y) = log p2(y) - log p1(y)
         the constraint: min d / ratio <= d(y) <= ratio max d, with d = softmax over tokens of (-log p2 - H(p1))
 
-    The entropy H(p1) is the same for all tokens, so that it falls out of the softmax and d(y) is 1 / p2(y) but for a
-    constant: the constraint reads min p2 / ratio <= p2(y) <= ratio max p2. Where one token alone is above this, it
-    keeps the constraint: a context that leaves no doubt is taken for no conflict. With weight 1, the default, tokens
-    that keep it get p2(y), and the others p2(y)^2 / p1(y), before the constant.
+    The entropy H(p1) is the same for all tokens, so that it cancels in the softmax and d(y) is 1 / p2(y) up to a
+    constant: the constraint reads min p2 / ratio <= p2(y) <= ratio max p2. A single token above the upper bound keeps
+    the constraint, because a context that leaves no doubt is not a conflict. With weight 1, the default, tokens that
+    keep it get p2(y), and the others p2(y)^2 / p1(y), before the constant.
+    Source: Yuan et al. 2024 (Findings of ACL) and github.com/Stacy027/COIECD, with its defaults; no departure from it.
 
-    weight: alpha of the paper, at least 0; ratio: its lambda, in (0, 1). UsageError for other values. As the authors'
-    code computes it, with its defaults, 1 and 0.25; no departure from it.
-    Source: Yuan et al. 2024 (Findings of ACL) and github.com/Stacy027/COIECD.
+    Attributes:
+        weight: alpha of the paper, at least 0.
+        ratio: lambda of the paper, in (0, 1).
+
+    UsageError for other values.
     """
 
     weight: float = 1.0
@@ -111,32 +129,32 @@ class EntropyConstrained:
         if not 0 < self.ratio < 1:
             raise UsageError(f"ratio of coiecd is {self.ratio}; it must lie between 0 and 1")
 
-    def keeps(self, given: torch.Tensor) -> torch.Tensor:
-        """Whether a token keeps the constraint, (n, V) bool, from the logits with the context."""
-        highest, lowest = self._bounds(given)
-        above = given > highest
+    def keeps(self, conditioned: torch.Tensor) -> torch.Tensor:
+        """Return True for tokens that keep the constraint, (n, V) bool, from the logits with the context."""
+        highest, lowest = self._bounds(conditioned)
+        above = conditioned > highest
         above &= above.sum(dim=1, keepdim=True) != 1
-        return ~above & (given >= lowest)
+        return ~above & (conditioned >= lowest)
 
-    def log_probs(self, given: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
-        """As ContextAware."""
-        own, other = torch.log_softmax(given, dim=1), torch.log_softmax(without, dim=1)
-        return _contrasted(torch.where(self.keeps(given), other, own), own, other, self.weight)
+    def log_probs(self, conditioned: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
+        """Return nats, (n, V), from the logits with the context and without it, (n, V) float each."""
+        own, other = torch.log_softmax(conditioned, dim=1), torch.log_softmax(without, dim=1)
+        return _contrasted(torch.where(self.keeps(conditioned), other, own), own, other, self.weight)
 
-    def error(self, given: torch.Tensor, without: torch.Tensor, rounding: float) -> torch.Tensor:
-        """As ContextAware; infinite where rounding can decide whether a token keeps the constraint."""
-        unsure = [((given - bound).abs() < 2 * rounding).any(dim=1) for bound in self._bounds(given)]
+    def error(self, conditioned: torch.Tensor, without: torch.Tensor, rounding: float) -> torch.Tensor:
+        """Return a bound of the error, (n,); infinite if rounding can decide if a token keeps the constraint."""
+        unsure = [((conditioned - bound).abs() < 2 * rounding).any(dim=1) for bound in self._bounds(conditioned)]
         # Log-probabilities of both distributions are compared here, so that the rounding of their sums counts, too.
-        return _full(given, 2 * (1 + 2 * self.weight) * rounding).masked_fill_(unsure[0] | unsure[1], math.inf)
+        return _full(conditioned, 2 * (1 + 2 * self.weight) * rounding).masked_fill_(unsure[0] | unsure[1], math.inf)
 
-    def _bounds(self, given: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The highest and the lowest logit that keep the constraint, (n, 1) each."""
+    def _bounds(self, conditioned: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the highest and the lowest logit that keep the constraint, (n, 1) each."""
         room = -math.log(self.ratio)
-        return given.amax(dim=1, keepdim=True) - room, given.amin(dim=1, keepdim=True) + room
+        return conditioned.amax(dim=1, keepdim=True) - room, conditioned.amin(dim=1, keepdim=True) + room
 
 
 Decoding = ContextAware | AdaptiveContextAware | EntropyConstrained
-"""Frozen, so that it can be compared and stored; `name_of` and its fields say which it is."""
+"""Frozen, so that decodings can be compared and stored; `name_of` and the fields identify one."""
 DECODINGS: dict[str, type[Decoding] | None] = {
     "greedy": None,
     "cad": ContextAware,
@@ -146,28 +164,29 @@ DECODINGS: dict[str, type[Decoding] | None] = {
 
 
 def decoding_of(name: str, **parameters: float) -> Decoding | None:
-    """The decoding of that name, with the papers' parameters where none are given; None for greedy, which has none.
+    """Return the decoding of a name, with the papers' parameters by default; None for greedy, which has none.
 
-    UsageError for a name or a parameter that there is not, and for a value that a decoding cannot have.
+    Raises:
+        UsageError: unknown name or parameter, or a value out of range.
     """
     if name not in DECODINGS:
         raise UsageError(f"there is no decoding {name}; choose one of {', '.join(DECODINGS)}")
     kind = DECODINGS[name]
-    known = [field.name for field in fields(kind)] if kind else []
-    if unknown := [given for given in parameters if given not in known]:
-        takes = f"it takes {', '.join(known)}" if known else "it takes none"
+    parameter_names = [field.name for field in fields(kind)] if kind else []
+    if unknown := [name for name in parameters if name not in parameter_names]:
+        takes = f"it takes {', '.join(parameter_names)}" if parameter_names else "it takes none"
         raise UsageError(f"the decoding {name} has no parameter {', '.join(unknown)}; {takes}")
     return kind(**parameters) if kind else None
 
 
 def name_of(decoding: Decoding | None) -> str:
-    """The name by which `decoding_of` makes it."""
+    """Return the name by which `decoding_of` makes a decoding."""
     return next(name for name, kind in DECODINGS.items() if (type(decoding) if decoding else None) is kind)
 
 
-def divergences(given: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
-    """The Jensen-Shannon divergences in nats, (n,), of the softmax of logits, (n, V) float each; within [0, log 2]."""
-    own, other = torch.log_softmax(given, dim=1), torch.log_softmax(without, dim=1)
+def divergences(conditioned: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
+    """Return the Jensen-Shannon divergences, (n,) nats in [0, log 2], of the softmax of logits, (n, V) float each."""
+    own, other = torch.log_softmax(conditioned, dim=1), torch.log_softmax(without, dim=1)
     middle = torch.logaddexp(own, other) - math.log(2)
     both = own.exp() * (own - middle) + other.exp() * (other - middle)
     return (both.sum(dim=1) / 2).clamp(min=0)
@@ -175,9 +194,12 @@ def divergences(given: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """What the distributions of a pass are combined with: the logits without the context, (m, V), of some of its rows.
+    """A decoding with the logits without the context, for some rows of a pass.
 
-    rows: (m,) their places in the pass, in rising order; the others keep the model's own distribution.
+    Attributes:
+        decoding: the contrastive decoding.
+        without: (m, V), the logits without the context.
+        rows: (m,), rows of the pass in rising order; the other rows keep the model's own distribution.
     """
 
     decoding: Decoding
@@ -185,24 +207,30 @@ class Contrast:
     rows: Sequence[int]
 
     def combined(self, part: torch.Tensor, start: int, rounding: float) -> tuple[torch.Tensor, torch.Tensor]:
-        """The logits of some rows, (k, V) float32, the first of which is `start`, and the largest error of each: (k,).
+        """Replace the logits of contrasted rows by combined log-probabilities.
 
-        Rows with a contrast are replaced by combined log-probabilities. rounding: the largest error of a model's logit.
+        Args:
+            part: (k, V) float32, consecutive rows of the pass.
+            start: index of the first of these rows.
+            rounding: the largest error of a model's logit.
+
+        Returns:
+            Logits, (k, V), and the largest error of each row, (k,).
         """
         errors = _full(part, rounding)
         first, last = (bisect_left(self.rows, row) for row in (start, start + len(part)))
         if first == last:
             return part, errors
-        places = torch.tensor(self.rows[first:last], device=part.device) - start
-        given, without = part[places], self.without[first:last].float()
-        errors[places] = self.decoding.error(given, without, rounding)
-        return part.index_copy(0, places, self.decoding.log_probs(given, without)), errors
+        indices = torch.tensor(self.rows[first:last], device=part.device) - start
+        conditioned, without = part[indices], self.without[first:last].float()
+        errors[indices] = self.decoding.error(conditioned, without, rounding)
+        return part.index_copy(0, indices, self.decoding.log_probs(conditioned, without)), errors
 
 
 def _contrasted(
-    base: torch.Tensor, given: torch.Tensor, without: torch.Tensor, weight: float | torch.Tensor
+    base: torch.Tensor, conditioned: torch.Tensor, without: torch.Tensor, weight: float | torch.Tensor
 ) -> torch.Tensor:
-    return torch.log_softmax(base + weight * (given - without), dim=1)
+    return torch.log_softmax(base + weight * (conditioned - without), dim=1)
 
 
 def _full(like: torch.Tensor, value: float) -> torch.Tensor:

@@ -1,6 +1,6 @@
-"""Greedy answers of one line, the first that is not blank: the most probable token at every step, up to the line's end.
+"""Greedy replies of one line: the most probable token at every step, up to the end of the first line with text.
 
-Not transformers' generate: of a model's generation settings only its end tokens are used.
+They do not come from transformers' generate. Of a model's generation settings, only its end tokens are used.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,63 +19,75 @@ from swaymeter.tasks.models.next_token.shared import Pass, SharedPrefixes
 from swaymeter.tasks.models.prompts.template_options import end_tokens, vocabulary_texts
 from swaymeter.tasks.models.prompts.tokens import no_distribution
 
-_STEPS_BETWEEN_LOOKS = {"cpu": 1, "cuda": 4}  # looking whether all answers have ended synchronises a GPU
+_STEPS_BETWEEN_LOOKS = {"cpu": 1, "cuda": 4}  # a check for ended replies synchronises a GPU
 
 
 def greedy_lines(
-    model: Network, prompts: Prompts, queries: Sequence[str], contexts: Sequence[str], *, most: int
+    model: Network, prompts: Prompts, queries: Sequence[str], contexts: Sequence[str], *, max_tokens: int
 ) -> tuple[list[list[str]], str]:
-    """The greedy answers of at most `most` tokens, [query][context], and the engine that read them.
+    """Return the greedy replies, [query][context], and the engine that read them.
 
-    prompts: [context][query] tokens. Raises ScoreError where the model gives a NaN within an answer.
+    Args:
+        model: the network.
+        prompts: [context][query] tokens.
+        queries: texts for error messages.
+        contexts: texts for error messages.
+        max_tokens: limit of a reply.
+
+    Raises:
+        ScoreError: a logit within a reply is not finite.
     """
-    engine_name = engine(model, prompts, to_come=most)
+    engine_name = engine(model, prompts, to_come=max_tokens)
     marks = _Marks(model)
     text = cache(marks.text)
     texts = [[""] * len(contexts) for _ in queries]
     broken = np.zeros((len(queries), len(contexts)), dtype=bool)
 
-    def plainly(prompts: Sequence[Tokens]) -> tuple[torch.Tensor, torch.Tensor]:
-        whole = [[*prompt] for prompt in prompts]
+    def decode_plainly(prompts: Sequence[Tokens]) -> tuple[torch.Tensor, torch.Tensor]:
+        grown = [[*prompt] for prompt in prompts]
 
-        def following(tokens: torch.Tensor) -> torch.Tensor:
-            for prompt, token in zip(whole, tokens.tolist(), strict=True):
+        def next_logits(tokens: torch.Tensor) -> torch.Tensor:
+            for prompt, token in zip(grown, tokens.tolist(), strict=True):
                 prompt.append(token)
-            return read_plain(model, whole, to_come=most)
+            return read_plain(model, grown, to_come=max_tokens)
 
-        return marks.decoded(read_plain(model, whole, to_come=most), following, most)
+        return marks.decoded(read_plain(model, grown, to_come=max_tokens), next_logits, max_tokens)
 
-    def keep(query: int, places: Sequence[int], tokens: torch.Tensor, is_broken: torch.Tensor) -> None:
-        broken[query, places] = is_broken.cpu().numpy()
-        for place, answer in zip(places, tokens.tolist(), strict=True):
-            texts[query][place] = text(tuple(answer))
+    def store(query: int, indices: Sequence[int], tokens: torch.Tensor, is_broken: torch.Tensor) -> None:
+        broken[query, indices] = is_broken.cpu().numpy()
+        for context, answer in zip(indices, tokens.tolist(), strict=True):
+            texts[query][context] = text(tuple(answer))
 
-    def take(forward_pass: Pass) -> None:
+    def store_pass(forward_pass: Pass) -> None:
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
-        tokens, is_broken = marks.decoded(logits, forward_pass.reading.following, most)
+        tokens, is_broken = marks.decoded(logits, forward_pass.reading.following, max_tokens)
         for row, query in enumerate(forward_pass.units):
-            keep(query, forward_pass.contexts, tokens[:, row], is_broken[:, row])
+            store(query, forward_pass.contexts, tokens[:, row], is_broken[:, row])
 
     if engine_name == PLAIN:
         for query in range(len(queries)):
-            keep(query, range(len(contexts)), *plainly([of_context[query] for of_context in prompts]))
+            store(
+                query,
+                range(len(contexts)),
+                *decode_plainly([prompts_of_context[query] for prompts_of_context in prompts]),
+            )
     else:
-        for _ in SharedPrefixes(model, prompts, entries=most, keep=True).read(take):
+        for _ in SharedPrefixes(model, prompts, entries=max_tokens, keep=True).read(store_pass):
             pass
     checks = [(broken, f"{no_distribution(model)} in an answer")]
-    check_scores(lambda prompt: bool(plainly([prompt])[1].any()), checks, prompts, queries, contexts)
+    check_scores(lambda prompt: bool(decode_plainly([prompt])[1].any()), checks, prompts, queries, contexts)
     return texts, engine_name
 
 
 class _Marks:
-    """The ends of answers, decided token by token: one that has ended may be continued, but is never cut."""
+    """Ends of replies, decided token by token; a reply that has ended may be continued, and is cut later."""
 
     def __init__(self, model: Network) -> None:
         self._tokenizer, self._ends = model.tokenizer, end_tokens(model)
-        # A token with a part of a character does not count as visible, since it may be part of a blank.
+        # A part of a character does not count as visible, because it may belong to a blank.
         texts = [text.replace("\ufffd", "") for text in vocabulary_texts(model)]
         texts += [""] * (model.vocabulary_size - len(texts))
-        # Of a single token: visible at all; a line's end in it; a line's end behind something visible.
+        # For each token: it is visible; it contains a line break; it contains a line break behind something visible.
         self._visible = torch.tensor([bool(text.strip()) for text in texts], device=model.device)
         self._breaks = torch.tensor(["\n" in text for text in texts], device=model.device)
         self._ends_alone = torch.tensor(
@@ -84,23 +96,23 @@ class _Marks:
 
     @torch.inference_mode()
     def decoded(
-        self, logits: torch.Tensor, following: Callable[[torch.Tensor], torch.Tensor], most: int
+        self, logits: torch.Tensor, following: Callable[[torch.Tensor], torch.Tensor], max_tokens: int
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Greedy tokens from the first logits (..., V) on: (..., steps), and whether logits were not finite: (...)."""
-        chosen: list[torch.Tensor] = []
+        """Return greedy tokens from logits (..., V) on, (..., steps), and if a logit was not finite, (...)."""
+        steps: list[torch.Tensor] = []
         ended, begun, broken = torch.zeros((3, *logits.shape[:-1]), dtype=torch.bool, device=logits.device)
         while True:
             best, tokens = logits.max(dim=-1)
-            chosen.append(tokens)
+            steps.append(tokens)
             broken |= ~(ended | (torch.isfinite(best) & torch.isfinite(logits.amin(dim=-1))))
             ended |= self._ends_alone[tokens] | (begun & self._breaks[tokens])
             begun |= self._visible[tokens]
-            is_time = len(chosen) % _STEPS_BETWEEN_LOOKS[logits.device.type] == 0
-            if len(chosen) == most or (is_time and bool(ended.all())):
-                return torch.stack(chosen, dim=-1), broken
+            is_time = len(steps) % _STEPS_BETWEEN_LOOKS[logits.device.type] == 0
+            if len(steps) == max_tokens or (is_time and bool(ended.all())):
+                return torch.stack(steps, dim=-1), broken
             logits = following(tokens)
 
     def text(self, answer: Sequence[int]) -> str:
-        """The text of an answer's tokens, up to its end."""
+        """Return the text of a reply's tokens up to its end."""
         tokens = list(takewhile(lambda token: token not in self._ends, answer))
         return str(self._tokenizer.decode(tokens, skip_special_tokens=True)).lstrip().partition("\n")[0].rstrip()

@@ -1,7 +1,7 @@
-"""Answers to many prompts: prompts are prefilled, their answers are decoded together and freed when they have ended.
+"""Replies to many prompts. Prompts are prefilled; their replies are decoded together and leave when they have ended.
 
-Thoughts are decoded first; the answer is then sampled behind them, with further numbers of its own. Where models are
-not let think, only replies that begin with thoughts are sampled again behind these.
+Thoughts are decoded first, and the answer is sampled behind them with random numbers of its own. Without a budget for
+thoughts, only replies that begin with thoughts are sampled again behind these.
 """
 
 from collections import deque
@@ -44,16 +44,22 @@ PROMPTS_AT_ONCE = {"cpu": 48, "cuda": 256}
 def sample_answers(
     model: Network, prompts: Sequence[Tokens], identities: Sequence[tuple[str, ...]], **options: Unpack[SampleOptions]
 ) -> list[SampledAnswers]:
-    """Samples answers to every prompt, in the order of the prompts.
+    """Sample replies to every prompt, in the order of the prompts.
 
-    prompts: the token ids of each; identities: a tuple for each, as its draws depend on nothing else but the seed and
-    the model's name. UsageError for a parameter that is not valid, ScoreError where a prompt, also one without its
-    context, does not fit the context window, or the model gives a NaN.
+    Args:
+        model: the network.
+        prompts: token ids of each prompt.
+        identities: a tuple for each prompt; draws depend only on it, on the seed and on the model's name.
+        **options: see SampleOptions.
+
+    Raises:
+        UsageError: a parameter is out of range.
+        ScoreError: a prompt, with or without its context, exceeds the context window, or a logit is not finite.
     """
-    asked: SampleOptions = {**DEFAULT_OPTIONS, **options}
-    samples, max_new_tokens, max_thoughts = asked["samples"], asked["max_new_tokens"], asked["max_thoughts"]
-    sampling = Sampling(asked["temperature"], asked["top_p"], asked["top_k"])
-    batch_size = asked["batch_size"]
+    settings: SampleOptions = {**DEFAULT_OPTIONS, **options}
+    samples, max_new_tokens, max_thoughts = settings["samples"], settings["max_new_tokens"], settings["max_thoughts"]
+    sampling = Sampling(settings["temperature"], settings["top_p"], settings["top_k"])
+    batch_size = settings["batch_size"]
     at_once = batch_size if batch_size is not None else PROMPTS_AT_ONCE[torch.device(model.device).type]
     for name, value, least in (
         ("samples", samples, 0),
@@ -64,54 +70,57 @@ def sample_answers(
             raise UsageError(f"{name} is {value}; it must be at least {least}")
     if len(prompts) != len(identities):
         raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
-    twins = _without_contexts(asked, len(prompts))
+    twins = _without_contexts(settings, len(prompts))
     if not prompts:
         return []
     first = max_thoughts or max_new_tokens
-    points = []  # the random numbers of each sample, (samples + 1, steps): NaN for the greedy answer, the last row
+    points = []  # the random numbers of each sample, (samples + 1, steps); NaN in the last row, the greedy reply
     for prompt, twin, identity in zip(prompts, twins, identities, strict=True):
         for read in (prompt,) if twin is None else (prompt, twin):
             check_length(model, f"{identity}", len(read), reserved_tokens=max_new_tokens + (max_thoughts or 0))
-        steps, seed, of = first + max_new_tokens, asked["seed"], (model.name, *identity)
-        drawn = [typed_generator(seed, *of, sample).random(steps) for sample in range(samples)]
-        points.append(np.array([*drawn, np.full(steps, np.nan)]))
-    ends, thoughts = Ends(model, asked["form"] or prompt_form(model), asked["header"]), Thoughts(model, prompts[0])
-    further = Thoughts(model, ())  # those that a reply begins with behind its thoughts
-    decode = partial(_decoded, model, sampling=sampling, contrast=asked["decoding"], at_once=at_once)
-    replies = decode(
-        prompts, twins, identities, [of_prompt[:, :first] for of_prompt in points], thoughts if max_thoughts else ends
+        steps, seed, identity_key = first + max_new_tokens, settings["seed"], (model.name, *identity)
+        random_numbers = [typed_generator(seed, *identity_key, sample).random(steps) for sample in range(samples)]
+        points.append(np.array([*random_numbers, np.full(steps, np.nan)]))
+    ends, thoughts = (
+        Ends(model, settings["form"] or prompt_form(model), settings["header"]),
+        Thoughts(model, prompts[0]),
     )
-    behind: dict[tuple[int, tuple[int, ...]], list[int]] = {}
-    for number, of_prompt in enumerate(replies):
-        for member, reply in enumerate(of_prompt):
+    later_thoughts = Thoughts(model, ())  # thoughts that a reply begins behind its first ones
+    decode = partial(_decoded, model, sampling=sampling, contrast=settings["decoding"], at_once=at_once)
+    replies = decode(
+        prompts, twins, identities, [rows[:, :first] for rows in points], thoughts if max_thoughts else ends
+    )
+    groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
+    for number, rows in enumerate(replies):
+        for member, reply in enumerate(rows):
             thought, is_finished = thoughts.split(reply.token_ids)
             length = max(len(prompts[number]), len(twins[number] or ())) + len(thought) + max_new_tokens
             if not is_finished or (thought and model.context_window and length > model.context_window):
-                of_prompt[member] = thoughts.unfinished(reply, thought)
+                rows[member] = thoughts.unfinished(reply, thought)
             elif thought or max_thoughts:
-                behind.setdefault((number, thought), []).append(member)
+                groups.setdefault((number, thought), []).append(member)
     answers = decode(
-        [(*prompts[number], *thought) for number, thought in behind],
-        [None if (twin := twins[number]) is None else (*twin, *thought) for number, thought in behind],
-        [identities[number] for number, _ in behind],
-        [points[number][members, first:] for (number, _), members in behind.items()],
+        [(*prompts[number], *thought) for number, thought in groups],
+        [None if (twin := twins[number]) is None else (*twin, *thought) for number, thought in groups],
+        [identities[number] for number, _ in groups],
+        [points[number][members, first:] for (number, _), members in groups.items()],
         ends,
     )
-    for ((number, thought), members), of_members in zip(behind.items(), answers, strict=True):
+    for ((number, thought), members), answers_of_group in zip(groups.items(), answers, strict=True):
         words = thoughts.text(thought)
-        for member, answer in zip(members, of_members, strict=True):
-            more, is_finished = further.split(answer.token_ids)
+        for member, answer in zip(members, answers_of_group, strict=True):
+            more, is_finished = later_thoughts.split(answer.token_ids)
             replies[number][member] = (
                 thoughts.unfinished(answer, (*thought, *answer.token_ids))
                 if more or not is_finished
                 else replace(answer, thoughts=words, thought_ids=thought)
             )
-    return [SampledAnswers(tuple(of_prompt[:samples]), of_prompt[samples]) for of_prompt in replies]
+    return [SampledAnswers(tuple(rows[:samples]), rows[samples]) for rows in replies]
 
 
-def _without_contexts(asked: SampleOptions, prompts: int) -> Sequence[Tokens | None]:
-    """For each prompt the same without its context, None where there is nothing to contrast."""
-    decoding, without = asked["decoding"], asked["without"]
+def _without_contexts(settings: SampleOptions, prompts: int) -> Sequence[Tokens | None]:
+    """Return each prompt without its context; None without a contrast."""
+    decoding, without = settings["decoding"], settings["without"]
     if decoding is None:
         return [None] * prompts
     if without is None or len(without) != prompts:
@@ -134,45 +143,54 @@ def _decoded(
     contrast: Decoding | None,
     at_once: int,
 ) -> list[list[Answer]]:
-    """The answers to each prompt, as many as it has rows of points, (answers, steps), NaN for greedy ones.
+    """Decode as many replies to each prompt as it has rows of points.
 
-    twins: the prompts without their contexts, None where an answer is the model's own.
+    Args:
+        model: the network.
+        prompts: tokens of each prompt.
+        twins: the prompts without their contexts; None for replies of the model's own distribution.
+        identities: a tuple for each prompt, for messages.
+        points: (replies, steps) random numbers of each prompt; NaN for greedy replies.
+        ends: the end of a reply, or of its thoughts.
+        sampling: temperature and truncation.
+        contrast: the contrastive decoding.
+        at_once: limit of the prompts in a batch.
     """
     if not prompts:
         return []
     trees = [Tree(number, prompt, points[number], twins[number]) for number, prompt in enumerate(prompts)]
-    most, answers = points[0].shape[1], max(map(len, points))
+    max_tokens, answers = points[0].shape[1], max(map(len, points))
     without = [twin for twin in twins if twin is not None]
-    # Of the slots of prompts, and of those of prompts without their contexts.
-    room = tuple(max(map(len, some)) + most * answers if some else 0 for some in (prompts, without))
+    # Tokens of a slot: of prompts, and of prompts without their contexts.
+    slot_tokens = tuple(max(map(len, group)) + max_tokens * answers if group else 0 for group in (prompts, without))
     at_once = min(at_once, len(trees), model.engine.prompts_at_once or at_once)
-    engine_name = engine_of_answers(model, [*prompts, *without], to_come=most)
-    if engine_name != PLAIN:  # as many as the budget allows, a fifth of it left for shared prefixes
+    engine_name = engine_of_answers(model, [*prompts, *without], to_come=max_tokens)
+    if engine_name != PLAIN:  # as many as the budget allows; a fifth of it is left for shared prefixes
         config, size = model.model.config.get_text_config(), model.model.dtype.itemsize
         # Sums and logits, and as much for a step.
-        of_step = answers * int(config.vocab_size) * (8 + (4 if without else 2) * size)
-        slot = sum(room) * cache_per_token(config) * size + of_step
+        step_bytes = answers * int(config.vocab_size) * (8 + (4 if without else 2) * size)
+        slot = sum(slot_tokens) * cache_per_token(config) * size + step_bytes
         at_once = min(at_once, max(1, memory_budget(model.device) * 4 // 5 // slot))
     trees = by_beginning(trees)
-    decoding = _Decoding(model, engine_name, identities, sampling, contrast, most, ends)
-    ended = {tree.number: tree.ended for tree in decoding.finished(trees, at_once, *room)}
+    decoding = _Decoding(model, engine_name, identities, sampling, contrast, max_tokens, ends)
+    ended = {tree.number: tree.ended for tree in decoding.finished(trees, at_once, *slot_tokens)}
     return [[ended[number][member] for member in range(len(points[number]))] for number in range(len(prompts))]
 
 
 @dataclass(eq=False)
 class _Decoding:
-    """How the answers to prompts are decoded; most: tokens of each."""
+    """Decodes replies of at most `max_tokens` tokens."""
 
     model: Network
     engine: str
     identities: Sequence[tuple[str, ...]]
     sampling: Sampling
     contrast: Decoding | None
-    most: int
+    max_tokens: int
     ends: Ends | Thoughts
 
     def finished(self, trees: Sequence[Tree], slots: int, slot_tokens: int, slot_tokens_without: int) -> Iterator[Tree]:
-        """The trees, each when all its answers have ended. Where memory runs out, fewer are decoded at once."""
+        """Yield each tree when all its replies have ended; after memory ran out, fewer are decoded together."""
         waiting, growing = deque(trees), list[Tree]()
         halving = Halving(self.model, "prompts are answered", slots)
         while waiting:
@@ -193,7 +211,7 @@ class _Decoding:
     ) -> Iterator[Tree]:
         free = list(range(slots))
         while waiting or growing:
-            # A few prompts are prefilled at once, unless nothing else is to do: a pass for each would be slower.
+            # Several prompts are prefilled together, unless nothing else is left to do: a pass for each is slower.
             if waiting and (len(free) >= max(1, slots // 8) or not growing):
                 entering = self._entering(reader, waiting, free)
                 growing += entering
@@ -212,77 +230,77 @@ class _Decoding:
                 yield tree
 
     def _entering(self, reader: PlainReader | SlotReader, waiting: deque[Tree], free: list[int]) -> list[Tree]:
-        """The trees that are prefilled next, each with the lowest free slot; some wait for others that begin alike."""
-        left = TOKENS_PER_PASS[torch.device(self.model.device).type]
+        """Return the trees to prefill next, each with the lowest free slot; trees wait for others with their prefix."""
+        budget = TOKENS_PER_PASS[torch.device(self.model.device).type]
         free.sort(reverse=True)
-        entering, later = list[Tree](), list[Tree]()
-        while waiting and len(free) > len(later):  # a slot for each that waits, so that others do not take it
+        chosen, later = list[Tree](), list[Tree]()
+        while waiting and len(free) > len(later):  # a slot is reserved for each tree that waits
             tree = waiting.popleft()
-            tokens = reader.unread(tree, entering[-1] if entering else None)
-            if tokens is None or (entering and tokens > left):
+            tokens = reader.unread(tree, chosen[-1] if chosen else None)
+            if tokens is None or (chosen and tokens > budget):
                 later.append(tree)
                 if tokens is not None:
                     break
                 continue
             tree.slot = free.pop()
-            left -= tokens
-            entering.append(tree)
+            budget -= tokens
+            chosen.append(tree)
         waiting.extendleft(reversed(later))
-        return entering
+        return chosen
 
     def _step(self, read: Read, nodes: list[Node]) -> None:
-        """All answers of these nodes get one more token: some end, and nodes split where answers differ."""
+        """Add a token to all replies of these nodes: some end, and nodes split if their replies differ."""
         parts: list[dict[int, _Part]] = [{} for _ in nodes]
         for number, member, token, log_prob in self._chosen(read, nodes):
             parts[number].setdefault(token, _Part(log_prob, [])).members.append(member)
         ended: list[tuple[Node, dict[int, _Part]]] = []
-        for node, of_node in zip(nodes, parts, strict=True):
-            over: dict[int, _Part] = {}
-            on: list[Node] = []
-            for token, part in of_node.items():
-                if len(node.tokens) + 1 == self.most or self.ends.ends((*node.tokens, token)):
-                    over[token] = part
+        for node, tokens_of_node in zip(nodes, parts, strict=True):
+            ended_parts: dict[int, _Part] = {}
+            live: list[Node] = []
+            for token, part in tokens_of_node.items():
+                if len(node.tokens) + 1 == self.max_tokens or self.ends.ends((*node.tokens, token)):
+                    ended_parts[token] = part
                 else:
-                    sums = node.sums.clone() if on else node.sums
+                    sums = node.sums.clone() if live else node.sums
                     tokens, log_probs = (*node.tokens, token), (*node.log_probs, part.log_prob)
-                    on.append(Node(node.tree, part.members, sums, tokens, log_probs, node.places))
-            node.tree.live = [other for other in node.tree.live if other is not node] + on
-            if over:
-                ended.append((node, over))
+                    live.append(Node(node.tree, part.members, sums, tokens, log_probs, node.key_indices))
+            node.tree.live = [other for other in node.tree.live if other is not node] + live
+            if ended_parts:
+                ended.append((node, ended_parts))
         if not ended:
             return
         counts = torch.tensor([len(node.tokens) + 1 for node, _ in ended], device=read.logits.device)
         means = torch.stack([node.sums for node, _ in ended]) / counts[:, None]
-        for (node, over), mean in zip(ended, means.cpu().numpy(), strict=True):
-            for token, part in over.items():
+        for (node, ended_parts), mean in zip(ended, means.cpu().numpy(), strict=True):
+            for token, part in ended_parts.items():
                 answer = self.ends.answer((*node.tokens, token), (*node.log_probs, part.log_prob), mean)
                 node.tree.ended.update(dict.fromkeys(part.members, answer))
 
     def _chosen(self, read: Read, nodes: list[Node]) -> Iterator[tuple[int, int, int, float]]:
-        """For every answer its node's place, its number, its next token, and that token's log-probability."""
-        answers = [(place, member) for place, node in enumerate(nodes) for member in node.members]
-        points = np.array([nodes[place].tree.points[member, len(nodes[place].tokens)] for place, member in answers])
-        places, sums = [place for place, _ in answers], [node.sums for node in nodes]
-        # Plain reading has been compared, and its rounding is known, since these logits were read.
+        """Yield for every reply the row of its node, its number, its next token and the token's log-probability."""
+        answers = [(row, member) for row, node in enumerate(nodes) for member in node.members]
+        points = np.array([nodes[row].tree.points[member, len(nodes[row].tokens)] for row, member in answers])
+        rows, sums = [row for row, _ in answers], [node.sums for node in nodes]
+        # Rounding is read here, because plain reading may have been compared since these logits were read.
         contrast = self._contrast(read.without, read.contrasted)
         options: dict[str, Any] = {"sums": sums, "rounding": rounding(self.model), "contrast": contrast}
-        drawn = step(read.logits, places, points, self.sampling, **options)
+        drawn = step(read.logits, rows, points, self.sampling, **options)
         if drawn.broken:
-            self._raise_broken([nodes[place] for place in drawn.broken])
+            self._raise_broken([nodes[row] for row in drawn.broken])
         unsure: dict[int, list[int]] = {}
-        for number, (place, _) in enumerate(answers):
+        for number, (row, _) in enumerate(answers):
             if not drawn.sure[number]:
-                unsure.setdefault(place, []).append(number)
-        for place, numbers in unsure.items():
-            alone, without = read_plain(self.model, [nodes[place].prompt]), nodes[place].without
+                unsure.setdefault(row, []).append(number)
+        for row, numbers in unsure.items():
+            alone, without = read_plain(self.model, [nodes[row].prompt]), nodes[row].without
             contrast = None if without is None else self._contrast(read_plain(self.model, [without]), [0])
             again = step(alone, [0] * len(numbers), points[numbers], self.sampling, contrast=contrast)
             if again.broken:
-                self._raise_broken([nodes[place]])
+                self._raise_broken([nodes[row]])
             for number, token, log_prob in zip(numbers, again.tokens, again.log_probs, strict=True):
                 drawn.tokens[number], drawn.log_probs[number] = token, log_prob
-        for (place, member), token, log_prob in zip(answers, drawn.tokens, drawn.log_probs, strict=True):
-            yield place, member, token, log_prob
+        for (row, member), token, log_prob in zip(answers, drawn.tokens, drawn.log_probs, strict=True):
+            yield row, member, token, log_prob
 
     def _contrast(self, without: torch.Tensor, rows: Sequence[int]) -> Contrast | None:
         return Contrast(self.contrast, without, rows) if self.contrast is not None and rows else None
@@ -300,7 +318,7 @@ class _Decoding:
 
 
 class _Part(NamedTuple):
-    """The answers of a node that chose the same token, and its log-probability."""
+    """The replies of a node that chose the same token, and its log-probability."""
 
     log_prob: float
     members: list[int]

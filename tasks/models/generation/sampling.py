@@ -1,8 +1,9 @@
-"""One token drawn from a distribution: with a temperature, truncated, and inverted at the answer's own uniform number.
+"""One token drawn from a distribution with a temperature and truncation, by inversion at the reply's uniform number u.
 
     p'(a) = softmax(logits / temperature), restricted to the top_k most probable tokens (0: all), then to the fewest
     most probable ones whose probabilities reach top_p (1: all); drawn: the first token with sum_{a' <= a} p'(a') > u.
-Logits have rounding errors that differ in every batch; a draw reports whether they could have led to another token.
+
+Rounding errors of logits differ in every batch; a draw reports if they could have led to another token.
 Source: Marjanovic et al. 2024, section 5.1, for temperature 0.5 and top-p 1; nucleus: Holtzman et al. 2020.
 """
 
@@ -19,12 +20,18 @@ from swaymeter.tasks.models.generation.decoding import Contrast
 from swaymeter.tasks.models.next_token.distributions import normaliser_of
 
 _ENTRIES_AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 24}
-_BLOCK = 256  # tokens whose probabilities are summed first; a whole sum in float64 would cost ten times as much
+_BLOCK = 256  # tokens whose probabilities are summed in float32 first; one sum in float64 costs ten times as much
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """temperature > 0; top_k: 0 for all tokens; top_p in (0, 1], 1 for all. Raises UsageError for other values."""
+    """Parameters of sampling; UsageError for values out of range.
+
+    Attributes:
+        temperature: positive.
+        top_p: in (0, 1]; 1 for all tokens.
+        top_k: 0 for all tokens.
+    """
 
     temperature: float = 0.5
     top_p: float = 1.0
@@ -49,10 +56,17 @@ def draw(
     *,
     rounding: float | torch.Tensor = 0.0,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The token drawn at each point from a row of logits, (k,), and whether rounding of these cannot change it, (k,).
+    """Draw a token at each point from a row of logits.
 
-    logits: (n, V) float32; rows: (k,) the row of each point; points: (k,) float64 in [0, 1); rounding: the largest
-    error of a logit, or of those of each row, (n,) float64. Probabilities are float32, their sums float64.
+    Args:
+        logits: (n, V) float32.
+        rows: (k,), the row of each point.
+        points: (k,) float64 in [0, 1).
+        sampling: temperature and truncation.
+        rounding: the largest error of a logit; a number, or (n,) float64 by row.
+
+    Returns:
+        Tokens (k,), and True if rounding cannot change the token (k,). Probabilities are float32, their sums float64.
     """
     errors = torch.as_tensor(rounding, dtype=torch.float64, device=logits.device).expand(len(logits))
     weights, whole = _weights(logits, sampling, errors)
@@ -61,23 +75,23 @@ def draw(
     blocks = padded.view(len(weights), -1, _BLOCK)
     ends = blocks.sum(dim=2).double().cumsum(dim=1)[rows]
     total = ends[:, -1:]
-    aimed = torch.minimum(points.unsqueeze(1) * total, torch.nextafter(total, torch.zeros_like(total)))
-    block = torch.searchsorted(ends, aimed, right=True)
-    before = torch.where(block > 0, ends.gather(1, (block - 1).clamp(min=0)), 0.0)
+    target = torch.minimum(points.unsqueeze(1) * total, torch.nextafter(total, torch.zeros_like(total)))
+    block = torch.searchsorted(ends, target, right=True)
+    below = torch.where(block > 0, ends.gather(1, (block - 1).clamp(min=0)), 0.0)
     inside = blocks[rows, block.squeeze(1)].double()
-    upper = inside.cumsum(dim=1) + before
-    drawn = torch.searchsorted(upper, aimed, right=True)
+    upper = inside.cumsum(dim=1) + below
+    token = torch.searchsorted(upper, target, right=True)
     # A block's sum is rounded: the point may lie behind the last token of the block that can be drawn.
     last = _BLOCK - 1 - (inside > 0).flip(1).int().argmax(dim=1, keepdim=True)
-    drawn = torch.minimum(drawn, last)
-    above = upper.gather(1, drawn)
-    margin = torch.minimum(above - aimed, aimed - (above - inside.gather(1, drawn))) / total
+    token = torch.minimum(token, last)
+    above = upper.gather(1, token)
+    margin = torch.minimum(above - target, target - (above - inside.gather(1, token))) / total
     sure = whole[rows] & (margin.squeeze(1) >= errors[rows] / (2 * sampling.temperature))
-    return (block * _BLOCK + drawn).squeeze(1), sure
+    return (block * _BLOCK + token).squeeze(1), sure
 
 
 def _weights(logits: torch.Tensor, sampling: Sampling, errors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weights with the temperature (n, V), 0 outside the top; and whether rounding cannot change the top: (n,)."""
+    """Return weights (n, V), 0 outside the top, and True if rounding cannot change the top (n,)."""
     whole = torch.ones(len(logits), dtype=torch.bool, device=logits.device)
     weights = (logits - logits.amax(dim=1, keepdim=True)).div_(sampling.temperature).exp_()
     if 0 < sampling.top_k < logits.shape[1]:
@@ -100,9 +114,13 @@ def _weights(logits: torch.Tensor, sampling: Sampling, errors: torch.Tensor) -> 
 
 
 class Step(NamedTuple):
-    """For every answer the token that it draws, its log-probability in nats, and whether rounding cannot change it.
+    """One step of replies.
 
-    broken: nodes without a distribution, since a logit is not finite; then the other fields are not valid.
+    Attributes:
+        tokens: the token of every reply.
+        log_probs: its log-probability, nats.
+        sure: True if rounding cannot change the token.
+        broken: nodes with a logit that is not finite; the other fields are then invalid.
     """
 
     tokens: list[int]
@@ -122,22 +140,26 @@ def step(
     rounding: float = 0.0,
     contrast: Contrast | None = None,
 ) -> Step:
-    """One step of answers, a few distributions at a time: they stay in a processor's cache, or use little of a GPU.
+    """Compute one step of replies; slices of the distributions fit a processor's cache and use little of a GPU.
 
-    logits: (n, V) after each node, in any dtype; nodes: (k,) the node of each answer; points: (k,) the uniform number
-    of each answer, NaN for the most probable token; sums: of the nodes' distributions, (V,) float32 each, to which
-    these are added; rounding: the largest error of a logit; contrast: of the nodes that have one, whose distribution
-    is then the combined one in all of this.
+    Args:
+        logits: (n, V) after each node, in any dtype.
+        nodes: (k,), the node of each reply.
+        points: (k,), the uniform number of each reply; NaN for the most probable token.
+        sampling: temperature and truncation.
+        sums: (V,) float32 for each node, to which its distribution is added.
+        rounding: the largest error of a logit.
+        contrast: the decoding of nodes with a contrast; their distribution is then the combined one.
     """
     device = logits.device
-    node_of, point_of = torch.tensor(list(nodes)), torch.from_numpy(points)
-    tokens = torch.zeros(len(node_of), dtype=torch.int64, device=device)
-    sure = torch.ones(len(node_of), dtype=torch.bool, device=device)
-    some = max(1, _ENTRIES_AT_ONCE[logits.device.type] // logits.shape[1])
-    chosen_logits = torch.zeros(len(node_of), device=device)
+    nodes_of_answers, points_of_answers = torch.tensor(list(nodes)), torch.from_numpy(points)
+    tokens = torch.zeros(len(nodes_of_answers), dtype=torch.int64, device=device)
+    sure = torch.ones(len(nodes_of_answers), dtype=torch.bool, device=device)
+    size = max(1, _ENTRIES_AT_ONCE[logits.device.type] // logits.shape[1])
+    chosen_logits = torch.zeros(len(nodes_of_answers), device=device)
     normalisers = []
-    for start in range(0, len(logits), some):
-        part = logits[start : start + some].float()
+    for start in range(0, len(logits), size):
+        part = logits[start : start + size].float()
         errors = torch.full((len(part),), rounding, dtype=torch.float64, device=device)
         if contrast is not None:
             part, errors = contrast.combined(part, start, rounding)
@@ -146,23 +168,25 @@ def step(
         if not torch.isfinite(normaliser).all():
             continue
         if sums:
-            for total, p in zip(sums[start : start + some], (part - normaliser.unsqueeze(1)).exp_(), strict=True):
+            for total, p in zip(sums[start : start + size], (part - normaliser.unsqueeze(1)).exp_(), strict=True):
                 total += p
-        inside = (node_of >= start) & (node_of < start + some)
+        inside = (nodes_of_answers >= start) & (nodes_of_answers < start + size)
         for greedy in (False, True):
-            chosen = (inside & (point_of.isnan() == greedy)).nonzero().squeeze(1)
-            if not len(chosen):
+            answers = (inside & (points_of_answers.isnan() == greedy)).nonzero().squeeze(1)
+            if not len(answers):
                 continue
-            of = (node_of[chosen] - start).to(device)
-            place = chosen.to(device)
+            row = (nodes_of_answers[answers] - start).to(device)
+            index = answers.to(device)
             if greedy:
-                best = part[of].topk(2, dim=1)
-                tokens[place] = best.indices[:, 0]
-                sure[place] = best.values[:, 0] - best.values[:, 1] >= 2 * errors[of]
+                best = part[row].topk(2, dim=1)
+                tokens[index] = best.indices[:, 0]
+                sure[index] = best.values[:, 0] - best.values[:, 1] >= 2 * errors[row]
             else:
-                tokens[place], sure[place] = draw(part, of, point_of[chosen].to(device), sampling, rounding=errors)
-            chosen_logits[place] = part[of, tokens[place]]
+                tokens[index], sure[index] = draw(
+                    part, row, points_of_answers[answers].to(device), sampling, rounding=errors
+                )
+            chosen_logits[index] = part[row, tokens[index]]
     normaliser = torch.cat(normalisers)
-    log_probs = chosen_logits - normaliser[node_of.to(device)]
+    log_probs = chosen_logits - normaliser[nodes_of_answers.to(device)]
     broken = (~torch.isfinite(normaliser)).nonzero().squeeze(1)
     return Step(tokens.tolist(), log_probs.tolist(), sure.tolist(), broken.tolist())

@@ -1,8 +1,8 @@
-"""Many prompts and the trees of tokens behind them, read together without padding; every key is computed once.
+"""Many prompts and the trees of tokens behind them, read in one pass without padding; every key is computed once.
 
-A prompt has a cache slot: its KV cache, followed by that of its answers' tokens. The new tokens of all slots go through
-the model as one sequence; only attention is computed slot by slot, by a function that transformers calls in place of
-the model's. A model that computes attention differently is detected by `unreadable`, an error, or the comparison.
+A prompt has a cache slot: its KV cache, followed by that of its replies' tokens. The new tokens of all slots go through
+the model as one sequence. Attention alone is computed slot by slot, by a function that transformers calls in place of
+the model's. A model with other attention is detected by `unreadable`, by an error, or by the comparison.
 """
 
 import itertools
@@ -24,18 +24,18 @@ from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.reading import has_sliding_window
 
 Keys = tuple[torch.Tensor, torch.Tensor]
-"""A layer's KV cache: keys and values, (slots, heads, tokens of a slot, size of a head) each."""
+"""KV cache of a layer: keys and values, (slots, heads, tokens of a slot, size of a head) each."""
 
 _NAME = "swaymeter_slots"
-_STEP = 8  # the number of keys is rounded up to this, as attention kernels of GPUs require
-_AT_ONCE = {"cpu": 8, "cuda": 1 << 16}  # slots in one call of attention: few have little padding, many keep a GPU busy
-_MASK = 1 << 26  # entries of a call's mask, so that one long prompt does not make all of them long
+_STEP = 8  # key counts are rounded up to a multiple, as attention kernels of GPUs require
+_AT_ONCE = {"cpu": 8, "cuda": 1 << 16}  # slots in a call of attention: few need little padding, many keep a GPU busy
+_MASK = 1 << 26  # limit of the entries of a mask, so that a long prompt does not lengthen the others
 _PADDING = {"cpu": 64, "cuda": 4096}  # tokens of padding that cost less than another call
-_BLOCK = {"cpu": 128, "cuda": 1024}  # tokens of a prompt that attend at once, to what the last of them sees
+_BLOCK = {"cpu": 128, "cuda": 1024}  # tokens of a prompt that attend in one call
 
 
 class Slots:
-    """Cache slots for prompts of at most `slot_tokens` tokens, their answers included; `read` fills them."""
+    """Cache slots for prompts of at most `slot_tokens` tokens, replies included; `read` fills them."""
 
     def __init__(self, model: Network, slots: int, slot_tokens: int) -> None:
         self._shape = slots, -(-slot_tokens // _STEP) * _STEP
@@ -45,34 +45,36 @@ class Slots:
         self.at_once, self.padding, self.block = _AT_ONCE[kind], _PADDING[kind], _BLOCK[kind]
 
     def prefilled(self, slot: int, prompt: Tokens, start: int, stop: int) -> "New":
-        """The tokens of a prompt from `start`, behind what its slot holds, to `stop`; logits after its last one."""
-        places = np.arange(start, stop)
-        seen = np.arange(stop) <= places[:, None]
-        return New(self, slot, list(prompt[start:stop]), places, places, seen, ends=int(stop == len(prompt)))
+        """Return the tokens of a prompt from `start`, behind its cached prefix, to `stop`; the last has logits."""
+        indices = np.arange(start, stop)
+        seen = np.arange(stop) <= indices[:, None]
+        return New(self, slot, list(prompt[start:stop]), indices, indices, seen, ends=int(stop == len(prompt)))
 
     def decoded(self, nodes: Sequence[Node], *, without: bool = False) -> "list[New]":
-        """The last token of every node, those of a slot one after the other.
+        """Return the last token of every node, grouped by slot.
 
-        without: these are slots of prompts without their contexts, behind which tokens lie as behind the prompt itself.
+        Args:
+            nodes: nodes of replies.
+            without: True for slots of prompts without their contexts; indices shift by the difference of the lengths.
         """
         news = []
         for slot, group in itertools.groupby(nodes, key=lambda node: node.tree.slot):
-            of_slot = list(group)
-            tree = of_slot[0].tree
+            siblings = list(group)
+            tree = siblings[0].tree
             start = len(tree.without or ()) if without else len(tree.prompt)
-            held = [node.places + (start - len(tree.prompt)) for node in of_slot]
-            positions = np.array([start + len(node.tokens) - 1 for node in of_slot])
-            seen = np.zeros((len(of_slot), 1 + max(int(places.max()) for places in held)), dtype=bool)
+            key_indices = [node.key_indices + (start - len(tree.prompt)) for node in siblings]
+            positions = np.array([start + len(node.tokens) - 1 for node in siblings])
+            seen = np.zeros((len(siblings), 1 + max(int(indices.max()) for indices in key_indices)), dtype=bool)
             seen[:, :start] = True
-            for row, places in enumerate(held):
-                seen[row, places] = True
-            last = np.array([places[-1] for places in held])
-            tokens = [node.tokens[-1] for node in of_slot]
-            news.append(New(self, slot, tokens, last, positions, seen, ends=len(tokens)))
+            for row, indices in enumerate(key_indices):
+                seen[row, indices] = True
+            last_indices = np.array([indices[-1] for indices in key_indices])
+            tokens = [node.tokens[-1] for node in siblings]
+            news.append(New(self, slot, tokens, last_indices, positions, seen, ends=len(tokens)))
         return news
 
     def layer(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> Keys:
-        """A layer of them, made like new keys and values where it is the first time."""
+        """Return the keys and values of a layer, which are allocated on first use."""
         if layer not in self._layers:
             slots, slot_tokens = self._shape
             whole = [new.new_zeros((slots, new.shape[1], slot_tokens, new.shape[3])) for new in (keys, values)]
@@ -81,7 +83,7 @@ class Slots:
 
     @torch.inference_mode()
     def copy(self, source: int, targets: Sequence[int], tokens: int) -> None:
-        """Copies the keys and values of the first tokens of a slot into others."""
+        """Copy the keys and values of the first tokens of a slot into other slots."""
         for layer in self._layers.values():
             for whole in layer:
                 whole[list(targets), :, :tokens] = whole[source, :, :tokens]
@@ -90,15 +92,22 @@ class Slots:
 
 @dataclass(frozen=True, eq=False)
 class New:
-    """New tokens of a slot: n tokens, their places there, positions in the text, and what each attends to: (n, _).
+    """New tokens of a slot.
 
-    ends: the last of them after which logits are returned.
+    Attributes:
+        of: the slots.
+        slot: the number of the slot.
+        tokens: (n,), the tokens.
+        indices: (n,), their indices in the slot.
+        positions: (n,), their positions in the text.
+        seen: (n, _), True for the indices that each token attends to.
+        ends: number of last tokens that return logits.
     """
 
     of: Slots
     slot: int
     tokens: list[int]
-    places: NDArray[np.int64]
+    indices: NDArray[np.int64]
     positions: NDArray[np.int64]
     seen: NDArray[np.bool_]
     ends: int
@@ -106,9 +115,9 @@ class New:
 
 @torch.inference_mode()
 def read(model: Network, news: Sequence[New]) -> torch.Tensor:
-    """One pass over new tokens, those of the same Slots together: the logits after their ends, (n, V)."""
+    """Read new tokens in one pass, grouped by their slots, and return the logits after their ends, (n, V)."""
     for new in news:
-        new.of.positions[new.slot, new.places] = new.positions
+        new.of.positions[new.slot, new.indices] = new.positions
     tokens, positions = (np.concatenate([getattr(new, name) for new in news]) for name in ("tokens", "positions"))
     stops = np.cumsum([len(new.tokens) for new in news]).tolist()
     forward_pass = _Pass(_calls(news))
@@ -118,7 +127,7 @@ def read(model: Network, news: Sequence[New]) -> torch.Tensor:
             position_ids=torch.from_numpy(positions).unsqueeze(0).to(model.device),
             past_key_values=forward_pass,
             use_cache=True,
-            # A tensor would be moved to another GPU than the states of a spread model.
+            # A tensor would be moved to another GPU than the states of a model that is spread.
             logits_to_keep=[end for new, stop in zip(news, stops, strict=True) for end in range(stop - new.ends, stop)],
         )
     if not forward_pass.windows:
@@ -130,24 +139,24 @@ def read(model: Network, news: Sequence[New]) -> torch.Tensor:
 
 
 class _Indices(NamedTuple):
-    """The slots of a call; and row, column, slot and place in the slot of every token: (n,) each."""
+    """The slots of a call; row, column, slot and index in the slot of every token, (n,) each."""
 
     slots: torch.Tensor
     row: torch.Tensor
     column: torch.Tensor
     slot: torch.Tensor
-    place: torch.Tensor
+    key: torch.Tensor
 
 
 class _Block(NamedTuple):
-    """The columns of a call that attend at once, and the places that they attend to."""
+    """Columns of a call that attend together, and the indices that they attend to."""
 
     columns: slice
-    places: slice
+    indices: slice
 
 
 class _Call:
-    """A call of attention for a few slots: its tokens of the pass, and (rows, columns, places) what each has seen."""
+    """A call of attention for a few slots: its tokens of the pass, and its mask, (rows, columns, indices)."""
 
     def __init__(self, news: Sequence[New], start: int) -> None:
         self.of = news[0].of
@@ -156,45 +165,45 @@ class _Call:
         slots = [new.slot for new in news]
         rows, columns = len(news), max(counts)
         self.tokens = slice(start, start + sum(counts))
-        # A slice where the slots follow each other, so that no key is copied.
+        # Consecutive slots are a slice, so that no key is copied.
         self.in_line = slice(slots[0], slots[0] + rows) if slots == [*range(slots[0], slots[0] + rows)] else None
         indices = (
             np.array(slots),
             np.repeat(np.arange(rows), counts),
             np.concatenate([np.arange(count) for count in counts]),
             np.repeat(slots, counts),
-            np.concatenate([new.places for new in news]),
+            np.concatenate([new.indices for new in news]),
         )
         self._indices = {torch.device("cpu"): _Indices(*map(torch.from_numpy, indices))}
         self._masks: dict[tuple[Any, ...], torch.Tensor] = {}
-        places = min(positions.shape[1], -(-max(new.seen.shape[1] for new in news) // _STEP) * _STEP)
-        self.seen = np.zeros((rows, columns, places), dtype=bool)
+        size = min(positions.shape[1], -(-max(new.seen.shape[1] for new in news) // _STEP) * _STEP)
+        self.seen = np.zeros((rows, columns, size), dtype=bool)
         for row, new in enumerate(news):
             self.seen[row, : len(new.tokens), : new.seen.shape[1]] = new.seen
         self.blocks = [self._block(start) for start in range(0, columns, self.of.block)]
-        self._positions = [(new.positions, positions[new.slot, :places].copy()) for new in news]
+        self._positions = [(new.positions, positions[new.slot, :size].copy()) for new in news]
 
     def _block(self, start: int) -> _Block:
-        """The columns from this one on that attend together; the places up to the last that one of them sees."""
+        """Return the columns from `start` on that attend together, and the indices up to the last that they see."""
         columns = slice(start, min(start + self.of.block, self.seen.shape[1]))
         last = int(np.flatnonzero(np.any(self.seen[:, columns], axis=(0, 1))).max())
         return _Block(columns, slice(0, min(self.seen.shape[2], -(-(last + 1) // _STEP) * _STEP)))
 
     def on(self, device: torch.device) -> _Indices:
-        """Where its tokens are, on a device."""
+        """Return the indices of its tokens on a device."""
         if device not in self._indices:
             self._indices[device] = _Indices(*(tensor.to(device) for tensor in self._indices[torch.device("cpu")]))
         return self._indices[device]
 
     def mask(self, block: _Block, window: int | None, shared: int, like: torch.Tensor) -> torch.Tensor:
-        """A block's additive mask, (rows, 1, shared x columns, places): 0 where a token attends, else the minimum."""
+        """Return a block's additive mask, (rows, 1, shared x columns, indices): 0 where a token attends."""
         key = (block.columns.start, window, shared, like.dtype, like.device)
         if key not in self._masks:
-            seen = self.seen[:, block.columns, block.places]
+            seen = self.seen[:, block.columns, block.indices]
             if window is not None:
                 seen = seen.copy()
                 for row, (own, cached) in enumerate(self._positions):
-                    near = own[block.columns, None] - cached[block.places] < window
+                    near = own[block.columns, None] - cached[block.indices] < window
                     seen[row, : len(near)] &= near
             hidden = torch.from_numpy(~seen).to(like.device).unsqueeze(1).repeat(1, 1, shared, 1)
             mask = torch.zeros(hidden.shape, dtype=like.dtype, device=like.device)
@@ -204,45 +213,45 @@ class _Call:
 
 def _calls(news: Sequence[New]) -> list[_Call]:
     calls, start = list[_Call](), 0
-    together: list[New] = []
+    batch: list[New] = []
     for new in [*news, None]:
-        if together and (new is None or not _fits(new, together)):
-            calls.append(_Call(together, start))
-            together, start = [], calls[-1].tokens.stop
+        if batch and (new is None or not _fits(new, batch)):
+            calls.append(_Call(batch, start))
+            batch, start = [], calls[-1].tokens.stop
         if new is not None:
-            together.append(new)
+            batch.append(new)
     return calls
 
 
-def _fits(new: New, together: Sequence[New]) -> bool:
-    """Whether another slot's tokens may go into a call with these: not too large, nor mostly padding."""
-    of, more = together[0].of, [*together, new]
-    columns = max(len(one.tokens) for one in more)
-    tokens = sum(len(one.tokens) for one in more)
+def _fits(new: New, batch: Sequence[New]) -> bool:
+    """Return True if a slot's tokens fit into a call: neither too large nor mostly padding."""
+    of, members = batch[0].of, [*batch, new]
+    columns = max(len(member.tokens) for member in members)
+    tokens = sum(len(member.tokens) for member in members)
     return (
         new.of is of
-        and len(more) <= of.at_once
-        and len(more) * columns * max(len(one.seen[0]) for one in more) <= _MASK
-        and len(more) * columns - tokens <= max(tokens, of.padding)
+        and len(members) <= of.at_once
+        and len(members) * columns * max(len(member.seen[0]) for member in members) <= _MASK
+        and len(members) * columns - tokens <= max(tokens, of.padding)
     )
 
 
 @contextmanager
 def _own_attention(model: Network, forward_pass: "_Pass") -> Iterator[None]:
-    """Within it, the model's attention is that of this pass."""
+    """Replace the model's attention by that of this pass."""
     with _swapping:
-        before = model.model.config._attn_implementation
+        previous = model.model.config._attn_implementation
         token = _reading.set(forward_pass)
         try:
             model.model.set_attn_implementation(_NAME)
             yield
         finally:
             _reading.reset(token)
-            model.model.set_attn_implementation(before)
+            model.model.set_attn_implementation(previous)
 
 
 class _Pass:
-    """The KV cache that the model gets in a pass."""
+    """The KV cache that the model receives in a pass."""
 
     def __init__(self, calls: Sequence[_Call]) -> None:
         self._calls = calls
@@ -252,44 +261,44 @@ class _Pass:
     def update(
         self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Writes the new keys and values, (1, heads, n, size), to their places in the slots."""
+        """Write the new keys and values, (1, heads, n, size), into the slots."""
         self._keys = {of: of.layer(layer_idx, keys, values) for of in dict.fromkeys(call.of for call in self._calls)}
         for call in self._calls:
             for whole, new in zip(self._keys[call.of], (keys, values), strict=True):
-                at = call.on(new.device)
-                whole[at.slot, :, at.place] = new[0, :, call.tokens].transpose(0, 1)
+                target = call.on(new.device)
+                whole[target.slot, :, target.key] = new[0, :, call.tokens].transpose(0, 1)
         return keys, values
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
         return 0  # unused by models that receive positions
 
     def attend(self, query: torch.Tensor, scaling: float | None, window: int | None) -> torch.Tensor:
-        """Attention of the new tokens, query (1, heads, n, size), to their slots: (1, n, heads, size of a value)."""
+        """Return attention of the new tokens, query (1, heads, n, size), to their slots: (1, n, heads, size)."""
         self.windows.add(window)
         _, heads, _, size = query.shape
         outputs = []
         for call in self._calls:
             keys, values = self._keys[call.of]
             shared = heads // keys.shape[1]
-            rows, columns, places = call.seen.shape
+            rows, columns, size = call.seen.shape
             padded = query.new_zeros((rows, columns, heads, size))
-            at = call.on(query.device)
-            slots = call.in_line or at.slots
-            padded[at.row, at.column] = query[0, :, call.tokens].transpose(0, 1)
-            own_keys, own_values = keys[slots, :, :places], values[slots, :, :places]
+            location = call.on(query.device)
+            slots = call.in_line or location.slots
+            padded[location.row, location.column] = query[0, :, call.tokens].transpose(0, 1)
+            own_keys, own_values = keys[slots, :, :size], values[slots, :, :size]
             by_key = padded.view(rows, columns, -1, shared, size)
             attended = []
             for block in call.blocks:
                 # Heads that share keys are laid side by side like further tokens, so that no key is repeated.
-                asking = by_key[:, block.columns].permute(0, 2, 3, 1, 4).flatten(2, 3)
-                mask, seen = call.mask(block, window, shared, query), block.places
+                queries = by_key[:, block.columns].permute(0, 2, 3, 1, 4).flatten(2, 3)
+                mask, indices = call.mask(block, window, shared, query), block.indices
                 out = torch.nn.functional.scaled_dot_product_attention(
-                    asking, own_keys[:, :, seen], own_values[:, :, seen], attn_mask=mask, scale=scaling
+                    queries, own_keys[:, :, indices], own_values[:, :, indices], attn_mask=mask, scale=scaling
                 )
                 out = out.reshape(rows, -1, shared, out.shape[2] // shared, out.shape[3])
                 attended.append(out.permute(0, 3, 1, 2, 4).flatten(2, 3))
             by_token = attended[0] if len(attended) == 1 else torch.cat(attended, dim=1)
-            outputs.append(by_token[at.row, at.column])
+            outputs.append(by_token[location.row, location.column])
         return torch.cat(outputs).unsqueeze(0)
 
 
@@ -301,9 +310,16 @@ _UNSUPPORTED = {"softcap": "a cap", "s_aux": "sinks", "position_bias": "a bias o
 
 
 def _attend(
-    module: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attention_mask: torch.Tensor | None, *,
-    scaling: float | None = None, sliding_window: int | None = None, **options: Any,
-) -> tuple[torch.Tensor, None]:  # fmt: skip
+    module: Any,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    *,
+    scaling: float | None = None,
+    sliding_window: int | None = None,
+    **options: Any,
+) -> tuple[torch.Tensor, None]:
     for option, name in _UNSUPPORTED.items():
         if options.get(option) is not None:
             raise NotImplementedError(f"its attention has {name}")

@@ -1,4 +1,4 @@
-"""The answers to one prompt while they are decoded: a tree, whose nodes are answers with the same tokens so far."""
+"""The replies to one prompt during decoding: a tree, whose nodes are replies with the same tokens so far."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -14,9 +14,15 @@ from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
 @dataclass(eq=False)
 class Node:
-    """Answers with a shared prefix, by their numbers; places: of their tokens' keys in the tree's slot.
+    """Replies with a shared prefix.
 
-    sums: of the distributions of their steps, (V,) float32.
+    Attributes:
+        tree: the tree of the prompt.
+        members: numbers of the replies.
+        sums: (V,) float32, the sum of the distributions of their steps.
+        tokens: the shared tokens.
+        log_probs: the log-probabilities of these tokens, nats.
+        key_indices: indices of these tokens' keys in the cache slot of the tree.
     """
 
     tree: "Tree"
@@ -24,7 +30,7 @@ class Node:
     sums: torch.Tensor
     tokens: tuple[int, ...] = ()
     log_probs: tuple[float, ...] = ()
-    places: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    key_indices: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
     def prompt(self) -> list[int]:
@@ -33,16 +39,22 @@ class Node:
 
     @property
     def without(self) -> list[int] | None:
-        """The same without the context; None where there is nothing to contrast with."""
+        """All tokens before the next one, without the context; None without a contrast."""
         return None if self.tree.without is None else [*self.tree.without, *self.tokens]
 
 
 @dataclass(eq=False)
 class Tree:
-    """The answers to the prompt of that number in a cache slot; live: nodes still decoded; ended: answers by number.
+    """The replies to one prompt in a cache slot.
 
-    points: (answers, steps) uniform numbers, NaN for greedy answers; without: the prompt without its context, whose own
-    slot has the same number, where a decoding contrasts the two.
+    Attributes:
+        number: number of the prompt.
+        prompt: its tokens.
+        points: (replies, steps) uniform numbers; NaN for greedy replies.
+        without: the prompt without its context, in a slot of the same number; None without a contrastive decoding.
+        slot: the cache slot.
+        live: nodes that are still decoded.
+        ended: replies by number.
     """
 
     number: int
@@ -59,22 +71,22 @@ class Tree:
         self._free = itertools.count(len(self.prompt))
 
     def anew(self) -> "Tree":
-        """The same prompt, none of whose answers has begun."""
+        """Return the tree of the same prompt before its replies began."""
         return Tree(self.number, self.prompt, self.points, self.without)
 
     @property
     def tokens(self) -> int:
-        """The tokens before its answers begin."""
+        """Number of tokens before the replies begin."""
         return len(self.prompt) + len(self.without or ())
 
-    def place(self) -> None:
-        """Gives the last tokens of the live nodes places that no live node still attends to: the lowest ones."""
-        if len(self.ended) > self._ended:  # only then are places free again
+    def assign_keys(self) -> None:
+        """Assign the last tokens of the live nodes to the lowest indices that no live node attends to."""
+        if len(self.ended) > self._ended:  # an ended reply frees its indices
             self._ended = len(self.ended)
-            taken = {place for node in self.live for place in node.places.tolist()}
-            self._free = (place for place in itertools.count(len(self.prompt)) if place not in taken)
+            used = {index for node in self.live for index in node.key_indices.tolist()}
+            self._free = (index for index in itertools.count(len(self.prompt)) if index not in used)
         for node in self.live:
-            node.places = np.append(node.places, next(self._free))
+            node.key_indices = np.append(node.key_indices, next(self._free))
 
 
 def by_beginning(trees: Sequence[Tree]) -> list[Tree]:

@@ -1,4 +1,4 @@
-"""Log-distributions of the next token for contexts x queries: by the prefix tree if a model allows it, else plainly."""
+"""Next-token distributions for contexts x queries: by the prefix tree if it is exact for a model, else plainly."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -8,7 +8,7 @@ import torch
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving
 from swaymeter.tasks.models.network import Network
-from swaymeter.tasks.models.next_token.alone import TOKENS_PER_PASS, CannotRead, Probe, way_of
+from swaymeter.tasks.models.next_token.alone import TOKENS_PER_PASS, CannotRead, Probe, choose_method
 from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.next_token.plain import BATCH, read_plain
 from swaymeter.tasks.models.next_token.reading import PrefixTree, Reading, read_contexts, unreadable
@@ -21,16 +21,20 @@ PLAIN = "plain"
 def next_token_by_query(
     model: Network, prompts: Sequence[Sequence[Tokens]], *, memory: int | None = None
 ) -> Iterator[tuple[int, Distributions]]:
-    """For each query its place and the distributions after every context, (n_contexts, V); queries in any order.
+    """Yield the index of each query and its distributions after every context, (n_contexts, V); queries in any order.
 
-    Distributions must be used before the next are requested: their memory is reused. prompts: [context][query] tokens;
-    memory: bytes that may be used besides the model, None for `memory_budget`.
+    Distributions must be used before the next ones are requested, because their memory is reused.
+
+    Args:
+        model: the network.
+        prompts: [context][query] tokens.
+        memory: bytes beside the model; None for `memory_budget`.
     """
     if engine_of_next_token(model, prompts) == PLAIN:
-        for place in range(len(prompts[0])):
-            of_query = [of_context[place] for of_context in prompts]
-            rows = TOKENS_PER_PASS[torch.device(model.device).type] // max(map(len, of_query))
-            yield place, Distributions.of(read_plain(model, of_query, batch_size=max(BATCH, rows)))
+        for query in range(len(prompts[0])):
+            prompts_of_query = [row[query] for row in prompts]
+            rows = TOKENS_PER_PASS[torch.device(model.device).type] // max(map(len, prompts_of_query))
+            yield query, Distributions.of(read_plain(model, prompts_of_query, batch_size=max(BATCH, rows)))
     else:
         yield from _by_prefix_tree(model, prompts, memory)
 
@@ -39,37 +43,37 @@ def _by_prefix_tree(
     model: Network, prompts: Sequence[Sequence[Tokens]], memory: int | None
 ) -> Iterator[tuple[int, Distributions]]:
     shared = SharedPrefixes(model, prompts, memory=memory)
-    kept: torch.Tensor | None = None  # (queries of a batch, contexts, V), in memory that every batch reuses
+    logits_by_context: torch.Tensor | None = None  # (queries of a batch, contexts, V); every batch reuses the memory
 
     @torch.inference_mode()
-    def keep(forward_pass: Pass) -> None:
-        nonlocal kept
+    def store(forward_pass: Pass) -> None:
+        nonlocal logits_by_context
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
-        if kept is None:
-            kept = logits.new_empty((shared.largest, len(prompts), logits.shape[2]))
+        if logits_by_context is None:
+            logits_by_context = logits.new_empty((shared.largest, len(prompts), logits.shape[2]))
         for row, context in enumerate(forward_pass.contexts):
-            kept[: len(forward_pass.units), context] = logits[row]
+            logits_by_context[: len(forward_pass.units), context] = logits[row]
 
-    for places in shared.read(keep):
-        assert kept is not None
-        for row, place in enumerate(places):
-            yield place, Distributions.of(kept[row])
+    for queries in shared.read(store):
+        assert logits_by_context is not None
+        for row, query in enumerate(queries):
+            yield query, Distributions.of(logits_by_context[row])
 
 
 def engine_of_next_token(model: Network, prompts: Sequence[Sequence[Tokens]]) -> str:
-    """The engine of next tokens after [context][query] tokens: a single query shares no prefix, and is read plainly."""
+    """Return the engine for [context][query] prompts; a single query shares no prefix and is read plainly."""
     return PLAIN if len(prompts[0]) == 1 else engine(model, prompts)
 
 
 def engine(model: Network, prompts: Sequence[Sequence[Tokens]], *, to_come: int = 0) -> str:
-    """The engine that reads this model, [context][query] tokens, with so many tokens to come behind each."""
-    flat = [prompt for of_context in prompts for prompt in of_context]
-    return way_of(model, flat, {PREFIX_TREE: partial(_of_probe, model)}, PLAIN, to_come=to_come, in_parts=True)
+    """Return the engine that reads [context][query] prompts with `to_come` tokens behind each."""
+    flat = [prompt for row in prompts for prompt in row]
+    return choose_method(model, flat, {PREFIX_TREE: partial(_read_probe, model)}, PLAIN, to_come=to_come, in_parts=True)
 
 
 @torch.inference_mode()
-def _of_probe(model: Network, probe: Probe) -> torch.Tensor:
-    """The logits after a probe's prompts, read as trees; and again with their last tokens as tokens that follow."""
+def _read_probe(model: Network, probe: Probe) -> torch.Tensor:
+    """Return the logits after a probe's prompts: as trees, and with their last tokens as tokens that follow."""
     if reason := unreadable(model):
         raise CannotRead(reason)
     with Halving(model, "prompts are rehearsed", 1).attempt(1, smallest=lambda: "two contexts and queries"):

@@ -1,7 +1,7 @@
 """Log-probabilities of complete answers: the tokens of an answer behind a query, and a token that ends it.
 
-Context, query and answer are tokenized as one text. The answers to a query are looked up behind the shared prefix of
-their prompts and the query alone: the whole query, or a little less where a token spans the seam.
+Context, query and answer are tokenized as one text. Answers are looked up behind the prefix that their prompts share
+with the query alone: the whole query, or a little less if a token spans the seam.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from swaymeter.tasks.models.next_token.shared import Pass, SharedPrefixes
 from swaymeter.tasks.models.prompts.template_options import end_tokens, vocabulary_texts
 from swaymeter.tasks.models.prompts.tokens import common_prefix_length, shortened, tokenized, tokenized_prompts
 
-# Prompts whose tokens are in memory at once, and distributions whose float32 copies are.
+# Limits of the prompts whose tokens are in memory, and of the distributions with float32 copies.
 _PROMPTS_AT_ONCE = 50_000
 _DISTRIBUTIONS_AT_ONCE = 256
 
@@ -40,22 +40,34 @@ def complete_answers(
     start_token: bool = True,
     by: tuple[str, Read] | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor, str]:
-    """The log-probabilities of complete answers, (n_queries, n_contexts, n_answers) in nats, float64, on the CPU.
+    """Return the log-probabilities of complete answers.
 
-    With them (n_queries, n_contexts), whether all distributions behind them are finite, and the engine that read them.
-    answers: different texts, put behind a query after a space; terminators: beginnings of tokens that end an answer;
-    prompts: [context][query] tokens; by: an engine, and how it reads prompts one by one, of a model that is not on this
-    machine. UsageError where no token ends an answer, ScoreError for a prompt that does not fit the context window, or
-    shares no token with its answers.
+    Args:
+        model: the network.
+        contexts: n_contexts texts.
+        queries: n_queries texts.
+        answers: different texts, put behind a query after a space.
+        terminators: beginnings of tokens that end an answer.
+        prompts: [context][query] tokens.
+        start_token: put the start token before every text.
+        by: name and reading function of another engine, for a model that is not on this machine.
+
+    Returns:
+        Nats, (n_queries, n_contexts, n_answers) float64 on the CPU; True if all distributions behind them are finite,
+        (n_queries, n_contexts); and the name of the engine.
+
+    Raises:
+        UsageError: no token ends an answer.
+        ScoreError: a prompt exceeds the context window, or shares no token with its answers.
     """
     longest = max(map(len, tokenized(model, [f" {answer}" for answer in answers], start_token=False)))
     engine_name, read = by or (engine(model, prompts, to_come=longest), partial(read_plain, model))
     look_up = cache(partial(_LookUp, stops=_stops(model, terminators), device=model.device))
-    some = max(1, _PROMPTS_AT_ONCE // (len(contexts) * (len(answers) + 1)))
+    size = max(1, _PROMPTS_AT_ONCE // (len(contexts) * (len(answers) + 1)))
     parts = []
-    for start in range(0, len(queries), some):
-        of_part = _prompts(model, contexts, queries[start : start + some], answers, start_token)
-        parts.append(_scored(model, of_part, len(answers) + 1, look_up, engine_name, read))
+    for start in range(0, len(queries), size):
+        part = _prompts(model, contexts, queries[start : start + size], answers, start_token)
+        parts.append(_scored(model, part, len(answers) + 1, look_up, engine_name, read))
     log_probs, sound = zip(*parts, strict=True)
     return torch.cat(log_probs), torch.cat(sound), engine_name
 
@@ -63,7 +75,7 @@ def complete_answers(
 def _stops(model: Network, terminators: Sequence[str]) -> list[int]:
     if "" in terminators:
         raise UsageError("a terminator is an empty text, with which every token begins; remove it")
-    texts = vocabulary_texts(model)[: model.vocabulary_size]  # a tokenizer may know more tokens than its model
+    texts = vocabulary_texts(model)[: model.vocabulary_size]  # a tokenizer may have more tokens than its model
     stops = end_tokens(model) | {token for token, text in enumerate(texts) if text.startswith(tuple(terminators))}
     if not stops:
         raise UsageError(f"no token of {model.name} ends an answer; use other terminators than {list(terminators)}")
@@ -79,51 +91,56 @@ def _scored(
     engine_name: str,
     read: Read,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """What `complete_answers` returns, for prompts as `_prompts` returns them; each: of a query, 1 + answers."""
+    """Score prompts of `_prompts`; `each` is 1 + answers, the prompts of a query. Return the first two results."""
     shape = (len(prompts[0]) // each, len(prompts))
     log_probs = torch.zeros((*shape, each - 1), dtype=torch.float64, device=model.device)
     sound = torch.zeros(shape, dtype=torch.bool, device=model.device)
 
-    def of(query: int, context: int) -> tuple[Tokens, list[Tokens], _LookUp]:
-        """A prompt's prefix, the prompt with each of the answers, and the logits to look up for it."""
+    def entry(query: int, context: int) -> tuple[Tokens, list[Tokens], _LookUp]:
+        """Return a prompt's prefix, the prompt with each answer, and its table of logits."""
         prefix, *wholes = prompts[context][query * each : (query + 1) * each]
         return prefix, wholes, look_up(tuple(tuple(whole[len(prefix) :]) for whole in wholes))
 
-    def keep(queries: Sequence[int], contexts: Sequence[int], lookups: Sequence[_LookUp], logits: torch.Tensor) -> None:
+    def store(
+        queries: Sequence[int], contexts: Sequence[int], lookups: Sequence[_LookUp], logits: torch.Tensor
+    ) -> None:
         rows = torch.tensor(contexts, device=logits.device)
         parts = torch.split(logits.flatten(0, 1), _DISTRIBUTIONS_AT_ONCE)
         normaliser = torch.cat([Distributions.of(part).log_normaliser for part in parts]).view(logits.shape[:2])
-        places = [len(lookup.places) for lookup in lookups]
-        of_queries = zip(torch.split(logits, places, dim=1), torch.split(normaliser, places, dim=1), strict=True)
+        sizes = [len(lookup.places) for lookup in lookups]
+        of_queries = zip(torch.split(logits, sizes, dim=1), torch.split(normaliser, sizes, dim=1), strict=True)
         for query, lookup, (logits_of, normaliser_of) in zip(queries, lookups, of_queries, strict=True):
             log_probs[query, rows] = lookup.log_probs(logits_of, normaliser_of)
             sound[query, rows] = torch.isfinite(normaliser_of).all(dim=1)
 
-    def take(forward_pass: Pass) -> None:
-        lookups = [of(query, forward_pass.contexts[0])[2] for query in forward_pass.units]
+    def store_pass(forward_pass: Pass) -> None:
+        lookups = [entry(query, forward_pass.contexts[0])[2] for query in forward_pass.units]
         nodes = [
             paths[answer][len(prefix) + depth - 1]
             for (prefix, *paths), lookup in zip(forward_pass.paths, lookups, strict=True)
             for answer, depth in lookup.places
         ]
-        keep(forward_pass.units, forward_pass.contexts, lookups, forward_pass.reading.logits(nodes))
+        store(forward_pass.units, forward_pass.contexts, lookups, forward_pass.reading.logits(nodes))
 
-    if engine_name == PREFIX_TREE:  # a query's answers are a tree behind its last token
+    if engine_name == PREFIX_TREE:  # the answers of a query are a tree behind its last token
         units = [range(start, start + each) for start in range(0, len(prompts[0]), each)]
-        for _ in SharedPrefixes(model, prompts, units=units, entries=each, inner=True).read(take):
+        for _ in SharedPrefixes(model, prompts, units=units, entries=each, inner=True).read(store_pass):
             pass
     else:  # a prompt for each token that is looked up
         for query, context in np.ndindex(*shape):
-            prefix, wholes, lookup = of(query, context)
+            prefix, wholes, lookup = entry(query, context)
             whole = [wholes[answer][: len(prefix) + depth] for answer, depth in lookup.places]
-            keep([query], [context], [lookup], read(whole).unsqueeze(0))
+            store([query], [context], [lookup], read(whole).unsqueeze(0))
     return log_probs.cpu(), sound.cpu()
 
 
 class _LookUp:
-    """Which logits give the log-probabilities of answers with these tails, their tokens behind their shared prefix.
+    """Table of the logits that give the log-probabilities of answers with these tails.
 
-    places: where tokens are looked up, each once, as an answer and how many of its tokens are before.
+    A tail is the tokens of an answer behind the shared prefix.
+
+    Attributes:
+        places: the distinct nodes to look up, as an answer and the number of its tokens before.
     """
 
     def __init__(self, tails: Sequence[tuple[int, ...]], stops: Sequence[int], device: str) -> None:
@@ -140,10 +157,10 @@ class _LookUp:
             before[answer, : len(tail)] = [row[tail[:depth]] for depth in range(len(tail))]
             tokens[answer, : len(tail)], real[answer, : len(tail)] = tail, True
         goes_on = np.zeros((len(row), len(stops)), bool)
-        column = {stop: place for place, stop in enumerate(stops)}
-        for some in row:
-            if some and some[-1] in column:
-                goes_on[row[some[:-1]], column[some[-1]]] = True
+        columns = {stop: column for column, stop in enumerate(stops)}
+        for prefix in row:
+            if prefix and prefix[-1] in columns:
+                goes_on[row[prefix[:-1]], columns[prefix[-1]]] = True
         ends = np.array([row[tail] for tail in tails])
 
         self._before, self._tokens = torch.from_numpy(before).to(device), torch.from_numpy(tokens).to(device)
@@ -153,7 +170,7 @@ class _LookUp:
         self._goes_on = torch.from_numpy(goes_on[ends]).to(device)
 
     def log_probs(self, logits: torch.Tensor, normaliser: torch.Tensor) -> torch.Tensor:
-        """The log p of every complete answer, (B, answers); logits: (B, places, V); normaliser: (B, places)."""
+        """Return log p of every complete answer, (B, answers), from logits (B, places, V) and normalisers."""
         steps = logits[:, self._before, self._tokens].double() - normaliser[:, self._before]
         ends = logits[:, self._ends, self._stops].float() - normaliser[:, self._ends]
         ended = ends.masked_fill(self._goes_on, -torch.inf).logsumexp(dim=2)
@@ -163,14 +180,14 @@ class _LookUp:
 def _prompts(
     model: Network, contexts: Sequence[str], queries: Sequence[str], answers: Sequence[str], start_token: bool
 ) -> list[list[Tokens]]:
-    """[context][query x (1 + answers)]: the shared prefix of a query's prompts, then the prompt with each answer."""
+    """Return [context][query x (1 + answers)]: the prefix that a query's prompts share, then each prompt."""
     texts: list[str] = []
     for query in queries:
         space = "" if query[-1:].isspace() else " "
         texts += [query, *(f"{query}{space}{answer}" for answer in answers)]
     prompts: list[list[Tokens]] = []
-    of_contexts = tokenized_prompts(model, contexts, texts, start_token=start_token)
-    for context, wholes in zip(contexts, of_contexts, strict=True):
+    prompts_by_context = tokenized_prompts(model, contexts, texts, start_token=start_token)
+    for context, wholes in zip(contexts, prompts_by_context, strict=True):
         for start in range(0, len(texts), len(answers) + 1):
             wholes[start] = wholes[start][: common_prefix_length(wholes[start : start + len(answers) + 1], left=0)]
             if not wholes[start]:

@@ -5,20 +5,22 @@ from dataclasses import dataclass
 
 import torch
 
-# Entries that are processed at once on a CPU, so that they stay in its cache: three times as fast as whole rows.
+# Entries processed together on a CPU, so that they stay in its cache: three times as fast as whole rows.
 _ROWS_AT_ONCE = 1 << 21
 _SLICE_AT_ONCE = 1 << 18
 
-# KL in nats between two computations that counts as rounding; a wrong mask or position changes it by far more.
+# KL in nats between two computations that counts as rounding; a wrong mask or position exceeds it by far.
 _ROUNDING = {"float32": 1e-6, "float16": 1e-3}
 _ROUNDING_OF_SHORT_DTYPES = 2e-2
 
 
 @dataclass(frozen=True, eq=False)
 class Distributions:
-    """Distributions over the vocabulary: logits: (n, V), in any dtype; log_normaliser: (n,) nats, float32.
+    """Distributions over the vocabulary: log p(a) = logits[a] - log_normaliser.
 
-    log p(a) = logits[a] - log_normaliser, which is not finite where a logit is not, so that checking it is enough.
+    Attributes:
+        logits: (n, V), in any dtype.
+        log_normaliser: (n,) nats, float32; not finite if one of the logits is not.
     """
 
     logits: torch.Tensor
@@ -26,49 +28,49 @@ class Distributions:
 
     @classmethod
     def of(cls, logits: torch.Tensor) -> "Distributions":
-        """The distributions of logits, or log-probabilities, (n, V)."""
+        """Return the distributions of logits, or of log-probabilities, (n, V)."""
         rows = max(1, len(logits) if logits.is_cuda else _ROWS_AT_ONCE // logits.shape[1])
         return cls(logits, torch.cat([normaliser_of(part.float()) for part in torch.split(logits, rows)]))
 
     def are_alike(self) -> torch.Tensor:
-        """Whether all of them are the same to the last bit: () bool, on their device, so that no GPU has to wait."""
+        """Return True if all are the same to the last bit: () bool on their device, so that no GPU has to wait."""
         alike = (self.log_normaliser == self.log_normaliser[0]).all()
-        if not self.logits.is_cuda and not alike:  # nearly always: then the logits need not be compared
+        if not self.logits.is_cuda and not alike:  # nearly always, so that the logits need no comparison
             return alike
         return alike & (self.logits == self.logits[0]).all()
 
     def log_probs(self) -> torch.Tensor:
-        """All of them, (n, V) in nats, float32."""
+        """Return log-probabilities, (n, V) nats, float32."""
         return self.logits.float() - self.log_normaliser.unsqueeze(1)
 
     def slices(self) -> Iterator[torch.Tensor]:
-        """The log-probabilities in slices of the vocabulary, (n, some) each."""
+        """Yield the log-probabilities in slices of the vocabulary, (n, width) each."""
         entries = self.logits.shape[1]
-        some = entries if self.logits.is_cuda else max(1, _SLICE_AT_ONCE // len(self.logits))
-        for part in torch.split(self.logits, some, dim=1):
+        width = entries if self.logits.is_cuda else max(1, _SLICE_AT_ONCE // len(self.logits))
+        for part in torch.split(self.logits, width, dim=1):
             yield part.float() - self.log_normaliser.unsqueeze(1)
 
 
 def normaliser_of(logits: torch.Tensor) -> torch.Tensor:
-    """The logsumexp of each row of logits (n, V): (n,); NaN or infinite where one of the logits is, -inf included."""
+    """Return the logsumexp of each row of logits (n, V), (n,); NaN or infinite if a logit is, -inf included."""
     lowest = logits.amin(dim=1)
     return torch.logsumexp(logits, dim=1).masked_fill_(lowest == -torch.inf, torch.nan)
 
 
 def divergences(p: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
-    """KL(p || q) of each of some log-distributions (n, V): (n,) nats, in their dtype.
+    """Return KL(p || q) of each of the log-distributions (n, V): (n,) nats, in their dtype.
 
-    Summed as p log(p / q) - p + q, which is the same for whole distributions, never negative term by term, and of
-    second order in the rounding of their normalisers.
+    The sum of p log(p / q) - p + q is the same for normalised distributions. Its terms are never negative, and it is of
+    second order in the rounding of the normalisers.
     """
     return (p.exp() * (p - q) - p.exp() + q.exp()).sum(dim=1)
 
 
 def divergence(p: torch.Tensor, q: torch.Tensor) -> float:
-    """The largest KL(p || q) of log-distributions (n, V), in nats."""
+    """Return the largest KL(p || q) of log-distributions (n, V), in nats."""
     return float(divergences(p, q).max())
 
 
 def is_rounding(apart: float, dtype: str) -> bool:
-    """Whether a divergence of two computations is within a dtype's rounding; False for a NaN."""
+    """Return True if a divergence of two computations is within a dtype's rounding; False for a NaN."""
     return apart <= _ROUNDING.get(dtype, _ROUNDING_OF_SHORT_DTYPES)

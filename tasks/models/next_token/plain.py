@@ -1,7 +1,7 @@
 """The plain engine: complete prompts in batches, without a KV cache, sorted by length and never cut.
 
-They are padded on the left where that gives what each gives alone, else batches are of equal length, or of one prompt.
-Long prompts are so few at once that a pass has no more tokens than a limit.
+Batches are padded on the left if that is exact for the model, else they have prompts of equal length or a single
+prompt. A batch of long prompts is small, because a pass has a limit of tokens.
 """
 
 from collections import deque
@@ -15,7 +15,14 @@ import torch
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving
 from swaymeter.tasks.models.network import Network
-from swaymeter.tasks.models.next_token.alone import TOKENS_PER_PASS, Probe, long_positions, read_equal, single, way_of
+from swaymeter.tasks.models.next_token.alone import (
+    TOKENS_PER_PASS,
+    Probe,
+    choose_method,
+    long_positions,
+    read_equal,
+    single,
+)
 
 BATCH = 32
 PADDED = "padded batches"
@@ -26,25 +33,34 @@ ALONE = "one at a time"
 def read_plain(
     model: Network, prompts: Sequence[Tokens], *, batch_size: int | None = None, to_come: int = 0
 ) -> torch.Tensor:
-    """The logits after prompts, (n, V), in the model's dtype, on its device; ScoreError where none fits the memory.
+    """Return the logits after prompts, (n, V), in the model's dtype, on its device.
 
-    to_come: most tokens that they grow by, if they are read again with each.
+    Args:
+        model: the network.
+        prompts: tokens of each prompt.
+        batch_size: limit of a batch; None for the default.
+        to_come: limit of the tokens by which the prompts grow if they are read again.
+
+    Raises:
+        ScoreError: a single prompt does not fit the memory.
     """
     if len(prompts) == 1:
         return _in_batches(model, prompts, ALONE, BATCH)
     sides: dict[bool, list[int]] = {}
-    for place, prompt in enumerate(prompts):
-        sides.setdefault(long_positions(model, len(prompt)), []).append(place)
+    for index, prompt in enumerate(prompts):
+        sides.setdefault(long_positions(model, len(prompt)), []).append(index)
     parts = []
-    for places in sides.values():
-        some = [prompts[place] for place in places]
-        ways = {way: partial(_read_probe, model, way) for way in (PADDED, EQUAL)}
-        parts.append(_in_batches(model, some, way_of(model, some, ways, ALONE, to_come=to_come), batch_size or BATCH))
+    for indices in sides.values():
+        group = [prompts[index] for index in indices]
+        methods = {method: partial(_read_probe, model, method) for method in (PADDED, EQUAL)}
+        parts.append(
+            _in_batches(model, group, choose_method(model, group, methods, ALONE, to_come=to_come), batch_size or BATCH)
+        )
     return torch.cat(parts)[np.argsort(np.concatenate(list(sides.values())))]
 
 
 def likeliest(model: Network, prompts: Sequence[Tokens], count: int) -> list[Mapping[str, float]]:
-    """After each prompt, the log-probabilities (nats) of the likeliest tokens by `token_id:N`."""
+    """Return for each prompt the log-probabilities (nats) of the likeliest tokens by `token_id:N`."""
     values, ids = torch.log_softmax(read_plain(model, prompts).float(), dim=1).topk(min(count, model.vocabulary_size))
     return [
         {f"token_id:{token}": value for token, value in zip(of_ids, of_values, strict=True)}
@@ -52,33 +68,35 @@ def likeliest(model: Network, prompts: Sequence[Tokens], count: int) -> list[Map
     ]
 
 
-def _read_probe(model: Network, way: str, probe: Probe) -> torch.Tensor:
-    # Padding is text here, so that a model that reads it gives another answer by far more than any dtype rounds.
-    return _in_batches(model, probe.all, way, len(probe.all), padding=probe.contexts[1])
+def _read_probe(model: Network, method: str, probe: Probe) -> torch.Tensor:
+    # Padding is text here, so that a model that attends to it differs by far more than rounding.
+    return _in_batches(model, probe.all, method, len(probe.all), padding=probe.contexts[1])
 
 
 def _in_batches(
-    model: Network, prompts: Sequence[Tokens], way: str, batch_size: int, *, padding: Tokens = ()
+    model: Network, prompts: Sequence[Tokens], method: str, batch_size: int, *, padding: Tokens = ()
 ) -> torch.Tensor:
-    order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
+    order = sorted(range(len(prompts)), key=lambda index: len(prompts[index]))
     waiting = deque(order)
     parts: list[torch.Tensor] = []
-    most = TOKENS_PER_PASS[torch.device(model.device).type]
-    halving = Halving(model, "prompts are read", 1 if way == ALONE else batch_size)
+    max_tokens = TOKENS_PER_PASS[torch.device(model.device).type]
+    halving = Halving(model, "prompts are read", 1 if method == ALONE else batch_size)
     while waiting:
-        places = list(islice(waiting, halving.amounts[0]))
-        while not padding and len(places) > 1 and len(places) * len(prompts[places[-1]]) > most:
-            places.pop()
-        batch = [prompts[place] for place in places if way == PADDED or len(prompts[place]) == len(prompts[waiting[0]])]
+        indices = list(islice(waiting, halving.amounts[0]))
+        while not padding and len(indices) > 1 and len(indices) * len(prompts[indices[-1]]) > max_tokens:
+            indices.pop()
+        batch = [
+            prompts[index] for index in indices if method == PADDED or len(prompts[index]) == len(prompts[waiting[0]])
+        ]
         with halving.attempt(len(batch), smallest=partial(single, model, batch[0])):
-            parts.append(_read(model, batch, padding) if way == PADDED else read_equal(model, batch))
+            parts.append(_read(model, batch, padding) if method == PADDED else read_equal(model, batch))
             for _ in batch:
                 waiting.popleft()
     return torch.cat(parts)[np.argsort(order)]
 
 
 def left_padded(tokens: Sequence[Tokens], device: str, *, padding: Tokens = ()) -> tuple[torch.Tensor, torch.Tensor]:
-    """Token ids padded on the left, and the mask of what is not padding, (n, longest); padding: what is beneath."""
+    """Return token ids padded on the left by `padding`, and the mask of what is not padding, (n, longest) each."""
     longest = max(map(len, tokens))
     ids, mask = np.zeros((2, len(tokens), longest), dtype=np.int64)
     for row, ids_of_prompt in enumerate(tokens):
@@ -89,7 +107,7 @@ def left_padded(tokens: Sequence[Tokens], device: str, *, padding: Tokens = ()) 
 
 
 def forward_options(model: Network, mask: torch.Tensor) -> dict[str, object]:
-    """The arguments of a padded batch besides its ids, as far as this model's forward has them."""
+    """Return the arguments of a padded batch beside its ids that this model's forward pass takes."""
     positions = {"position_ids": (mask.cumsum(dim=1) - 1).clamp(min=0)} if "position_ids" in model.takes else {}
     return {"attention_mask": mask, **positions, **model.keeping(1)}
 

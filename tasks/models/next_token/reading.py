@@ -1,9 +1,9 @@
-"""A tree of tokens read after each of several contexts in one forward pass of the model.
+"""A tree of tokens read after each of several contexts in one forward pass.
 
-A mask lets a token attend to its context and its own ancestors, and its position is the context's length plus its
-depth, so that every path is read as if it were alone. The mask is additive and four-dimensional, which is exact in
-eager and sdpa attention alike; it includes a sliding window. What is long is read in chunks, so that a mask has the
-rows of a chunk, and memory grows as the number of tokens does.
+A mask lets a token attend to its context and its own ancestors. Its position is the context's length plus its depth, so
+that every path is read like a prompt of its own. The mask is additive and four-dimensional, which is exact in eager and
+sdpa attention alike; it includes a sliding window. Long inputs are read in chunks, so that a mask has the rows of a
+chunk, and memory grows like the number of tokens.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,17 +18,21 @@ from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
 LayerCache = list[tuple[torch.Tensor, torch.Tensor]]
-"""The KV cache of each layer, (rows, heads, tokens, size of a head)."""
+"""KV cache of each layer, (rows, heads, tokens, size of a head)."""
 
 CHUNK = {"cpu": 512, "cuda": 4096}
-"""Most tokens of a row that are read in a pass."""
+"""Limit of a row's tokens in a pass."""
 
 
 @dataclass(frozen=True, eq=False)
 class PrefixTree:
-    """Sequences of tokens, merged at their shared prefixes; tokens, depths: (n,), a parent before its children.
+    """Sequences of tokens, merged at their shared prefixes.
 
-    ancestors: (n, n) whether the column's node is the row's or above it; paths: of each sequence, its nodes in order.
+    Attributes:
+        tokens: (n,), the token of each node; a parent precedes its children.
+        depths: (n,), the depth of each node.
+        ancestors: (n, n), True if the column's node is the row's node or above it.
+        paths: the nodes of each sequence, in order.
     """
 
     tokens: torch.Tensor
@@ -41,7 +45,7 @@ class PrefixTree:
 
     @classmethod
     def of(cls, sequences: Sequence[Tokens], *, device: str = "cpu") -> "PrefixTree":
-        """The tree of sequences, none of them empty, with its tensors on a device."""
+        """Return the tree of sequences, none of them empty, with its tensors on a device."""
         nodes: dict[tuple[int, int], int] = {}
         paths = [path_of(sequence, nodes) for sequence in sequences]
         ancestors = torch.eye(len(nodes), dtype=torch.bool)
@@ -53,7 +57,7 @@ class PrefixTree:
 
 
 def path_of(sequence: Tokens, nodes: dict[tuple[int, int], int]) -> list[int]:
-    """The nodes of a sequence; nodes: by their parent, -1 for none, and token, to which those that lack are added."""
+    """Return the nodes of a sequence, and add missing ones to `nodes`, by parent (-1 for none) and token."""
     path: list[int] = []
     for token in sequence:
         path.append(nodes.setdefault((path[-1] if path else -1, token), len(nodes)))
@@ -61,12 +65,12 @@ def path_of(sequence: Tokens, nodes: dict[tuple[int, int], int]) -> list[int]:
 
 
 def unreadable(model: Network) -> str | None:
-    """Why this model cannot read trees, as far as its configuration and forward show; None where it can."""
-    known = model.takes
-    lacking = [name for name in ("position_ids", "past_key_values", "logits_to_keep") if name not in known]
+    """Return the reason why this model cannot read trees, by its configuration and forward pass; None if it can."""
+    parameters = model.takes
+    lacking = [name for name in ("position_ids", "past_key_values", "logits_to_keep") if name not in parameters]
     if lacking:
         return f"its forward pass does not take {', '.join(lacking)}"
-    # GPT-Neo's local layers mask keys by their place in memory, whatever the mask.
+    # GPT-Neo's local layers mask keys by their index in memory, whatever the mask.
     types = {*_layer_types(model), *getattr(model.model.config, "attention_layers", ())}
     if strange := types - {"full_attention", "sliding_attention", "global"}:
         return f"it has layers of {', '.join(sorted(strange))}"
@@ -75,7 +79,13 @@ def unreadable(model: Network) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class ContextBatch:
-    """Contexts, padded on the right: rows: (B,) their places; lengths: (B,) their tokens; keys: their KV cache."""
+    """Contexts, padded on the right.
+
+    Attributes:
+        rows: (B,), indices of the contexts.
+        lengths: (B,), tokens of each context.
+        keys: their KV cache.
+    """
 
     rows: list[int]
     lengths: torch.Tensor
@@ -83,12 +93,12 @@ class ContextBatch:
 
     @property
     def bytes(self) -> int:
-        """The size of the KV cache."""
+        """Size of the KV cache in bytes."""
         return sum(part.numel() * part.element_size() for layer in self.keys for part in layer)
 
 
 class _Keys:
-    """The KV cache that a model's attention gets: earlier keys and values precede the new ones."""
+    """The KV cache that a model's attention receives: earlier keys and values precede the new ones."""
 
     def __init__(self, before: Sequence[LayerCache], *, keep: bool) -> None:
         self._before, self._keep = list(before), keep
@@ -102,15 +112,15 @@ class _Keys:
         earlier = [layers[layer_idx] for layers in self._before if layers]
         if not earlier:
             return keys, values
-        of_keys, of_values = zip(*earlier, strict=True)
-        return torch.cat([*of_keys, keys], dim=2), torch.cat([*of_values, values], dim=2)
+        earlier_keys, earlier_values = zip(*earlier, strict=True)
+        return torch.cat([*earlier_keys, keys], dim=2), torch.cat([*earlier_values, values], dim=2)
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
         return sum(int(layers[layer_idx][0].shape[2]) for layers in self._before if layers)
 
 
 class _ContextKeys:
-    """The KV cache of contexts while they are read: `rows` are at the tokens from `start` to `stop`."""
+    """The KV cache of contexts that are being read: `rows` are at the tokens from `start` to `stop`."""
 
     def __init__(self, contexts: int, tokens: int) -> None:
         self._shape = contexts, tokens
@@ -122,12 +132,12 @@ class _ContextKeys:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         rows, tokens = self._shape
         if layer_idx == len(self.layers):
-            whole = [new.new_zeros((rows, new.shape[1], tokens, new.shape[3])) for new in (keys, values)]
-            self.layers.append((whole[0], whole[1]))
-        of_layer = self.layers[layer_idx]
-        for of_all, new in zip(of_layer, (keys, values), strict=True):
-            of_all[self.rows, :, self.start : self.stop] = new
-        return of_layer[0][self.rows, :, : self.stop], of_layer[1][self.rows, :, : self.stop]
+            allocated = [new.new_zeros((rows, new.shape[1], tokens, new.shape[3])) for new in (keys, values)]
+            self.layers.append((allocated[0], allocated[1]))
+        layer = self.layers[layer_idx]
+        for whole, new in zip(layer, (keys, values), strict=True):
+            whole[self.rows, :, self.start : self.stop] = new
+        return layer[0][self.rows, :, : self.stop], layer[1][self.rows, :, : self.stop]
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
         return self.start
@@ -135,7 +145,13 @@ class _ContextKeys:
 
 @torch.inference_mode()
 def read_contexts(model: Network, contexts: Sequence[Tokens], rows: Sequence[int]) -> ContextBatch:
-    """The KV cache of contexts, the shorter ones first, right-padded to the longest; rows: their places."""
+    """Read contexts, sorted by length, right-padded to the longest, and return their KV cache.
+
+    Args:
+        model: the network.
+        contexts: tokens of each context, the shortest first.
+        rows: their indices.
+    """
     lengths = np.array([len(tokens) for tokens in contexts])
     longest = int(lengths[-1])
     ids = np.zeros((len(contexts), longest), dtype=np.int64)
@@ -148,19 +164,19 @@ def read_contexts(model: Network, contexts: Sequence[Tokens], rows: Sequence[int
         tokens = torch.from_numpy(ids[ended:, start:stop]).to(model.device)
         positions = torch.arange(start, stop, device=model.device)
         distance = positions.unsqueeze(1) - torch.arange(stop, device=model.device)
-        of_rows = positions.expand(len(tokens), -1), distance.expand(len(tokens), -1, -1)
-        _forward(model, tokens, *of_rows, keys, [0])
+        geometry = positions.expand(len(tokens), -1), distance.expand(len(tokens), -1, -1)
+        _forward(model, tokens, *geometry, keys, [0])
     return ContextBatch(list(rows), torch.from_numpy(lengths).to(model.device), keys.layers)
 
 
 def _chunks(tokens: int, device: str) -> Iterator[tuple[int, int]]:
-    """The first token of each chunk, and the one behind its last."""
+    """Return start and stop of each chunk."""
     size = CHUNK[torch.device(device).type]
     return ((start, min(start + size, tokens)) for start in range(0, tokens, size))
 
 
 class Reading:
-    """A tree that is read after every context of a batch; `keep`: more tokens will follow, so its KV cache is kept."""
+    """A tree that is read after every context of a batch; `keep` stores its KV cache for further tokens."""
 
     def __init__(self, model: Network, contexts: ContextBatch, tree: PrefixTree, *, keep: bool = False) -> None:
         self._model, self._contexts, self._tree, self._keep = model, contexts, tree, keep
@@ -169,26 +185,26 @@ class Reading:
 
     @torch.inference_mode()
     def logits(self, nodes: Sequence[int]) -> torch.Tensor:
-        """The logits after these nodes of the tree: (B, len(nodes), V), in the model's dtype, on its device."""
+        """Return the logits after these nodes: (B, len(nodes), V), in the model's dtype, on its device."""
         tree, every = self._tree, (len(self._contexts.rows), -1)
-        found = torch.empty(0)
+        logits = torch.empty(0)
         for start, stop in _chunks(len(tree), self._model.device):
             depths = tree.depths[start:stop]
             between = torch.where(tree.ancestors[start:stop, :stop], depths.unsqueeze(1) - tree.depths[:stop], -1)
-            places = [place for place, node in enumerate(nodes) if start <= node < stop]
-            inside = [nodes[place] - start for place in places]
+            columns = [column for column, node in enumerate(nodes) if start <= node < stop]
+            inside = [nodes[column] - start for column in columns]
             keep = self._keep or stop < len(tree)
             part = self._read(tree.tokens[start:stop].expand(every), depths.expand(every), between, inside or [0], keep)
-            if len(places) == len(nodes):
-                found = part
-            elif places:
-                found = found if len(found) else part.new_empty((len(part), len(nodes), part.shape[2]))
-                found[:, places] = part
-        return found
+            if len(columns) == len(nodes):
+                logits = part
+            elif columns:
+                logits = logits if len(logits) else part.new_empty((len(part), len(nodes), part.shape[2]))
+                logits[:, columns] = part
+        return logits
 
     @torch.inference_mode()
     def following(self, tokens: torch.Tensor) -> torch.Tensor:
-        """The logits after one more token, (B, paths), at the end of every path of a kept tree: (B, paths, V)."""
+        """Return the logits after one more token, (B, paths), at the end of every path: (B, paths, V)."""
         tree, paths = self._tree, len(self._tree.paths)
         self._steps += 1
         step = self._steps
@@ -206,9 +222,9 @@ class Reading:
         lengths, cached = self._contexts.lengths.unsqueeze(1), self._contexts.keys
         longest = int(cached[0][0].shape[2]) if cached else 0  # tokens of the longest context
         positions = lengths + depths
-        places = torch.arange(longest, device=lengths.device).expand(len(lengths), -1)
-        back = positions.unsqueeze(2) - places.unsqueeze(1)
-        to_context = torch.where((places < lengths).unsqueeze(1), back, -1)
+        indices = torch.arange(longest, device=lengths.device).expand(len(lengths), -1)
+        back = positions.unsqueeze(2) - indices.unsqueeze(1)
+        to_context = torch.where((indices < lengths).unsqueeze(1), back, -1)
         distance = torch.cat([to_context, between.expand(len(lengths), -1, -1)], dim=2)
         keys = _Keys(self._before, keep=keep)
         logits = _forward(self._model, tokens, positions, distance, keys, nodes)
@@ -225,7 +241,16 @@ def _forward(
     keys: _Keys | _ContextKeys,
     nodes: Sequence[int],
 ) -> torch.Tensor:
-    """One pass: tokens and positions (B, n); distance (B, n, seen): how far back a token is, negative if masked."""
+    """Return the logits of one pass.
+
+    Args:
+        model: the network.
+        tokens: (B, n).
+        positions: (B, n).
+        distance: (B, n, seen), how far back a token is; negative if masked.
+        keys: the KV cache.
+        nodes: columns whose logits are returned.
+    """
     out = model.model(
         input_ids=tokens,
         attention_mask=_masks(model, distance),
@@ -239,7 +264,7 @@ def _forward(
 
 
 def _masks(model: Network, distance: torch.Tensor) -> torch.Tensor | dict[str, torch.Tensor]:
-    """The additive mask (B, 1, n, seen); one for each type of layer where the layers' windows differ."""
+    """Return the additive mask (B, 1, n, seen); one a type of layer if the windows of layers differ."""
 
     def additive(seen: torch.Tensor) -> torch.Tensor:
         mask = torch.zeros(seen.shape, dtype=model.model.dtype, device=seen.device)
@@ -256,14 +281,14 @@ def _masks(model: Network, distance: torch.Tensor) -> torch.Tensor | dict[str, t
 
 
 def has_sliding_window(model: Network) -> bool:
-    """Whether there are layers that look back no further than a window."""
+    """Return True if some layers attend within a window only."""
     types = _layer_types(model)
     window = getattr(model.model.config.get_text_config(), "sliding_window", None)
     return window is not None and (not types or "sliding_attention" in types)
 
 
 def in_reach(model: Network, prompts: Sequence[Tokens]) -> bool:
-    """Whether the last tokens of prompts can attend to a difference of the prompts; False where all are the same."""
+    """Return True if the last tokens of prompts can attend to a difference of the prompts; False if all are equal."""
     first, *others = {tuple(prompt) for prompt in prompts}
     if not others:
         return False

@@ -1,8 +1,8 @@
-"""Contexts x sequences with every shared prefix computed once, within a budget of memory.
+"""Contexts x sequences with every shared prefix computed once, within a memory budget.
 
-What all prompts of a context begin with is read once; the rest is a tree, the same for all contexts as long as no token
-spans the seam. Half of the budget is for what the caller stores of a batch over all contexts, an eighth for the
-contexts' KV cache, a quarter for a pass, which is halved and repeated where memory runs out.
+The prefix that all prompts of a context share is read once. The rest is a tree, the same for all contexts unless a
+token spans the seam. Half of the budget is for what the caller stores of a batch over all contexts, an eighth for the
+KV cache of the contexts, and a quarter for a pass. A pass is halved and repeated after memory ran out.
 """
 
 from collections import deque
@@ -21,12 +21,19 @@ from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
 NODES_PER_BATCH = {"cpu": 128, "cuda": 256}
 ALONE = 8
-"""Times as many nodes where there is one context: a pass has then one row, and long sequences share more of it."""
+"""Factor on the nodes of a batch for a single context: a pass has one row, and long sequences share more of it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """A pass of the model: its contexts and units, and for each unit its sequences' nodes in the tree of `reading`."""
+    """A pass of the model.
+
+    Attributes:
+        contexts: indices of its contexts.
+        units: indices of its units.
+        paths: for each unit the nodes of its sequences in the tree of `reading`.
+        reading: the tree after the contexts.
+    """
 
     contexts: list[int]
     units: list[int]
@@ -35,12 +42,16 @@ class Pass:
 
 
 class SharedPrefixes:
-    """Prompts of several contexts, read with shared prefixes computed once; largest: the units of the largest batch.
+    """Prompts of several contexts, read with shared prefixes computed once; `largest` is the size of the largest batch.
 
-    prompts: [context][sequence] complete prompts as tokens; units: places of the sequences that stay together, by
-    default each alone; entries: numbers that the caller stores of a unit and a context, None for a vocabulary; inner:
-    whether logits are read at inner nodes, too; keep: whether more tokens will follow; memory: bytes, None for
-    `memory_budget`.
+    Args:
+        model: the network.
+        prompts: [context][sequence] complete prompts as tokens.
+        units: indices of sequences that stay together; by default each sequence is a unit.
+        entries: numbers that the caller stores of a unit and a context; None for a vocabulary.
+        inner: read logits at inner nodes, too.
+        keep: more tokens will follow.
+        memory: bytes; None for `memory_budget`.
     """
 
     def __init__(
@@ -59,19 +70,19 @@ class SharedPrefixes:
         config = model.model.config.get_text_config()
         vocabulary, size = int(config.vocab_size), model.model.dtype.itemsize
         self._model, self._keep = model, keep
-        self._units = units if units is not None else [[place] for place in range(len(prompts[0]))]
+        self._units = units if units is not None else [[index] for index in range(len(prompts[0]))]
         self._groups = _groups(model, prompts)
         self._cache_bytes = budget // 8 // len(self._groups)
-        most = max(1, budget // 2 // (len(prompts) * (entries or vocabulary) * size))
+        max_units = max(1, budget // 2 // (len(prompts) * (entries or vocabulary) * size))
         nodes = NODES_PER_BATCH[kind] * (ALONE if len(prompts) == 1 else 1)
-        self._waiting = deque(unit_batches(self._groups[0].sequences, self._units, nodes, most))
+        self._waiting = deque(unit_batches(self._groups[0].sequences, self._units, nodes, max_units))
         self.largest = max(map(len, self._waiting))
-        trees = [self._tree(units_of, group) for units_of in self._waiting for group in self._groups]
+        trees = [self._tree(batch, group) for batch in self._waiting for group in self._groups]
         longest = max(group.longest for group in self._groups)
         tokens = max(longest, *map(len, trees))
         read = max(len(tree) if inner else len(tree.paths) for tree in trees)
-        # Memory of a row of a pass: logits; some states of every token, and inner states of a layer; and the KV cache
-        # of the context and, where more tokens follow, of the tree.
+        # Memory of a row of a pass: logits; states of every token, and inner states of a layer; and the KV cache of the
+        # context and, if more tokens follow, of the tree.
         inside = 12 * config.hidden_size + 4 * inner_size(config)
         seen = longest + (max(len(tree) + (entries or 0) * len(tree.paths) for tree in trees) if keep else 0)
         row = (read * vocabulary + tokens * inside + seen * cache_per_token(config)) * size
@@ -79,7 +90,7 @@ class SharedPrefixes:
         self._halving = Halving(model, "prompts are read", rows, self.largest)
 
     def read(self, compute: Callable[[Pass], None]) -> Iterator[list[int]]:
-        """Reads all prompts; `compute` reads each pass, smaller where memory ran out. Yields the complete units."""
+        """Read all prompts by `compute`, in smaller passes after memory ran out; yield complete batches of units."""
         while self._waiting:
             units, rows = self._waiting.popleft(), self._halving.amounts[0]
             with self._halving.attempt(rows, len(units), smallest=lambda: "a single context and query"):
@@ -88,9 +99,9 @@ class SharedPrefixes:
                 yield units
                 continue
             for group in self._groups:
-                group.kept.clear()
-            most = self._halving.amounts[1]
-            self._waiting.extendleft([units[most:], units[:most]] if most < len(units) else [units])
+                group.cached.clear()
+            max_units = self._halving.amounts[1]
+            self._waiting.extendleft([units[max_units:], units[:max_units]] if max_units < len(units) else [units])
 
     def _compute(self, units: list[int], compute: Callable[[Pass], None]) -> None:
         for group in self._groups:
@@ -101,7 +112,7 @@ class SharedPrefixes:
                 compute(Pass(batch.rows, units, paths, Reading(self._model, batch, tree, keep=self._keep)))
 
     def _tree(self, units: Sequence[int], group: "_Group") -> PrefixTree:
-        sequences = [group.sequences[place] for unit in units for place in self._units[unit]]
+        sequences = [group.sequences[index] for unit in units for index in self._units[unit]]
         return PrefixTree.of(sequences, device=self._model.device)
 
 
@@ -109,39 +120,41 @@ class _Group:
     """Contexts whose prefixes are followed by the same tokens."""
 
     def __init__(self, model: Network, prompts: Sequence[Sequence[Tokens]], contexts: list[int]) -> None:
-        lengths = {place: common_prefix_length(prompts[place]) for place in contexts}
+        lengths = {index: common_prefix_length(prompts[index]) for index in contexts}
         self._model = model
-        self._contexts = sorted(contexts, key=lambda place: lengths[place])
-        self._prefixes = [prompts[place][0][: lengths[place]] for place in self._contexts]
-        self.kept: dict[int, ContextBatch] = {}
+        self._contexts = sorted(contexts, key=lambda index: lengths[index])
+        self._prefixes = [prompts[index][0][: lengths[index]] for index in self._contexts]
+        self.cached: dict[int, ContextBatch] = {}
         self.sequences = [prompt[lengths[contexts[0]] :] for prompt in prompts[contexts[0]]]
         self.longest = max(lengths.values())
 
     def batches(self, rows: int, cache_bytes: int) -> Iterator[ContextBatch]:
-        """The contexts, `rows` at a time, with their KV cache; about `cache_bytes` bytes of it are kept."""
+        """Yield the contexts, `rows` at a time, with their KV cache; about `cache_bytes` bytes of it stay in memory."""
         for start in range(0, len(self._contexts), rows):
-            batch = self.kept.get(start)
+            batch = self.cached.get(start)
             if batch is None:
                 stop = start + rows
                 batch = read_contexts(self._model, self._prefixes[start:stop], self._contexts[start:stop])
-                if sum(cached.bytes for cached in self.kept.values()) + batch.bytes <= cache_bytes:
-                    self.kept[start] = batch
+                if sum(batch_bytes.bytes for batch_bytes in self.cached.values()) + batch.bytes <= cache_bytes:
+                    self.cached[start] = batch
             yield batch
 
 
-def unit_batches(sequences: Sequence[Tokens], units: Sequence[Sequence[int]], nodes: int, most: int) -> list[list[int]]:
-    """The places of units, sequences that stay together, in batches of at most `most` units and about `nodes` nodes."""
+def unit_batches(
+    sequences: Sequence[Tokens], units: Sequence[Sequence[int]], nodes: int, max_units: int
+) -> list[list[int]]:
+    """Return batches of units, sequences that stay together: at most `max_units` units and about `nodes` nodes each."""
     order = sorted(range(len(units)), key=lambda unit: tuple(sequences[units[unit][0]]))
     batches: list[list[int]] = []
     tree: dict[tuple[int, int], int] = {}
 
     def grow(unit: int) -> int:
-        for place in units[unit]:
-            path_of(sequences[place], tree)
+        for index in units[unit]:
+            path_of(sequences[index], tree)
         return len(tree)
 
     for unit in order:
-        if batches and len(batches[-1]) < most and grow(unit) <= nodes:
+        if batches and len(batches[-1]) < max_units and grow(unit) <= nodes:
             batches[-1].append(unit)
         else:
             tree.clear()
@@ -152,14 +165,14 @@ def unit_batches(sequences: Sequence[Tokens], units: Sequence[Sequence[int]], no
 
 def _groups(model: Network, prompts: Sequence[Sequence[Tokens]]) -> list[_Group]:
     alike: dict[tuple[tuple[int, ...], ...], list[int]] = {}
-    for place, of_context in enumerate(prompts):
-        length = common_prefix_length(of_context)
-        alike.setdefault(tuple(tuple(prompt[length:]) for prompt in of_context), []).append(place)
+    for index, row in enumerate(prompts):
+        length = common_prefix_length(row)
+        alike.setdefault(tuple(tuple(prompt[length:]) for prompt in row), []).append(index)
     return [_Group(model, prompts, contexts) for contexts in alike.values()]
 
 
 def cache_per_token(config: Any) -> int:
-    """The numbers of a token's keys and values, over all layers, which may have heads of their own."""
+    """Return the numbers of a token's keys and values, over all layers, whose heads may differ."""
     return sum(
         2
         * (getattr(layer, "num_key_value_heads", None) or layer.num_attention_heads)
@@ -169,6 +182,6 @@ def cache_per_token(config: Any) -> int:
 
 
 def inner_size(config: Any) -> int:
-    """The states of a token inside a layer, in the widest of them."""
+    """Return the number of states of a token inside the widest layer."""
     inner = (getattr(layer, "intermediate_size", None) for layer in config.per_layer_config)
     return max(size if isinstance(size, int) else 4 * config.hidden_size for size in inner)

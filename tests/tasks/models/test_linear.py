@@ -57,5 +57,5 @@ def test_mkl_is_narrow_on_others_than_intel(
     vendor: str, width: str, is_narrow: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: width)
-    monkeypatch.setattr(machine, "_of_processor", {"vendor_id": vendor}.get)
+    monkeypatch.setattr(machine, "_processor_field", {"vendor_id": vendor}.get)
     assert machine.keeps_mkl_narrow() == is_narrow

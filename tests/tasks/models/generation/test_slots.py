@@ -12,7 +12,7 @@ from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.capabilities import Answer, SampledAnswers
 from swaymeter.tasks.models.generation import readers
-from swaymeter.tasks.models.generation.held import HeldPrompts
+from swaymeter.tasks.models.generation.prompt_cache import PromptCache
 from swaymeter.tasks.models.generation.readers import PLAIN, SLOTS, engine_of_answers
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.generation.slots import Slots, _calls
@@ -192,7 +192,7 @@ def test_long_prompts_are_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_slot_holds_what_it_was_given_last() -> None:
-    held = HeldPrompts(tiny_language_model(), 2, 16)
+    held = PromptCache(tiny_language_model(), 2, 16)
     one, other = [*range(1, 12)], [*range(1, 10), 40, 41]
     assert held.beginning(one) == (0, 0)
     held.hold(1, one)

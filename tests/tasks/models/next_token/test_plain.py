@@ -84,15 +84,15 @@ def test_shared_prefixes_are_stored_once() -> None:
 def test_units_with_shared_prefixes_share_a_batch(
     sequences: list[list[int]], units: list[list[int]], nodes: int, batches: list[list[int]]
 ) -> None:
-    assert unit_batches(sequences, units, nodes=nodes, most=10) == batches
+    assert unit_batches(sequences, units, nodes=nodes, max_units=10) == batches
 
 
 def test_batches_keep_their_bounds() -> None:
     sequences, units = [[1, place, 2] for place in range(20)], [[place] for place in range(20)]
-    batches = unit_batches(sequences, units, nodes=9, most=100)
+    batches = unit_batches(sequences, units, nodes=9, max_units=100)
     assert all(len(PrefixTree.of([sequences[place] for place in batch])) <= 9 for batch in batches)
     assert sorted(place for batch in batches for place in batch) == list(range(20))
-    assert all(len(batch) <= 3 for batch in unit_batches(sequences, units, nodes=1000, most=3))
+    assert all(len(batch) <= 3 for batch in unit_batches(sequences, units, nodes=1000, max_units=3))
 
 
 @pytest.mark.parametrize(
