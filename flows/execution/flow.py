@@ -40,7 +40,7 @@ from swaymeter.flows.stages.resolve import graph_of, numbers_file, raised
 from swaymeter.flows.study.places import RunnerName
 from swaymeter.flows.study.reading import read_study
 from swaymeter.flows.study.study import Study
-from swaymeter.tasks.models.files.hub import leave_alone
+from swaymeter.tasks.models.files.hub import set_offline
 
 log = logging.getLogger(__name__)
 
@@ -216,7 +216,7 @@ def _run(
 ) -> State[Any]:  # fmt: skip
     """Run the selected steps as tasks of Prefect, and return the state of the flow."""
     limit_threads()  # in a worker's process; nothing has imported torch yet
-    leave_alone(offline)  # the graph asks which revisions models have
+    set_offline(offline)  # the graph asks which revisions models have
     workspace = workspace_of(chosen, folder)
     plan, execution = plan_of(chosen, workspace), chosen.execution
     tag_run(chosen.name)

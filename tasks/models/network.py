@@ -35,7 +35,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """How a prompt is written for a model.
+    """The way in which prompts are written for a model.
 
     Attributes:
         template: the chat template.

@@ -17,7 +17,7 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Node
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.tasks.measures.run import Spent
-from swaymeter.tasks.models.files.hub import leave_alone
+from swaymeter.tasks.models.files.hub import set_offline
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class Outcome:
 
 def attempt(step: Step, run: Run) -> Outcome:
     """Runs a step; its failure is noted in the workspace, where `status` and the page find it."""
-    leave_alone(run.offline)  # a worker computes for other runs, too
+    set_offline(run.offline)  # a worker computes for other runs, too
     workspace = Workspace(run.workspace)
     try:
         workspace.check_is_there()

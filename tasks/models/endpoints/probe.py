@@ -68,7 +68,7 @@ _COMMON_SWITCH = "enable_thinking"
 
 @dataclass
 class ProbeResult:
-    """What a probe learnt of a server.
+    """Findings of the probe of a server.
 
     Attributes:
         api: The kind of server.
@@ -190,10 +190,12 @@ def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: li
     refused.sort()
     others_of = {other: usual for usual, other in OTHER_NAMES.items() if usual in reasons}
     lines = [
-        f"{name} is sent as {OTHER_NAMES[name]}" if name in others_of.values() and OTHER_NAMES[name] not in reasons
+        f"{name} is sent as {OTHER_NAMES[name]}"
+        if name in others_of.values() and OTHER_NAMES[name] not in reasons
         else f"{name} is left out ({reason})"
-        for name, reason in reasons.items() if name not in ("logprobs", *others_of)
-    ]  # fmt: skip
+        for name, reason in reasons.items()
+        if name not in ("logprobs", *others_of)
+    ]
     if "temperature" in reasons:
         lines.append("the greedy reply is one at the server's own temperature")
     if lines:
@@ -204,9 +206,7 @@ def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: li
 class _Checks:
     """The checks of one server, with the same prompt."""
 
-    def __init__(
-        self, server: Server, result: ProbeResult, prompt: Prompt, reply: Reply, *, listed_as: str
-    ) -> None:
+    def __init__(self, server: Server, result: ProbeResult, prompt: Prompt, reply: Reply, *, listed_as: str) -> None:
         self._server, self._result, self._prompt, self._reply = server, result, prompt, reply
         self._length, self._listed_as = _LENGTH, listed_as
 
@@ -426,8 +426,16 @@ def load_probe(client: Client) -> tuple[Server, ProbeResult]:
 
 def _file(client: Client) -> Path:
     """Return one file for each way of asking; the address does not count, because a server may move."""
-    same = replace(client.endpoint, address="", in_flight=1, requests_per_minute=None, timeout_s=1.0, key_from="",
-                   max_requests=None, max_age_hours=None)  # fmt: skip
+    same = replace(
+        client.endpoint,
+        address="",
+        in_flight=1,
+        requests_per_minute=None,
+        timeout_s=1.0,
+        key_from="",
+        max_requests=None,
+        max_age_hours=None,
+    )
     return client.cache / f"probe-{content_key(asdict(same))[:16]}.json"
 
 
@@ -478,7 +486,7 @@ def _description(client: Client, api: Api, entry: Mapping[str, Any]) -> dict[str
     elif api == "llama.cpp":
         about = _mapping_at(client, "props")
         fields = {"version": "build_info", "number format": "model_ftype", "file": "model_path"}
-        words |= {name: about.get(name_there) for name, name_there in fields.items()}
+        words |= {name: about.get(field_name) for name, field_name in fields.items()}
     texts = {name: str(value) for name, value in words.items() if value}
     texts = {name: text.rpartition("/")[2] if name == "file" else text for name, text in texts.items()}
     if texts.get("id", "").endswith(texts.get("file", "/")):

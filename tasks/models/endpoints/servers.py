@@ -36,7 +36,7 @@ class RefusedParameter(ServiceError):
 
 @dataclass
 class RequestSettings:
-    """What a probe learnt about the requests that a server takes.
+    """The form of requests that a server takes, as its probe found it.
 
     Attributes:
         several: The server gives several replies to one request.
@@ -72,9 +72,14 @@ class Server:
         if prompt.tokens and not self.takes_tokens:
             raise ModelError(f"model {self.endpoint.name}: its server takes no tokens; leave out its tokenizer")
         body: dict[str, Any] = {
-            "model": self.endpoint.model, "max_tokens": decoding.max_tokens, "temperature": decoding.temperature,
-            "top_p": decoding.top_p, "n": count, "seed": decoding.seed, **self._sampling(decoding),
-        }  # fmt: skip
+            "model": self.endpoint.model,
+            "max_tokens": decoding.max_tokens,
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            "n": count,
+            "seed": decoding.seed,
+            **self._sampling(decoding),
+        }
         if prompt.turns:
             body |= self._messages(prompt) | ({"logprobs": True} if self.settings.log_probs else {})
             body |= {"response_format": _enumeration(decoding.choices)} if decoding.choices else {}
@@ -107,26 +112,29 @@ class Server:
     def likeliest(self, prompt: Prompt, count: int, *, temperature: float = 1.0) -> Mapping[str, float]:
         """Return the log-probabilities of the likeliest next tokens by their texts, or by `token_id:N`."""
         body = {
-            "model": self.endpoint.model, "max_tokens": 1, "temperature": temperature, "seed": 0,
+            "model": self.endpoint.model,
+            "max_tokens": 1,
+            "temperature": temperature,
+            "seed": 0,
             **self._sampling(Decoding(1)),
-        }  # fmt: skip
+        }
         if prompt.turns:
             body |= self._messages(prompt) | {"logprobs": True, "top_logprobs": count}
 
-            def of_chat(content: Any) -> Mapping[str, float]:
+            def read_chat(content: Any) -> Mapping[str, float]:
                 top = content["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
                 return responses.distinct_tokens([(token["token"], token["logprob"]) for token in top])
 
-            return self._post(self.client.prefix + "chat/completions", body, of_chat)
+            return self._post(self.client.prefix + "chat/completions", body, read_chat)
         body |= {"prompt": list(prompt.tokens) or prompt.text, "logprobs": count}
 
-        def of_text(content: Any) -> Mapping[str, float]:
+        def read_completion(content: Any) -> Mapping[str, float]:
             top = content["choices"][0]["logprobs"]["top_logprobs"][0]
             if len(top) < min(count, FEW):
                 raise ValueError(f"{len(top)} likeliest tokens where {count} were requested: some have the same text")
             return responses.distinct_tokens([*top.items()])
 
-        return self._post(self.client.prefix + "completions", body, of_text)
+        return self._post(self.client.prefix + "completions", body, read_completion)
 
     def tokenize(self, text: str) -> tuple[int, ...] | None:
         """Return the server's own tokens of a text; None if it has no route for that."""
@@ -141,9 +149,15 @@ class Server:
         return {"presence_penalty": 0.0, "frequency_penalty": 0.0}
 
     def _post(
-        self, path: str, body: Mapping[str, Any], read: Callable[[Any], Content], *, fresh: bool = False,
-        store: bool = True, may_filter: bool = False,
-    ) -> Content:  # fmt: skip
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        read: Callable[[Any], Content],
+        *,
+        fresh: bool = False,
+        store: bool = True,
+        may_filter: bool = False,
+    ) -> Content:
         """Return what `read` makes of a response, before it is cached; may_filter: a filter's error is a reply.
 
         RefusedParameter if the server names a parameter that it does not take, ServiceError for another error or form.
@@ -176,13 +190,17 @@ class Server:
 
     def _messages(self, prompt: Prompt) -> dict[str, Any]:
         own = {name: value for name, value in prompt.options.items() if name in self.settings.request_options}
-        of_template = {name: value for name, value in prompt.options.items() if name not in own}
-        if of_template and not self.settings.template_options:
+        template_options = {name: value for name, value in prompt.options.items() if name not in own}
+        if template_options and not self.settings.template_options:
             raise ModelError(
                 f"model {self.endpoint.name}: its API ({self.name}) takes no keywords of chat templates; leave "
-                f"{', '.join(of_template)} out"
+                f"{', '.join(template_options)} out"
             )
-        return {"messages": list(prompt.turns), **own, **({"chat_template_kwargs": of_template} if of_template else {})}
+        return {
+            "messages": list(prompt.turns),
+            **own,
+            **({"chat_template_kwargs": template_options} if template_options else {}),
+        }
 
     def check(self, decoding: Decoding) -> None:
         """Raise ModelError if a refused parameter is needed for this decoding."""
@@ -216,9 +234,13 @@ class Vllm(Server):
     def next_token(self, prompt: Prompt) -> Log:
         """Return the log-probabilities of all next tokens."""
         body = {
-            "model": self.endpoint.model, "prompt": list(prompt.tokens), "max_tokens": 1, "temperature": 0.0,
-            "logprobs": -1, **self._sampling(Decoding(1)),
-        }  # fmt: skip
+            "model": self.endpoint.model,
+            "prompt": list(prompt.tokens),
+            "max_tokens": 1,
+            "temperature": 0.0,
+            "logprobs": -1,
+            **self._sampling(Decoding(1)),
+        }
 
         def read(content: Any) -> Log:
             top = content["choices"][0]["logprobs"]["top_logprobs"][0]
@@ -254,10 +276,11 @@ class LlamaCpp(Server):
         if not prompt.tokens:
             return super().replies(prompt, decoding, count, fresh=fresh)
         return [
-            self._post("completion", self._body(prompt, decoding, number) | {"n_probs": 1}, responses.llama_reply,
-                       fresh=fresh)
+            self._post(
+                "completion", self._body(prompt, decoding, number) | {"n_probs": 1}, responses.llama_reply, fresh=fresh
+            )
             for number in range(count)
-        ]  # fmt: skip
+        ]
 
     def next_token(self, prompt: Prompt) -> Log:
         """Return the log-probabilities of all next tokens."""
@@ -297,10 +320,15 @@ class LlamaCpp(Server):
 
     def _body(self, prompt: Prompt, decoding: Decoding, number: int = 0) -> dict[str, Any]:
         return {
-            "prompt": list(prompt.tokens), "n_predict": decoding.max_tokens, "return_tokens": True,
-            "cache_prompt": True, **self._sampling(decoding), "temperature": decoding.temperature,
-            "top_p": decoding.top_p, "seed": (decoding.seed + number) % 2**31,
-        }  # fmt: skip
+            "prompt": list(prompt.tokens),
+            "n_predict": decoding.max_tokens,
+            "return_tokens": True,
+            "cache_prompt": True,
+            **self._sampling(decoding),
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            "seed": (decoding.seed + number) % 2**31,
+        }
 
     def _sampling(self, decoding: Decoding) -> Mapping[str, Any]:
         return {**_NEUTRAL, "top_k": decoding.top_k, "repeat_penalty": 1.0, "samplers": _SAMPLERS}

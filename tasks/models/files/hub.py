@@ -1,8 +1,8 @@
-"""Digests of files as they are now, the hub's cache held against them, and GGUF files converted into folders.
+"""Digests of files, verification of the hub's cache, and GGUF files converted into folders.
 
-The cache names the content of a file by the hub's digest: the SHA-256 of a large file, git's SHA-1 of another. What was
-verified is remembered in our own cache by path, size and times of change. A GGUF file is converted once; later loads
-read its folder, verified by its manifest.
+The cache names a file by the hub's digest: the SHA-256 of a large file, git's SHA-1 of a small one. Our own cache lists
+verified files by path, size and times of change. A GGUF file is converted once; later loads read its folder, verified
+by its manifest.
 """
 
 import contextlib
@@ -23,23 +23,23 @@ from swaymeter.data.storage.notes import json_object
 from swaymeter.data.storage.writing import replaced, write_file
 
 _log = logging.getLogger(__name__)
-_FORM = "1"  # raise it when the same GGUF file has to give another folder
+_FORM = "1"  # raise it when a GGUF file must give another folder
 _MANIFEST = "manifest.json"
 _ADVICE = "set SWAYMETER_CACHE to another folder"
 _OFFLINE = "HF_HUB_OFFLINE"
-_IS_OFFLINE = os.environ.get(_OFFLINE, "").upper() in {"1", "ON", "YES", "TRUE"}  # as the hub reads it
+_IS_OFFLINE = os.environ.get(_OFFLINE, "").upper() in {"1", "ON", "YES", "TRUE"}  # the hub's own rule
 
 State = tuple[int, int, int]
 
 
 def cache_folder() -> Path:
-    """$SWAYMETER_CACHE, else ~/.cache/swaymeter."""
+    """Return $SWAYMETER_CACHE, or ~/.cache/swaymeter."""
     chosen = os.environ.get("SWAYMETER_CACHE")
     return Path(chosen).expanduser() if chosen else Path.home() / ".cache" / "swaymeter"
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file in hex; remembered for as long as its size and times of change stay the same."""
+    """Return the SHA-256 of a file in hex; computed again only if its size or times of change differ."""
     return digest_once(path, "sha256", _state(path))
 
 
@@ -48,56 +48,56 @@ def _state(path: Path) -> State:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def leave_alone(offline: bool) -> None:
-    """Whether the hub is not asked from now on in this process, where its environment does not say so for all of it."""
+def set_offline(offline: bool) -> None:
+    """Forbid or allow requests to the hub in this process; an offline environment always forbids them."""
     offline = offline or _IS_OFFLINE
-    os.environ[_OFFLINE] = str(int(offline))  # of processes that it starts, too
-    if constants := sys.modules.get("huggingface_hub.constants"):  # it looks at the variable only once
+    os.environ[_OFFLINE] = str(int(offline))  # also for the processes that it starts
+    if constants := sys.modules.get("huggingface_hub.constants"):  # it reads the variable only once
         constants.HF_HUB_OFFLINE = offline  # type: ignore[attr-defined]
 
 
 def snapshot_folder(hub_id: str, commit: str) -> Path:
-    """Where the hub's cache keeps a model's files at a commit; they need not be there yet."""
+    """Return the folder of the hub's cache for a model's files at a commit; it need not exist."""
     from huggingface_hub import constants
 
     return Path(constants.HF_HUB_CACHE) / f"models--{hub_id.replace('/', '--')}" / "snapshots" / commit
 
 
 def verify_snapshot(name: str, folder: Path) -> None:
-    """Raises ModelError where a file of a snapshot does not have the digest that the hub gave, if that is known."""
+    """Raise ModelError if a file of a snapshot lacks the digest that the hub gave; files without one pass."""
     verified = cache_folder() / "verified.json"
     try:
-        known: dict[str, list[int]] = json_object(verified.read_text(encoding="utf-8"))
+        states: dict[str, list[int]] = json_object(verified.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        known = {}
+        states = {}
     is_new = False
     for file in sorted(folder.rglob("*")):
         blob = file.resolve()
         if not blob.is_file() or not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", blob.name):
             continue  # a system without symbolic links has no blobs
         state = list(_state(blob))
-        if known.get(str(blob)) == state:
+        if states.get(str(blob)) == state:
             continue
         if (sha256_of(blob) if len(blob.name) == 64 else git_sha1(blob.read_bytes())) != blob.name:
             raise ModelError(
                 f"model {name!r}: the hub's cache is damaged: {file.name} does not have the digest that the hub gave; "
                 f"delete {blob} so that it is downloaded again"
             )
-        known[str(blob)], is_new = state, True
-    if is_new:  # where it cannot be written, they are verified again
+        states[str(blob)], is_new = state, True
+    if is_new:  # if this file cannot be written, snapshots are verified again
         with contextlib.suppress(WorkspaceError):
-            write_file(verified, json.dumps(known))
+            write_file(verified, json.dumps(states))
 
 
 def converted_folder(gguf: Path, digest: str) -> Path:
-    """The folder with the float32 weights and tokenizer of a GGUF file; digest: its SHA-256. Raises ModelError."""
+    """Return the folder with float32 weights and tokenizer of a GGUF file with this SHA-256, or raise ModelError."""
     folder = folder_of(gguf, digest)
     if _damage(folder) is None:
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.parent / ".lock"):
-            if damage := _damage(folder):  # else another process has made it meanwhile
+            if damage := _damage(folder):  # another process may have converted it meanwhile
                 if folder.is_dir():
                     _log.warning("%s is damaged: %s; %s is converted again", folder, damage, gguf.name)
                 else:
@@ -109,7 +109,7 @@ def converted_folder(gguf: Path, digest: str) -> Path:
 
 
 def folder_of(gguf: Path, digest: str) -> Path:
-    """Where the converted folder of a GGUF file with that SHA-256 lies, if it was converted."""
+    """Return the folder for the conversion of a GGUF file with this SHA-256; it need not exist."""
     return cache_folder() / "models" / f"{gguf.stem.lower()}-{digest[:16]}-{_FORM}"
 
 
@@ -124,7 +124,7 @@ def _make(gguf: Path, folder: Path) -> None:
 
 
 def _damage(folder: Path) -> str | None:
-    """What is wrong with a sealed folder; None where its files are those of its manifest."""
+    """Return the fault of a sealed folder; None if its files match its manifest."""
     try:
         digests = json_object((folder / _MANIFEST).read_text(encoding="utf-8"))
         files = {file.name: file for file in folder.iterdir() if file.name != _MANIFEST}
@@ -141,9 +141,9 @@ def _convert(gguf: Path, folder: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     source = str(gguf.parent)
-    with contextlib.redirect_stderr(io.StringIO()):  # progress bars that no setting turns off
+    with contextlib.redirect_stderr(io.StringIO()):  # no setting turns these progress bars off
         model: Any = AutoModelForCausalLM.from_pretrained(source, gguf_file=gguf.name, dtype=torch.float32)
-        # Without these two, saving is refused: the model still believes that it is quantised.
+        # Without these lines saving is refused, because the model still claims to be quantised.
         model.hf_quantizer = None
         if hasattr(model.config, "quantization_config"):
             del model.config.quantization_config

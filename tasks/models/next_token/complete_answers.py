@@ -108,8 +108,8 @@ def _scored(
         parts = torch.split(logits.flatten(0, 1), _DISTRIBUTIONS_AT_ONCE)
         normaliser = torch.cat([Distributions.of(part).log_normaliser for part in parts]).view(logits.shape[:2])
         sizes = [len(lookup.places) for lookup in lookups]
-        of_queries = zip(torch.split(logits, sizes, dim=1), torch.split(normaliser, sizes, dim=1), strict=True)
-        for query, lookup, (logits_of, normaliser_of) in zip(queries, lookups, of_queries, strict=True):
+        logits_by_query = zip(torch.split(logits, sizes, dim=1), torch.split(normaliser, sizes, dim=1), strict=True)
+        for query, lookup, (logits_of, normaliser_of) in zip(queries, lookups, logits_by_query, strict=True):
             log_probs[query, rows] = lookup.log_probs(logits_of, normaliser_of)
             sound[query, rows] = torch.isfinite(normaliser_of).all(dim=1)
 

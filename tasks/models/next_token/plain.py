@@ -63,8 +63,8 @@ def likeliest(model: Network, prompts: Sequence[Tokens], count: int) -> list[Map
     """Return for each prompt the log-probabilities (nats) of the likeliest tokens by `token_id:N`."""
     values, ids = torch.log_softmax(read_plain(model, prompts).float(), dim=1).topk(min(count, model.vocabulary_size))
     return [
-        {f"token_id:{token}": value for token, value in zip(of_ids, of_values, strict=True)}
-        for of_ids, of_values in zip(ids.tolist(), values.tolist(), strict=True)
+        {f"token_id:{token}": value for token, value in zip(token_ids, log_probs, strict=True)}
+        for token_ids, log_probs in zip(ids.tolist(), values.tolist(), strict=True)
     ]
 
 

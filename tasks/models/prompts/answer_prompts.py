@@ -1,11 +1,12 @@
 """The prompt for a short answer, in the form that the tokenizer decides, unless a study never uses chat templates.
 
-    chat     with a chat template: the instruction as one turn of the user, behind the system text, either of which has
+    chat     with a chat template: the instruction as one turn of the user, behind the system text; either of them has
              the context; an answer ends with an end-of-turn token
-    plain    without one: the question-answer form, behind the tokenizer's start token; an answer ends with the line
+    plain    without a chat template: the question-answer form, behind the tokenizer's start token; an answer ends with
+             the line
 
-The letters of a control token, a slot or a template in questions, contexts and a study's texts are tokenized as text;
-marks that a template writes in ordinary letters, such as [INST], cannot be distinguished from the same letters.
+Control tokens, gaps and templates that questions, contexts and a study's texts spell out are tokenized as text.
+Marks that a template writes in ordinary letters, such as [INST], cannot be distinguished from the same letters.
 """
 
 import inspect
@@ -33,21 +34,26 @@ from swaymeter.tasks.models.prompts.tokens import does_not_fit, shortened, start
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _ABOUT = re.compile(r"\{about\}\s?")
-# Older versions hand a keyword that they do not know to the template, which ignores it.
+# Older versions pass an unknown keyword on to the template, which ignores it.
 _KEEPS_TEXT = "sanitize_control_tokens" in inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters
 _AS_IT_IS = "{{ messages[0]['content'] }}"
 
 
 @dataclass(frozen=True)
 class AnswerPrompt:
-    """A prompt's token ids; context_cut: the tokens of the context's end that were cut."""
+    """A prompt for an answer.
+
+    Attributes:
+        tokens: token ids.
+        context_cut: number of tokens that were cut from the end of the context.
+    """
 
     tokens: tuple[int, ...]
     context_cut: int
 
 
 class _Fields(NamedTuple):
-    """What is put into the slots of a prompt; about: the sentence that says which page it is about, or nothing."""
+    """Texts for the gaps of a prompt; `about` is the sentence that names the page, or empty."""
 
     question: str
     context: str | None = None
@@ -63,44 +69,55 @@ def answer_prompt(
     reserved_tokens: int = 0,
     prompts: AnswerPrompts | None = None,
 ) -> AnswerPrompt:
-    """The prompt for a short answer to a question, with or without (None) a context before it.
+    """Write the prompt for a short answer to a question, with or without (None) a context before it.
 
-    page: what the prompt says that the question is about, if anything; prompts: None for the catalog's. A prompt that
-    does not fit the context window with `reserved_tokens` more tokens has as many tokens of its context as fit, and is
-    tokenized again as one text. ModelError where the chat template fails or leaves the question out, ScoreError where
-    the question does not fit even without its context.
+    A prompt that exceeds the context window keeps as many tokens of its context as fit, and is tokenized again as one
+    text.
+
+    Args:
+        model: the model.
+        question: the question.
+        context: the context; None for the question alone.
+        page: the page that the prompt names; None for none.
+        reserved_tokens: tokens of the window that are reserved for the reply.
+        prompts: the texts of the prompts; None for the catalog's.
+
+    Raises:
+        ModelError: the chat template fails or leaves the question out.
+        ScoreError: the question does not fit even without its context.
     """
     prompts = prompts or catalog.prompts()
     fields = _Fields(question, context, filled(prompts.about, page=page) if page else "")
     tokens = _tokens(model, prompts, fields)
-    most = sys.maxsize if model.context_window is None else model.context_window - reserved_tokens
-    if len(tokens) <= most:
+    limit = sys.maxsize if model.context_window is None else model.context_window - reserved_tokens
+    if len(tokens) <= limit:
         return AnswerPrompt(tokens, context_cut=0)
     if context is None:
         raise does_not_fit(model, "questions", question, f"{len(tokens)} tokens", reserved_tokens)
     # The longest context that fits: too many tokens are removed first, then added again.
     cuts = _cuts(model.tokenizer, context)
 
-    def tokens_at(place: int) -> tuple[int, ...]:
-        return _tokens(model, prompts, fields._replace(context=context[: cuts[place][1]]))
+    def tokens_at(cut: int) -> tuple[int, ...]:
+        return _tokens(model, prompts, fields._replace(context=context[: cuts[cut][1]]))
 
-    place = len(cuts) - 1
-    tokens = tokens_at(place)
-    while (excess := len(tokens) - most) > 0:
-        if place == 0:
+    cut = len(cuts) - 1
+    tokens = tokens_at(cut)
+    while (excess := len(tokens) - limit) > 0:
+        if cut == 0:
             alone = f"{len(tokens)} tokens without its context"
             raise does_not_fit(model, "questions", question, alone, reserved_tokens)
-        place = max(bisect_right(cuts, cuts[place][0] - excess, key=itemgetter(0)) - 1, 0)
-        tokens = tokens_at(place)
-    while len(more := tokens_at(place + 1)) <= most:
-        place, tokens = place + 1, more
-    return AnswerPrompt(tokens, context_cut=cuts[-1][0] - cuts[place][0])
+        cut = max(bisect_right(cuts, cuts[cut][0] - excess, key=itemgetter(0)) - 1, 0)
+        tokens = tokens_at(cut)
+    while len(more := tokens_at(cut + 1)) <= limit:
+        cut, tokens = cut + 1, more
+    return AnswerPrompt(tokens, context_cut=cuts[-1][0] - cuts[cut][0])
 
 
 def turn_prompt(model: Model, text: str, *, begun: str) -> tuple[int, ...]:
-    """The prompt with a text as the user's turn and the begun answer or, in the plain form, the text as it is.
+    """Write the prompt with a text as the user's turn and the begun answer; in the plain form, the text as it is.
 
-    ModelError where the chat template opens thoughts before an answer.
+    Raises:
+        ModelError: the chat template opens thoughts before an answer.
     """
     turns = [{"role": "user", "content": text}]
     tokens = _tokenized(model, catalog.prompts(), turns, text, text)
@@ -115,7 +132,7 @@ def turn_prompt(model: Model, text: str, *, begun: str) -> tuple[int, ...]:
 
 
 def answer_header(model: Model, prompts: AnswerPrompts) -> str:
-    """What an answer begins with that is not the answer: the assistant's header, where the prompt does not write it."""
+    """Return the assistant's header, with which a reply begins if the prompt does not write it."""
     if prompts.generation_prompt or prompt_form(model, prompts) == "plain":
         return ""
     turns = [{"role": "user", "content": "?"}]
@@ -137,7 +154,15 @@ def _tokens(model: Model, prompts: AnswerPrompts, fields: _Fields) -> tuple[int,
 
 
 def _tokenized(model: Model, prompts: AnswerPrompts, turns: Turns, untrusted: str, question: str) -> tuple[int, ...]:
-    """The tokens of turns; untrusted: the part whose control tokens stay text; question: for messages."""
+    """Return the tokens of turns.
+
+    Args:
+        model: the model.
+        prompts: the texts of the prompts.
+        turns: the turns.
+        untrusted: the text whose control tokens stay text.
+        question: the question, for messages.
+    """
     conversation = _conversation(model, prompts)
     holds_control = any(token in untrusted for token in conversation.control)
     as_text: dict[str, Any] = {"sanitize_control_tokens": True} if holds_control else {}
@@ -197,7 +222,7 @@ def _turns(model: Model, prompts: AnswerPrompts, system_turn: bool, fields: _Fie
 
 
 def _request(template: str, fields: _Fields) -> str:
-    """The template with its slots filled; the page's sentence has its own or stands before the context or question."""
+    """Fill the gaps of a template; a page without a gap of its own is named before the context or question."""
     if not fields.about:
         template = _ABOUT.sub("", template)
     elif "{about}" not in template:
@@ -207,35 +232,35 @@ def _request(template: str, fields: _Fields) -> str:
 
 
 def filled(template: str, **texts: str) -> str:
-    """The template with each slot's text, all at once, so that braces in a text stay text."""
+    """Fill the gaps of a template in one step, so that braces in a text stay text."""
     return _SLOT.sub(lambda slot: texts.get(slot[1], slot[0]), template)
 
 
 def _conversation(model: Model, prompts: AnswerPrompts) -> Conversation:
-    known = model.engine.conversations
-    if prompts not in known:
+    conversations = model.engine.conversations
+    if prompts not in conversations:
         control = tuple(token for token in model.tokenizer.added_tokens_encoder if not token.isspace())
         is_chat = prompt_form(model, prompts) == "chat"
         template = templates.chat_template(model) if is_chat else _AS_IT_IS
         options = templates.options_of(model, prompts)
         system_turn = is_chat and _takes_system_turn(model, prompts, options)
         start = () if is_chat or prompts.start_token == "never" else start_tokens(model)
-        known[prompts] = Conversation(template, system_turn, control, options, start)
-    return known[prompts]
+        conversations[prompts] = Conversation(template, system_turn, control, options, start)
+    return conversations[prompts]
 
 
 def template_options(model: Model, prompts: AnswerPrompts) -> Mapping[str, Any]:
-    """The keywords that the chat template is given; ModelError where it does not have one that `prompts` names."""
+    """Return the keywords that the chat template receives; ModelError for a keyword that it lacks."""
     return _conversation(model, prompts).options
 
 
 def thinks_always(model: Model, prompts: AnswerPrompts) -> bool:
-    """Whether the chat template opens thoughts, and nothing turns them off."""
+    """Return True if the chat template opens thoughts, and nothing turns them off."""
     return templates.opens_thoughts(model, prompts, template_options(model, prompts))
 
 
 def thinking_words(model: Model, prompts: AnswerPrompts, max_thoughts: int | None) -> str | None:
-    """How a model is asked to think, such as "enable_thinking=false"; None where its template knows of no thoughts."""
+    """Describe the switch of thoughts, such as "enable_thinking=false"; None for a template without thoughts."""
     options = template_options(model, prompts)
     words = [f"{name}={json.dumps(options[name])}" for name in templates.SWITCHES if name in options]
     if not words and thinks_always(model, prompts):
@@ -246,16 +271,18 @@ def thinking_words(model: Model, prompts: AnswerPrompts, max_thoughts: int | Non
 
 
 def _takes_system_turn(model: Model, prompts: AnswerPrompts, options: Mapping[str, Any]) -> bool:
-    """Whether the system text gets a turn of its own; raises ModelError for a template that leaves texts out."""
+    """Return True if the system text gets a turn of its own; ModelError for a template that leaves texts out."""
     with_context = filled(prompts.system_with_context or "", context="")
     required = (_letters(prompts.system), _letters(with_context), PROBE)
     problem: Exception | str = ""
     probes = (_Fields(PROBE),) if prompts.system_with_context is None else (_Fields(PROBE), _Fields(PROBE, ""))
     for system_turn in (True, False) if any(required[:2]) else (False,):
         try:
-            written = (rendered(model, _turns(model, prompts, system_turn, one), options=options) for one in probes)
+            written = (
+                rendered(model, _turns(model, prompts, system_turn, fields), options=options) for fields in probes
+            )
             text = " ".join(map(_letters, written))
-        except (TimeoutError, MemoryError) as error:  # that is no refusal of a turn
+        except (TimeoutError, MemoryError) as error:  # not a refusal of a system turn
             raise templates.cannot_write(model, error) from error
         except Exception as error:  # a template can refuse a system turn with any exception
             problem = error
@@ -267,17 +294,17 @@ def _takes_system_turn(model: Model, prompts: AnswerPrompts, options: Mapping[st
 
 
 def _cuts(tokenizer: Any, text: str) -> list[tuple[int, int]]:
-    """Every place where a text can be cut, from its start to its end: the tokens and characters before it."""
+    """Return the cuts of a text, from its start to its end: the tokens and characters before each."""
     cuts = [(0, 0)]
     if tokenizer.is_fast:
         spans = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
         count = len(spans)
-        cuts += [(place, end) for place, (_, end) in enumerate(spans[:-1], start=1)]
-    else:  # no offsets: a place is where the tokens before it decode to a prefix of the text
+        cuts += [(index, end) for index, (_, end) in enumerate(spans[:-1], start=1)]
+    else:  # no offsets: a cut is possible if the tokens before it decode to a prefix of the text
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
         count = len(ids)
-        for place in range(1, count):
-            before = tokenizer.decode(ids[:place], clean_up_tokenization_spaces=False)
+        for index in range(1, count):
+            before = tokenizer.decode(ids[:index], clean_up_tokenization_spaces=False)
             if len(before) > cuts[-1][1] and text.startswith(before):
-                cuts.append((place, len(before)))
+                cuts.append((index, len(before)))
     return [*cuts, (count, len(text))]

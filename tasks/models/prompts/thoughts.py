@@ -1,6 +1,6 @@
 """Thoughts: text that a model writes before its answer, between marks of its response template or of its family.
 
-A heading "Thinking Process:" opens thoughts that end before the last paragraph. Thoughts without marks are not noticed.
+A heading "Thinking Process:" opens thoughts that end before the last paragraph. Thoughts without marks stay undetected.
 """
 
 import re
@@ -10,28 +10,35 @@ from typing import Any, NamedTuple
 from swaymeter.data.errors import ModelError
 
 WINDOW = 64
-"""Tokens that are looked at: more than a mark has, even where each of its letters is a token."""
+"""Number of tokens that contain a mark, even if each of its letters is a token."""
 
 
 class Marks(NamedTuple):
-    """What begins thoughts and what ends them, as patterns."""
+    """Patterns of the marks that open and close thoughts."""
 
     open: re.Pattern[str]
     close: re.Pattern[str]
 
 
 _TEXTS = (
-    ("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<thought>", "</thought>"),
-    ("<reasoning>", "</reasoning>"), ("<seed:think>", "</seed:think>"), ("[THINK]", "[/THINK]"),
-    ("<|START_THINKING|>", "<|END_THINKING|>"), ("<|inner_prefix|>", "<|inner_suffix|>"),
-    ("<|channel>thought", "<channel|>"), ("◁think▷", "◁/think▷"), ("<|begin_of_thought|>", "<|end_of_thought|>"),
-)  # fmt: skip
-_HARMONY = Marks(  # of its channels, `final` has the answer
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<seed:think>", "</seed:think>"),
+    ("[THINK]", "[/THINK]"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|inner_prefix|>", "<|inner_suffix|>"),
+    ("<|channel>thought", "<channel|>"),
+    ("◁think▷", "◁/think▷"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+)
+_HARMONY = Marks(  # its channel `final` has the answer
     re.compile(r"<\|channel\|>(?:analysis<\|message\|>)?"),
     re.compile(r"(?:<\|end\|>(?:<\|start\|>assistant)?)?<\|channel\|>final<\|message\|>"),
 )
 MARKS = (*(Marks(re.compile(re.escape(opens)), re.compile(re.escape(closes))) for opens, closes in _TEXTS), _HARMONY)
-"""Those of families of models."""
+"""The marks of families of models."""
 
 _MARK = re.compile(
     f"(?P<close>{'|'.join(mark.close.pattern for mark in MARKS)})|{'|'.join(mark.open.pattern for mark in MARKS)}",
@@ -64,12 +71,12 @@ def without_thoughts(text: str) -> str | None:
 
 
 def opens_marks(template: str) -> bool:
-    """Whether a chat template writes what opens thoughts; one that looks for their end alone removes them."""
+    """Return True if a chat template writes a mark that opens thoughts; others may name the end to remove it."""
     return any(mark["close"] is None for mark in _MARK.finditer(template))
 
 
 def opened_thoughts(tokenizer: Any, prompt: Sequence[int]) -> Marks | None:
-    """The marks of the thoughts that a prompt opens at its end, so that a reply begins within them."""
+    """Return the marks of the thoughts that a prompt opens at its end, so that a reply begins within them."""
     text = text_of(tokenizer, prompt[-WINDOW:])
     for marks in marks_of(tokenizer):
         if any(not text[mark.end() :].strip() for mark in marks.open.finditer(text)):
@@ -78,22 +85,22 @@ def opened_thoughts(tokenizer: Any, prompt: Sequence[int]) -> Marks | None:
 
 
 def begins_thoughts(tokenizer: Any, reply: Sequence[int]) -> bool:
-    """Whether a reply of these first tokens opens thoughts."""
+    """Return True if a reply with these first tokens opens thoughts."""
     text = text_of(tokenizer, reply).lstrip()
     return any(marks.open.match(text) for marks in marks_of(tokenizer))
 
 
 def text_of(tokenizer: Any, tokens: Sequence[int]) -> str:
-    """The text of tokens, marks included."""
+    """Return the text of tokens, marks included."""
     return str(tokenizer.decode(list(tokens), skip_special_tokens=False, clean_up_tokenization_spaces=False))
 
 
 def marks_of(tokenizer: Any) -> tuple[Marks, ...]:
-    """The marks that a model may use, those of its response template first."""
+    """Return the marks that a model may use, those of its response template first."""
     fields = (getattr(tokenizer, "response_template", None) or {}).get("fields", {})
     thoughts: Mapping[str, Any] = next((fields[name] for name in _FIELDS if name in fields), {})
     opens = _anchor(thoughts, "open")
-    # Where the answer has a mark of its own, thoughts end there: messages of other kinds may lie between.
+    # A mark of the answer closes thoughts: messages of other kinds may lie between.
     closes = _anchor(fields.get("content", {}), "open") or _anchor(thoughts, "close")
     try:
         return (Marks(re.compile(opens), re.compile(closes)), *MARKS) if opens and closes else MARKS

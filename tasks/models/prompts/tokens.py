@@ -1,4 +1,4 @@
-"""Prompts as tokens: complete ones, never cut; and their texts in messages."""
+"""Prompts as tokens, complete and never cut, and their texts in messages."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,12 @@ from swaymeter.tasks.models.capabilities import Model, Tokens
 
 
 def start_tokens(model: Model) -> tuple[int, ...]:
-    """The tokens that the tokenizer itself puts before a text: of Llama and Gemma one, of GPT-2 and Pythia none.
+    """Return the tokens that the tokenizer puts before a text: one for Llama and Gemma, none for GPT-2 and Pythia.
 
-    What it appends is no part of a prompt. ModelError where a text has other tokens beside special ones than alone.
+    Tokens that the tokenizer appends are no part of a prompt.
+
+    Raises:
+        ModelError: a text has other tokens beside special ones than alone.
     """
     if model.engine.start_tokens is None:
         alone, whole = (model.tokenizer("a", add_special_tokens=special)["input_ids"] for special in (False, True))
@@ -26,13 +29,17 @@ def start_tokens(model: Model) -> tuple[int, ...]:
 def tokenized(
     model: Model, texts: Sequence[str], *, start_token: bool = True, reserved_tokens: int = 0
 ) -> list[list[int]]:
-    """The token ids of every text behind the tokenizer's start token, unless it stands behind another text.
+    """Return the token ids of every text behind the tokenizer's start token; raises like check_length.
 
-    Errors are those of `start_tokens` and `check_length`.
+    Args:
+        model: the model.
+        texts: the texts.
+        start_token: False for texts that follow another text.
+        reserved_tokens: tokens of the window that are reserved for the reply.
     """
     start = start_tokens(model) if start_token else ()
-    of_texts: list[list[int]] = model.tokenizer(list(texts), add_special_tokens=False)["input_ids"]
-    ids = [[*start, *tokens] for tokens in of_texts]
+    ids_of_texts: list[list[int]] = model.tokenizer(list(texts), add_special_tokens=False)["input_ids"]
+    ids = [[*start, *tokens] for tokens in ids_of_texts]
     for text, tokens in zip(texts, ids, strict=True):
         check_length(model, text, len(tokens), reserved_tokens=reserved_tokens)
     return ids
@@ -41,9 +48,11 @@ def tokenized(
 def tokenized_prompts(
     model: Model, contexts: Sequence[str], queries: Sequence[str], *, start_token: bool = True, reserved_tokens: int = 0
 ) -> list[list[list[int]]]:
-    """The token ids of every context before every query, [context][query], each tokenized as one text.
+    """Return the token ids of every context before every query, [context][query], each tokenized as one text.
 
-    UsageError where contexts or queries are empty; else as `tokenized`.
+    Raises:
+        UsageError: there are no contexts or no queries.
+        ScoreError: a prompt is empty or too long.
     """
     if not contexts or not queries:
         raise UsageError(
@@ -55,7 +64,7 @@ def tokenized_prompts(
 
 
 def check_length(model: Model, prompt: str, tokens: int, *, reserved_tokens: int = 0) -> None:
-    """Raises ScoreError for a prompt without tokens, or longer than the window with `reserved_tokens` more tokens."""
+    """Raise ScoreError for a prompt without tokens, or longer than the window less `reserved_tokens`."""
     if tokens == 0:
         raise ScoreError(f"the prompt {prompt!r} has no tokens, so nothing can follow it")
     window = model.context_window
@@ -64,7 +73,7 @@ def check_length(model: Model, prompt: str, tokens: int, *, reserved_tokens: int
 
 
 def does_not_fit(model: Model, what: str, text: str, tokens: str, reserved_tokens: int) -> ScoreError:
-    """The error of a text that is longer than the window with so many tokens to come; what: is never cut."""
+    """Return the error of a text that exceeds the window; `what` names the texts that are never cut."""
     return ScoreError(
         f"a prompt of {tokens}{f' and {reserved_tokens} to come' if reserved_tokens else ''} does not fit the window "
         f"of {model.name}, {model.context_window} tokens; {what} are never cut: {shortened(text)}"
@@ -72,20 +81,20 @@ def does_not_fit(model: Model, what: str, text: str, tokens: str, reserved_token
 
 
 def shortened(text: str) -> str:
-    """A text for an error message."""
+    """Return a text for an error message."""
     return repr(text) if len(text) <= 400 else f"{text[:200]!r} ... {text[-200:]!r}"
 
 
 def no_distribution(model: Model) -> str:
-    """The message about a model whose logits are not finite."""
+    """Return the message about a model whose logits are not finite."""
     return f"{model.name} in {model.dtype} gives no distribution (NaN or infinite logits)"
 
 
 def common_prefix_length(prompts: Sequence[Tokens], *, left: int = 1) -> int:
-    """The length of the shared prefix of all prompts; at least `left` tokens of each prompt are not part of it."""
+    """Return the length of the shared prefix of all prompts, at most their length less `left` tokens."""
     first, last = min(map(tuple, prompts)), max(map(tuple, prompts))
     shortest = min(map(len, prompts)) - left
-    alike = 0
-    while alike < shortest and first[alike] == last[alike]:
-        alike += 1
-    return alike
+    length = 0
+    while length < shortest and first[length] == last[length]:
+        length += 1
+    return length

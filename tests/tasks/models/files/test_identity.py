@@ -11,7 +11,7 @@ from swaymeter.data.catalog import CatalogModel
 from swaymeter.data.errors import ModelError, UnknownName, UsageError
 from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.files import hub, identity
-from swaymeter.tasks.models.files.hub import leave_alone
+from swaymeter.tasks.models.files.hub import set_offline
 from swaymeter.tasks.models.files.identity import identify_model
 from tests.tasks.models.tiny import save_language_model
 
@@ -120,17 +120,17 @@ def test_the_hub_is_asked_again_after_a_run_without_network(monkeypatch: pytest.
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setenv("HF_HUB_OFFLINE", "0")
     for offline in (True, False):
-        leave_alone(offline)
+        set_offline(offline)
         assert (is_offline_mode(), os.environ["HF_HUB_OFFLINE"]) == (offline, str(int(offline)))
     monkeypatch.setattr(hub, "_IS_OFFLINE", True)  # as the environment of the process says
-    leave_alone(False)
+    set_offline(False)
     assert is_offline_mode()
 
 
 @pytest.mark.parametrize(("variable", "is_offline"), [("0", False), ("", False), ("1", True), ("true", True)])
 def test_a_worker_is_offline_only_where_its_environment_says_so(variable: str, is_offline: bool) -> None:
     code = (
-        "import os; from swaymeter.tasks.models.files import hub; hub.leave_alone(False); "
+        "import os; from swaymeter.tasks.models.files import hub; hub.set_offline(False); "
         "print(os.environ['HF_HUB_OFFLINE'])"
     )
     variables = {**os.environ, "HF_HUB_OFFLINE": variable}

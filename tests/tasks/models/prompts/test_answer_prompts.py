@@ -262,7 +262,7 @@ def test_template_that_never_ends_is_stopped(when: str, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("doubled", ["ns.x ~ ns.x", "ns.x + ns.x"])
 def test_template_that_fills_the_memory_is_stopped(doubled: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(template_options, "MOST_BYTES", 50 << 20)
+    monkeypatch.setattr(template_options, "MAX_BYTES", 50 << 20)
     grows = f"{{% set ns = namespace(x='x') %}}{{% for a in range(34) %}}{{% set ns.x = {doubled} %}}{{% endfor %}}"
     with pytest.raises(ModelError, match=r"the chat template of tiny .*: it takes more than 50 MiB of memory"):
         answer_prompt(tiny_language_model(chat_template=grows + CHAT), "Where is Lima?")
