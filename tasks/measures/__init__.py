@@ -1,8 +1,8 @@
-"""The measures, and the list that names them.
+"""The measures, and their registry.
 
-A module declares `Measure`s: their row types, what they need, and `compute`, which turns prompts into rows. Formulas
-lie in swaymeter.tasks.scoring. Importing this package imports no torch: `compute` imports what it needs when called.
-docs/extending.md explains how to add one; tests/extensions has a measure, a figure and a comparison as whole modules.
+A module declares a `Measure`: its row type, its inputs, and `compute`, which turns prompts into rows. The formulas are
+in swaymeter.tasks.scoring. The package imports no torch: `compute` imports what it needs when it is called.
+docs/extending.md explains how to add a measure; tests/extensions has a measure, a figure and a comparison as modules.
 """
 
 from swaymeter.tasks.measures import (
@@ -22,29 +22,31 @@ from swaymeter.tasks.measures.judged_answers import JUDGED_ANSWERS
 from swaymeter.tasks.measures.measure import Measures
 from swaymeter.tasks.measures.passage_persuasion import PASSAGE_PERSUASION
 
-MEASURES = Measures((
-    persuasion.PERSUASION,
-    persuasion.SUSCEPTIBILITY,
-    entity_independent.ENTITY_INDEPENDENT_PERSUASION,
-    entity_independent.ENTITY_INDEPENDENT_SUSCEPTIBILITY,
-    greedy_answers.GREEDY_ANSWERS,
-    greedy_answers.MEMORIZATION_RATIO,
-    persuasion.LIKELIEST_TOKENS,
-    answer_set.ANSWER_SET_PERSUASION,
-    answer_set.ANSWER_SET_SUSCEPTIBILITY,
-    FISHER_SUSCEPTIBILITY,
-    persuasion.PRECISION,
-    ANSWERS,
-    clusters.CLUSTERS,
-    clusters.SEMANTIC_ENTROPY,
-    COHERENT_PERSUASION,
-    whose_answer.ACCURACY,
-    whose_answer.PERSUADED,
-    whose_answer.WHOSE_ANSWER,
-    JUDGED_ANSWERS,
-    CITED_PASSAGES,
-    CONTEXT_UTILISATION,
-    PASSAGE_PERSUASION,
-    persuasion.PERSUASION_BOUND,
-))  # fmt: skip
-"""Every measure that a study can name; a measure comes after those that it needs."""
+MEASURES = Measures(
+    (
+        persuasion.PERSUASION,
+        persuasion.SUSCEPTIBILITY,
+        entity_independent.ENTITY_INDEPENDENT_PERSUASION,
+        entity_independent.ENTITY_INDEPENDENT_SUSCEPTIBILITY,
+        greedy_answers.GREEDY_ANSWERS,
+        greedy_answers.MEMORIZATION_RATIO,
+        persuasion.LIKELIEST_TOKENS,
+        answer_set.ANSWER_SET_PERSUASION,
+        answer_set.ANSWER_SET_SUSCEPTIBILITY,
+        FISHER_SUSCEPTIBILITY,
+        persuasion.PRECISION,
+        ANSWERS,
+        clusters.CLUSTERS,
+        clusters.SEMANTIC_ENTROPY,
+        COHERENT_PERSUASION,
+        whose_answer.ACCURACY,
+        whose_answer.PERSUADED,
+        whose_answer.WHOSE_ANSWER,
+        JUDGED_ANSWERS,
+        CITED_PASSAGES,
+        CONTEXT_UTILISATION,
+        PASSAGE_PERSUASION,
+        persuasion.PERSUASION_BOUND,
+    )
+)
+"""All measures that a study can name; a measure comes after its inputs."""

@@ -1,7 +1,7 @@
-"""Answer-set persuasion: every context before every query, answers being the complete ones of the relation.
+"""Answer-set persuasion: every context before every query, over the complete answers of the relation.
 
-The answers of a relation are the different objects that its queries and contexts name; those of a closed query are Yes
-and No. Answer-set susceptibility is the mean of stored scores over contexts.
+The answers of a relation are the distinct objects of its queries and contexts; those of a closed query are Yes and No.
+Answer-set susceptibility is the mean of stored scores over contexts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,12 +14,12 @@ from swaymeter.data.records import Query, QueryType
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
 from swaymeter.tasks.measures.persuasion import means_over_contexts
-from swaymeter.tasks.measures.rows import QUERY_KEY, PairScore, QueryScore, inherited, matrix, pair_rows
+from swaymeter.tasks.measures.rows import QUERY_KEY, PairScore, QueryScore, matrix, pair_rows, provenance
 from swaymeter.tasks.models.capabilities import AnswerScores
 
 
 class AnswerSetParameters(Parameters):
-    """What may end a complete answer."""
+    """The ends of a complete answer."""
 
     terminators: tuple[str, ...] = Field(default=("\n", "."), min_length=1)
     """Texts that end an answer."""
@@ -46,16 +46,16 @@ def _answer_set_persuasion(inputs: Inputs, model: AnswerScores, queries: Sequenc
     parameters: AnswerSetParameters = inputs.parameters["answer_set_persuasion"]
     for query_type, grouped in groupby(queries, key=lambda query: query.query_type):
         answers = [[answer] for answer in complete_answers(inputs, query_type)]
-        for some, contexts in inputs.asked(list(grouped)):
-            texts = [context.text for context in contexts], [query.text for query in some]
+        for group, contexts in inputs.by_contexts(list(grouped)):
+            texts = [context.text for context in contexts], [query.text for query in group]
             result = answer_set_persuasion(
                 model, *texts, answers, terminators=parameters.terminators, start_token=inputs.start_token
             )
-            yield from pair_rows(some, contexts, result.engine, answer_set_persuasion=result.scores, mass=result.mass)
+            yield from pair_rows(group, contexts, result.engine, answer_set_persuasion=result.scores, mass=result.mass)
 
 
 def complete_answers(inputs: Inputs, query_type: QueryType) -> list[str]:
-    """The answers that queries of a type can have in a relation, sorted."""
+    """Return the answers that queries of a type can have in a relation, sorted."""
     if query_type == "closed":
         return ["No", "Yes"]
     return sorted(
@@ -64,10 +64,16 @@ def complete_answers(inputs: Inputs, query_type: QueryType) -> list[str]:
 
 
 ANSWER_SET_PERSUASION = Measure(
-    row=AnswerSetPersuasion, version=1, unit="nats", about="contexts", capability="answer_scores",
-    compute=_answer_set_persuasion, needs_answers=True, parameters=AnswerSetParameters,
+    row=AnswerSetPersuasion,
+    version=1,
+    unit="nats",
+    about="contexts",
+    capability="answer_scores",
+    compute=_answer_set_persuasion,
+    needs_answers=True,
+    parameters=AnswerSetParameters,
     meaning="how far a context moves a query's distribution over the relation's complete answers",
-)  # fmt: skip
+)
 
 
 @table("answer_set_susceptibility", "a query", key=QUERY_KEY)
@@ -85,15 +91,19 @@ class AnswerSetSusceptibility(QueryScore):
 def _answer_set_susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
     answers = {kind: len(complete_answers(inputs, kind)) for kind in {query.query_type for query in queries}}
     stored = inputs.scores["answer_set_persuasion"]
-    origins = inherited(stored, "query_id")
-    for some, contexts, means in means_over_contexts(inputs, queries, "answer_set_persuasion", by_type=True):
-        for query, score, mass in zip(some, means, matrix(stored, some, contexts, "mass"), strict=True):
+    origins = provenance(stored, "query_id")
+    for group, contexts, means in means_over_contexts(inputs, queries, "answer_set_persuasion", by_type=True):
+        for query, score, mass in zip(group, means, matrix(stored, group, contexts, "mass"), strict=True):
             own = {"contexts": len(contexts), "answers": answers[query.query_type], "mass": float(mass.mean())}
             yield {**origins[query.query_id], **own, "answer_set_susceptibility": float(score)}
 
 
 ANSWER_SET_SUSCEPTIBILITY = Measure(
-    row=AnswerSetSusceptibility, version=1, unit="nats", about="contexts", needs=("answer_set_persuasion",),
+    row=AnswerSetSusceptibility,
+    version=1,
+    unit="nats",
+    about="contexts",
+    needs=("answer_set_persuasion",),
     compute=_answer_set_susceptibility,
     meaning="how far contexts move a query's distribution over the relation's complete answers on average",
-)  # fmt: skip
+)

@@ -12,7 +12,7 @@ from typing import Annotated
 from swaymeter.data.records import SUPPORTING, Question, QuestionContext
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
-from swaymeter.tasks.measures.rows import QuestionScore, of_cases, of_questions
+from swaymeter.tasks.measures.rows import QuestionScore, question_provenance, rows_by_question
 from swaymeter.tasks.measures.whose_answer import decision_on, is_among
 from swaymeter.tasks.scoring.followed import TAKES_CONTEXT, Verdict
 
@@ -43,9 +43,11 @@ class CitedPassages(QuestionScore):
 
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """The citations of every stored answer with a context of several, or of numbered, passages."""
-    origins = of_cases(inputs.scores["whose_answer"], questions)
-    texts = [of_questions(inputs, "answers", questions, "text", greedy=greedy) for greedy in (False, True)]
-    verdicts = [of_questions(inputs, "whose_answer", questions, "verdict", greedy=greedy) for greedy in (False, True)]
+    origins = question_provenance(inputs.scores["whose_answer"], questions)
+    texts = [rows_by_question(inputs, "answers", questions, "text", greedy=greedy) for greedy in (False, True)]
+    verdicts = [
+        rows_by_question(inputs, "whose_answer", questions, "verdict", greedy=greedy) for greedy in (False, True)
+    ]
     for question in questions:
         for case in question.contexts:
             if len(case.passages) < 2 and not case.is_numbered:

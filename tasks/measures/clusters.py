@@ -1,8 +1,8 @@
-"""Clusters: which sampled answers to a question are equivalent; and over how many of these meanings they spread.
+"""Clusters of equivalent sampled replies, and the semantic entropy over them.
 
-An entailment model judges the texts. An answer joins the first cluster all of whose members it is equivalent to, else
-it opens one; or clusters overlap, as a study chooses. All equivalences are stored: the clusters of half-samples, and
-the standard errors of scores of sampled answers, follow from them. `scoring.semantic_entropy` has the formulas of four
+An entailment model compares the texts. A reply joins the first cluster all of whose members it is equivalent to, or
+opens a new one; a study may also choose overlapping clusters. All equivalences are stored, because the clusters of
+half-samples and the standard errors of scores follow from them. `scoring.semantic_entropy` has the formulas of four
 kinds of entropy, `scoring.half_samples` that of the standard errors.
 """
 
@@ -17,26 +17,32 @@ from swaymeter.data.options import ModelName
 from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none, cut_questions
-from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionKey, QuestionScore, of_cases, of_questions
+from swaymeter.tasks.measures.rows import (
+    QUESTION_KEY,
+    QuestionKey,
+    QuestionScore,
+    question_provenance,
+    rows_by_question,
+)
 from swaymeter.tasks.models.entailment import Entailment, identify_entailment, load_entailment
 from swaymeter.tasks.models.loading import BALANCED
 
 
 class ClustersParameters(Parameters):
-    """When two answers are equivalent."""
+    """The rule of equivalence."""
 
     entailment: ModelName = "microsoft/deberta-large-mnli"
     """The entailment model that decides which answers are equivalent, or an embedder that stands in for it."""
     entailment_with_question: bool = False
-    """Whether it reads the question before each answer."""
+    """Put the question before each answer."""
     threshold: float = Field(default=0.8, gt=0, le=1)
-    """From which similarity on answers are equivalent, where an embedder stands in."""
+    """The least similarity of equivalent answers, if an embedder stands in."""
     grouping: Literal["disjoint", "overlapping", "first_member"] = "disjoint"
-    """How equivalent answers form clusters. disjoint: an answer joins the first cluster all of whose members it is
-    equivalent to. overlapping, as in the released code of DynamicQA: every answer opens a cluster and may be in
-    several; coherent persuasion compares them as they are, and an entropy counts an answer in the last of its clusters.
-    first_member, as in the released code of Farquhar et al.: an answer without a cluster opens one and takes every
-    later answer that is equivalent to it, also from an earlier cluster."""
+    """The rule that forms clusters. disjoint: an answer joins the first cluster all of whose members it is equivalent
+    to. overlapping, as in the released code of DynamicQA: every answer opens a cluster and may be in several; coherent
+    persuasion compares these clusters, and an entropy counts an answer in its last cluster. first_member, as in the
+    released code of Farquhar et al.: an answer without a cluster opens one and takes every later answer that is
+    equivalent to it, also from an earlier cluster."""
 
 
 @table("clusters", "a sampled answer")
@@ -51,21 +57,21 @@ class ClusteredAnswer(QuestionScore):
 
 
 def load_judge(inputs: Inputs) -> Entailment:
-    """The judge of equivalence that the parameters of a study name."""
+    """Load the equivalence model of the study."""
     parameters: ClustersParameters = inputs.parameters["clusters"]
     device = "auto" if inputs.device == BALANCED else inputs.device
     return load_entailment(parameters.entailment, threshold=parameters.threshold, device=device)
 
 
 def prefixes(inputs: Inputs, questions: Iterable[Question]) -> list[str] | None:
-    """What the judge reads before the answers to each question; None where it reads the answers alone."""
+    """Return the texts before the answers to each question; None for answers alone."""
     with_question = inputs.parameters["clusters"].entailment_with_question
     return [question.question for question in questions] if with_question else None
 
 
 def _clusters(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    judge, answers = load_judge(inputs), of_questions(inputs, "answers", questions, "text")
-    origins = of_cases(inputs.scores["answers"], questions)
+    judge, answers = load_judge(inputs), rows_by_question(inputs, "answers", questions, "text")
+    origins = question_provenance(inputs.scores["answers"], questions)
     cases = [(question, (question.question_id, case.context_id)) for question in questions for case in question.cases]
     texts = [[row["text"] for row in answers[key]] for _, key in cases]
     equivalent = judge.equivalent_in_bulk(texts, prefixes(inputs, (question for question, _ in cases)))
@@ -75,7 +81,7 @@ def _clusters(inputs: Inputs, model: None, questions: Sequence[Question]) -> Ite
 
 
 def cluster_rows(inputs: Inputs, equivalent: NDArray[np.bool_], samples: Sequence[int], common: Row) -> Iterator[Row]:
-    """A row for each of the samples of a question: its number, cluster and equivalences, and what all of them share."""
+    """Yield a row for each sample of a question: its number, cluster and equivalences, and the common columns."""
     from swaymeter.tasks.scoring.semantic_entropy import group_answers, last_group_of_each
 
     groups = last_group_of_each(group_answers(equivalent, grouping=inputs.parameters["clusters"].grouping))
@@ -86,29 +92,34 @@ def cluster_rows(inputs: Inputs, equivalent: NDArray[np.bool_], samples: Sequenc
 
 
 def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[QuestionKey, NDArray[np.bool_]]:
-    """The stored equivalences of the answers to each question in each of its cases, (n, n) for each."""
+    """Return the stored equivalences of the replies to each question in each of its cases, (n, n) each."""
     matrices: dict[QuestionKey, NDArray[np.bool_]] = {}
-    for key, rows in of_questions(inputs, "clusters", questions, "equivalent_to").items():
+    for key, rows in rows_by_question(inputs, "clusters", questions, "equivalent_to").items():
         matrices[key] = np.zeros((len(rows), len(rows)), dtype=bool)
-        place = {row["sample"]: number for number, row in enumerate(rows)}
+        index = {row["sample"]: number for number, row in enumerate(rows)}
         for row in rows:
-            matrices[key][place[row["sample"]], [place[sample] for sample in row["equivalent_to"]]] = True
+            matrices[key][index[row["sample"]], [index[sample] for sample in row["equivalent_to"]]] = True
     return matrices
 
 
 class HalfSampleParameters(Parameters):
-    """How many halves of the answers a standard error is estimated from; 0 for no standard errors."""
+    """Number of halves of the replies for a standard error; 0 for no standard errors."""
 
     half_samples: Annotated[int, Field(ge=0, le=10_000), at_least_or_none(10, "for no standard errors")] = 50
-    """Half samples that the standard error is estimated from; 0 for no standard errors."""
+    """Half-samples for the standard error; 0 for no standard errors."""
 
 
 def clusters_of(
     inputs: Inputs, measure: str, equivalent: NDArray[np.bool_], key: QuestionKey, *, left_out: bool = False
 ) -> tuple[list[list[int]], list[list[list[int]]]]:
-    """The clusters of the answers to a question with a context, and those of each of a measure's half-samples.
+    """Return the clusters of the replies to a question with a context, and the clusters of each half-sample.
 
-    left_out: whether the latter are of what each half-sample leaves out.
+    Args:
+        inputs: the inputs of the pass.
+        measure: the measure whose parameters give the number of half-samples.
+        equivalent: (n, n), the equivalences.
+        key: the ids of question and context.
+        left_out: cluster the complement of each half-sample instead.
     """
     from swaymeter.tasks.scoring.half_samples import draw_halves
     from swaymeter.tasks.scoring.semantic_entropy import group_answers
@@ -117,22 +128,28 @@ def clusters_of(
     halves = draw_halves(number, inputs.parameters[measure].half_samples, inputs.seed, *key)
     if left_out:
         halves = [[answer for answer in range(number) if answer not in half] for half in halves]
-    of_halves = [group_answers(equivalent, half, grouping=grouping) for half in halves]
-    return group_answers(equivalent, grouping=grouping), of_halves
+    groups_of_halves = [group_answers(equivalent, half, grouping=grouping) for half in halves]
+    return group_answers(equivalent, grouping=grouping), groups_of_halves
 
 
 def standard_error_of(score: str) -> Meaning:
-    """The meaning of the column of a score's standard error."""
+    """Return the meaning of the column with a score's standard error."""
     return Meaning(f"standard error of {score}, from halves of the answers; NULL where none were drawn", "nats")
 
 
 CLUSTERS = Measure(
-    row=ClusteredAnswer, version=1, about="questions", requires="sampling", needs=("answers",), pass_of="answers",
+    row=ClusteredAnswer,
+    version=1,
+    about="questions",
+    requires="sampling",
+    needs=("answers",),
+    pass_of="answers",
     compute=_clusters,
-    chunks=cut_questions, parameters=ClustersParameters,
+    chunks=cut_questions,
+    parameters=ClustersParameters,
     depends_on=lambda parameters: {"entailment": identify_entailment(parameters.entailment)},
     meaning="which sampled answers say the same",
-)  # fmt: skip
+)
 
 
 KINDS = {
@@ -142,8 +159,8 @@ KINDS = {
     "assignment": "cluster_assignment_entropy",
 }
 """The column of each kind of semantic entropy."""
-_OF_TEXTS = "assignment"
-"""The kind that needs no log-probabilities, which not every server gives."""
+_TEXT_KIND = "assignment"
+"""The kind that needs no log-probabilities, which some servers do not give."""
 
 
 @table("semantic_entropy", "a question alone, or with a context", key=QUESTION_KEY)
@@ -152,9 +169,13 @@ class SemanticEntropy(QuestionScore):
 
     groups: Annotated[int, Meaning("number of clusters of equivalent answers")]
     group_sizes: Annotated[tuple[int, ...], Meaning("the clusters' sizes in order of opening")]
-    semantic_entropy: Annotated[float | None, Meaning(
-        "-1/V sum_v log sum_{k in v} p(a_k|x); NULL, as the next two, where a server gives no log-probabilities", "nats"
-    )]
+    semantic_entropy: Annotated[
+        float | None,
+        Meaning(
+            "-1/V sum_v log sum_{k in v} p(a_k|x); NULL, as the next two, where a server gives no log-probabilities",
+            "nats",
+        ),
+    ]
     semantic_entropy_length_normalised: Annotated[
         float | None, Meaning("the same with mean token log-probabilities", "nats")
     ]
@@ -171,26 +192,31 @@ class SemanticEntropy(QuestionScore):
 def _semantic_entropy(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     from swaymeter.tasks.scoring.semantic_entropy import last_group_of_each, semantic_entropy, semantic_entropy_error
 
-    answers = of_questions(inputs, "answers", questions, "token_log_probs")
-    origins = of_cases(inputs.scores["clusters"], questions)
+    answers = rows_by_question(inputs, "answers", questions, "token_log_probs")
+    origins = question_provenance(inputs.scores["clusters"], questions)
     equivalent = equivalences(inputs, questions)
     for key in ((question.question_id, case.context_id) for question in questions for case in question.cases):
-        if not answers[key]:  # no answer got past its thoughts
+        if not answers[key]:  # all replies ended within their thoughts
             continue
         groups, groups_of_halves = clusters_of(inputs, "semantic_entropy", equivalent[key], key)
         clusters, halves = last_group_of_each(groups), [last_group_of_each(half) for half in groups_of_halves]
         log_probs = [row["token_log_probs"] for row in answers[key]]
         scores: dict[str, float | None] = {}
         for kind, column in KINDS.items():
-            is_known = kind == _OF_TEXTS or all(map(len, log_probs))
-            scores[column] = semantic_entropy(log_probs, clusters, kind=kind) if is_known else None
-            error = semantic_entropy_error(log_probs, halves, kind=kind) if is_known else None
+            is_available = kind == _TEXT_KIND or all(map(len, log_probs))
+            scores[column] = semantic_entropy(log_probs, clusters, kind=kind) if is_available else None
+            error = semantic_entropy_error(log_probs, halves, kind=kind) if is_available else None
             scores[f"{column}_standard_error"] = error
         yield {**origins[key], "groups": len(clusters), "group_sizes": [len(cluster) for cluster in clusters], **scores}
 
 
 SEMANTIC_ENTROPY = Measure(
-    row=SemanticEntropy, version=2, unit="nats", about="questions", needs=("answers", "clusters"),
-    compute=_semantic_entropy, parameters=HalfSampleParameters,
+    row=SemanticEntropy,
+    version=2,
+    unit="nats",
+    about="questions",
+    needs=("answers", "clusters"),
+    compute=_semantic_entropy,
+    parameters=HalfSampleParameters,
     meaning="how many meanings the sampled answers spread over",
-)  # fmt: skip
+)

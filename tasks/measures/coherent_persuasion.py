@@ -1,8 +1,8 @@
-"""Coherent persuasion: how far a context moves the distributions along clusters of sampled answers.
+"""Coherent persuasion: how far a context moves the distributions along clusters of sampled replies.
 
-The distributions are not stored. Where the answers are missing, too, their pass scores it. Where they are stored, they
-are sampled once more and the stored clusters are used; an answer that comes out otherwise, by rounding in a dtype
-shorter than float32, is read along its stored tokens.
+The distributions are not stored. If the replies are missing, too, their pass computes the scores. If they are stored,
+they are sampled once more and the stored clusters are used. A reply that differs, by rounding in a dtype shorter than
+float32, is read along its stored tokens.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.clusters import HalfSampleParameters, clusters_of, equivalences, standard_error_of
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
-from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, of_cases, of_questions
+from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, question_provenance, rows_by_question
 from swaymeter.tasks.measures.sampled import Sampled, sample
 from swaymeter.tasks.models.capabilities import Samples
 
@@ -37,31 +37,37 @@ class CoherentPersuasion(QuestionScore):
         float, Meaning("mean KL(p_h || p_g) over pairs of clusters with and without", "nats")
     ]
     coherent_persuasion_standard_error: Annotated[float | None, standard_error_of("coherent_persuasion")]
-    coherent_persuasion_unchanged: Annotated[float | None, Meaning(
-        "the same where nothing changes: from each half-sample of the answers without the context to its other half; "
-        "NULL where none were drawn", "nats"
-    )]
+    coherent_persuasion_unchanged: Annotated[
+        float | None,
+        Meaning(
+            "the same where nothing changes: from each half-sample of the answers without the context to its other "
+            "half; NULL where none were drawn",
+            "nats",
+        ),
+    ]
 
 
 def compute(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> Iterator[Row]:
-    """Samples the stored answers once more, for the distributions along them."""
+    """Sample the stored replies once more, for the distributions along them."""
     sampled, stored = sample(inputs, model, questions), equivalences(inputs, questions)
-    answers = of_questions(inputs, "answers", questions, "token_ids", "thought_ids")
-    origins = of_cases(inputs.scores["clusters"], questions)
+    answers = rows_by_question(inputs, "answers", questions, "token_ids", "thought_ids")
+    origins = question_provenance(inputs.scores["clusters"], questions)
     along = [_along_stored(model, case, answers[case.key]) for case in sampled]
     for row in persuasion_rows(inputs, sampled, along, [stored[case.key] for case in sampled]):
         yield {**row, "stand_in": origins[row["question_id"], row["context_id"]]["stand_in"]}
 
 
 def _along_stored(model: Samples, case: Sampled, stored: Sequence[Row]) -> "list[Distribution]":
-    """The mean distribution along each stored answer: as sampled again, or as read where rounding gave another one."""
-    known = {(answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in case.finished.values()}
+    """Return the mean distribution along each stored reply: of the new sample, or read along the stored tokens."""
+    distributions = {
+        (answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in case.finished.values()
+    }
     keys = [(tuple(row["thought_ids"]), tuple(row["token_ids"])) for row in stored]
     prompt = case.prompt.tokens if case.prompt else ()
     for thoughts, tokens in keys:
-        if (thoughts, tokens) not in known:
-            known[thoughts, tokens] = model.mean_distribution((*prompt, *thoughts), tokens)
-    return [known[key] for key in keys]
+        if (thoughts, tokens) not in distributions:
+            distributions[thoughts, tokens] = model.mean_distribution((*prompt, *thoughts), tokens)
+    return [distributions[key] for key in keys]
 
 
 def persuasion_rows(
@@ -70,13 +76,16 @@ def persuasion_rows(
     distributions: "Sequence[Sequence[Distribution]]",
     equivalent: Sequence[NDArray[np.bool_]],
 ) -> Iterator[Row]:
-    """The scores of every context of every question, without their stand-in.
+    """Yield the scores of every context of every question, without the column of the stand-in.
 
-    A context has none where no answer with it, or without it, got past its thoughts, and no standard error where fewer
-    did on one side.
+    A context has no score if no reply with it, or without it, got past its thoughts. It has no standard error if the
+    numbers of replies on the two sides differ.
 
-    sampled: those of a question one after the other, first without a context; distributions: the mean distribution,
-    (V,), along each of their answers; equivalent: which of these are equivalent, (n, n) for each.
+    Args:
+        inputs: the inputs of the pass.
+        sampled: replies, grouped by question, each group beginning with the question without a context.
+        distributions: the mean distribution, (V,), along each reply.
+        equivalent: (n, n), the equivalences of the replies.
     """
     from swaymeter.tasks.scoring.coherent_persuasion import GroupedAnswers, between_halves, coherent_persuasions
 
@@ -85,9 +94,9 @@ def persuasion_rows(
         clusters, halves = clusters_of(inputs, "coherent_persuasion", matrix, case.key)
         name = f"the answers to {case.question.question_id} with the context {case.case.context_id}"
         grouped.append((case, GroupedAnswers(name, along, clusters, halves), matrix))
-    for _, of_question in groupby(grouped, key=lambda grouped: grouped[0].question.question_id):
-        (alone, without, matrix), *contexts = of_question
-        others = [(case, of_case) for case, of_case, _ in contexts if of_case.distributions and without.distributions]
+    for _, cases_of_question in groupby(grouped, key=lambda grouped: grouped[0].question.question_id):
+        (alone, without, matrix), *contexts = cases_of_question
+        others = [(case, replies) for case, replies, _ in contexts if replies.distributions and without.distributions]
         if not others:
             continue
         _, rest = clusters_of(inputs, "coherent_persuasion", matrix, alone.key, left_out=True)
@@ -98,17 +107,26 @@ def persuasion_rows(
         for (case, answers), (score, error) in zip(others, coherent_persuasions(sides[0], sides[1:]), strict=True):
             yield {
                 **case.columns,
-                "groups_without": len(without.groups), "groups_with": len(answers.groups),
+                "groups_without": len(without.groups),
+                "groups_with": len(answers.groups),
                 "group_sizes_without": [len(group) for group in without.groups],
                 "group_sizes_with": [len(group) for group in answers.groups],
-                "coherent_persuasion": score, "coherent_persuasion_standard_error": error,
+                "coherent_persuasion": score,
+                "coherent_persuasion_standard_error": error,
                 "coherent_persuasion_unchanged": unchanged,
-            }  # fmt: skip
+            }
 
 
 COHERENT_PERSUASION = Measure(
-    row=CoherentPersuasion, version=3, unit="nats", about="questions", capability="samples",
-    requires="distributions", needs=("answers", "clusters"), pass_of="answers", compute=compute,
+    row=CoherentPersuasion,
+    version=3,
+    unit="nats",
+    about="questions",
+    capability="samples",
+    requires="distributions",
+    needs=("answers", "clusters"),
+    pass_of="answers",
+    compute=compute,
     parameters=HalfSampleParameters,
     meaning="how far a context moves the distributions of clusters of answers",
-)  # fmt: skip
+)

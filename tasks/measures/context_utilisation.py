@@ -1,7 +1,8 @@
-"""Context utilisation: does a model's next token take up what a context states, or ignore a context beside the point.
+"""Context utilisation: a model's next token takes up the answer of a context, or ignores an irrelevant context.
 
-One row for each context of a question that promotes a token: the first one of an answer that it states; of an
-irrelevant context, the model's own first token without it. A relevant context that states no answer has no row.
+A question has one row for each context that promotes a token. That is the first token of an answer that the context
+states, or for an irrelevant context the model's own first token without it. A relevant context that states no answer
+has no row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.first_token import first_token_prompts, refuse_thoughts, unfit_for_first_token
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
-from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, of_case
+from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, case_columns
 from swaymeter.tasks.measures.sampled import page_of
 from swaymeter.tasks.models.capabilities import NextTokenLogits
 
@@ -23,14 +24,21 @@ class ContextUtilisation(QuestionScore):
     """A row of context utilisation."""
 
     binary_utilisation: Annotated[bool, Meaning("whether the likeliest next token is one that the context promotes")]
-    continuous_utilisation: Annotated[float | None, Meaning(
-        "change of their probability as a share of the change that was possible, from -1 to 1; NULL where it is 1 "
-        "without and with the context", "share"
-    )]
-    promoted: Annotated[tuple[str, ...], Meaning(
-        "the tokens that the context promotes: first ones of the answers that it states; of an irrelevant context, "
-        "the likeliest token without it"
-    )]
+    continuous_utilisation: Annotated[
+        float | None,
+        Meaning(
+            "change of their probability as a share of the change that was possible, from -1 to 1; NULL where it is 1 "
+            "without and with the context",
+            "share",
+        ),
+    ]
+    promoted: Annotated[
+        tuple[str, ...],
+        Meaning(
+            "the tokens that the context promotes: first ones of the answers that it states; of an irrelevant context, "
+            "the likeliest token without it"
+        ),
+    ]
     probability_without: Annotated[float, Meaning("probability of the promoted tokens without the context")]
     probability_with: Annotated[float, Meaning("their probability with the context")]
     token_without: Annotated[str, Meaning("the likeliest next token without the context")]
@@ -39,7 +47,7 @@ class ContextUtilisation(QuestionScore):
 
 
 def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question]) -> Iterator[Row]:
-    """The utilisation of every context of every question."""
+    """Yield the utilisation of every context of every question."""
     from swaymeter.tasks.models.next_token.by_query import PLAIN
     from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
     from swaymeter.tasks.scoring.first_token import continuous_utilisation, first_tokens, next_tokens
@@ -54,32 +62,37 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
     refuse_thoughts("context_utilisation", model, map(read.likeliest, range(len(prompts))), prompts[0].tokens)
     answers = [answer for _, case in cases for answer in case.answers]
     begins = first_tokens(model, answers, texts)
-    alone = {question.question_id: place for place, (question, case) in enumerate(cases) if case.condition == "none"}
-    for place, (question, case) in enumerate(cases):
+    alone = {question.question_id: row for row, (question, case) in enumerate(cases) if case.condition == "none"}
+    for row, (question, case) in enumerate(cases):
         before = alone[question.question_id]
         irrelevant = case.condition in ("irrelevant", "neutral")
         promoted = [read.likeliest(before)] if irrelevant else [begins[answer] for answer in case.answers]
-        if place == before or not promoted or case.condition == "mixed":  # which promotes two answers
+        if row == before or not promoted or case.condition == "mixed":  # which promotes two answers
             continue
-        without, with_context = read.probability(before, promoted), read.probability(place, promoted)
+        without, with_context = read.probability(before, promoted), read.probability(row, promoted)
         yield {
-            **of_case(question, case),
-            "binary_utilisation": read.likeliest(place) in promoted,
+            **case_columns(question, case),
+            "binary_utilisation": read.likeliest(row) in promoted,
             "continuous_utilisation": continuous_utilisation(without, with_context),
             "promoted": [str(model.tokenizer.decode([token])) for token in dict.fromkeys(promoted)],
             "probability_without": without,
             "probability_with": with_context,
             "token_without": str(model.tokenizer.decode([read.likeliest(before)])),
-            "token_with": str(model.tokenizer.decode([read.likeliest(place)])),
-            "context_cut": prompts[place].context_cut,
+            "token_with": str(model.tokenizer.decode([read.likeliest(row)])),
+            "context_cut": prompts[row].context_cut,
             "engine": PLAIN,
         }
 
 
 CONTEXT_UTILISATION = Measure(
-    row=ContextUtilisation, version=1, unit="share", about="questions", capability="next_token_logits", compute=compute,
+    row=ContextUtilisation,
+    version=1,
+    unit="share",
+    about="questions",
+    capability="next_token_logits",
+    compute=compute,
     unfit=unfit_for_first_token,
     meaning="whether, and how far, a context moves the next token to the answer that it states",
     # The key of the step has the study's prompts already; without this one the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
-)  # fmt: skip
+)

@@ -1,4 +1,4 @@
-"""Entity-independent scores: how far contexts move a query form, from stored persuasion; no model is needed."""
+"""Entity-independent scores: how far contexts move a query template, from stored persuasion, without a model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from swaymeter.data.records import Query, QueryType
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.data.records.score import Score
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row, by_form
-from swaymeter.tasks.measures.rows import inherited, matrix, rows_of
+from swaymeter.tasks.measures.rows import matrix, provenance, rows_of
 
 FORM_KEY = ("model", "dtype", "relation", "query_type", "form")
 
@@ -44,36 +44,46 @@ class EntityIndependentSusceptibility(FormScore):
     ]
 
 
-def _of_forms(inputs: Inputs, queries: Sequence[Query]) -> Iterator[tuple[Row, NDArray[np.float64]]]:
-    """What the rows of a form share, and the mean persuasion of each context, (n_contexts,) in nats; form by form."""
+def _means_by_form(inputs: Inputs, queries: Sequence[Query]) -> Iterator[tuple[Row, NDArray[np.float64]]]:
+    """Yield for each form the common columns, and the mean persuasion of each context, (n_contexts,) in nats."""
     for (query_type, form), grouped in groupby(by_form(queries), key=lambda query: (query.query_type, query.form)):
-        of_form = list(grouped)
-        stored = rows_of(inputs.scores["persuasion"], of_form)
-        origin = inherited(stored, "relation")[inputs.relation]
-        means = matrix(stored, of_form, inputs.contexts, "persuasion").mean(axis=0)
-        yield {**origin, "query_type": query_type, "form": form, "entities": len(of_form)}, means
+        group = list(grouped)
+        stored = rows_of(inputs.scores["persuasion"], group)
+        origin = provenance(stored, "relation")[inputs.relation]
+        means = matrix(stored, group, inputs.contexts, "persuasion").mean(axis=0)
+        yield {**origin, "query_type": query_type, "form": form, "entities": len(group)}, means
 
 
 def _persuasion(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    for common, means in _of_forms(inputs, queries):
+    for common, means in _means_by_form(inputs, queries):
         for context, score in zip(inputs.contexts, means, strict=True):
             yield {**common, "context_id": context.context_id, "entity_independent_persuasion": float(score)}
 
 
 def _susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    """The mean over contexts and entities of every form; equal contexts count as often as they occur."""
-    for common, means in _of_forms(inputs, queries):
+    """Yield the mean over contexts and entities of every form; equal contexts count as often as they occur."""
+    for common, means in _means_by_form(inputs, queries):
         score = float(means.mean())
         yield {**common, "contexts": len(inputs.contexts), "entity_independent_susceptibility": score}
 
 
 ENTITY_INDEPENDENT_PERSUASION = Measure(
-    row=EntityIndependentPersuasion, version=1, unit="nats", about="contexts", needs=("persuasion",),
-    compute=_persuasion, every_context=True,
+    row=EntityIndependentPersuasion,
+    version=1,
+    unit="nats",
+    about="contexts",
+    needs=("persuasion",),
+    compute=_persuasion,
+    every_context=True,
     meaning="how far a context moves a query form, whichever entity it asks about",
-)  # fmt: skip
+)
 ENTITY_INDEPENDENT_SUSCEPTIBILITY = Measure(
-    row=EntityIndependentSusceptibility, version=1, unit="nats", about="contexts", needs=("persuasion",),
-    compute=_susceptibility, every_context=True,
+    row=EntityIndependentSusceptibility,
+    version=1,
+    unit="nats",
+    about="contexts",
+    needs=("persuasion",),
+    compute=_susceptibility,
+    every_context=True,
     meaning="how far contexts move a query form on average, whichever entity it asks about",
-)  # fmt: skip
+)

@@ -1,4 +1,4 @@
-"""Measures of questions that read the first token of an answer: their prompts, and the models that they refuse."""
+"""Shared parts of measures that read the first token of a reply: their prompts, and the models that they refuse."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -12,17 +12,17 @@ from swaymeter.tasks.models.capabilities import Model, Tokens
 
 
 def first_token_prompts(inputs: Inputs) -> AnswerPrompts:
-    """With the generation prompt, since without it the next token is that of the assistant's header."""
+    """Return prompts with the generation prompt; without it the next token belongs to the assistant's header."""
     return replace(inputs.answer_prompts, generation_prompt=True)
 
 
 def unfit_for_first_token(inputs: Inputs, model: Model, question: Question) -> str | None:
-    """Why a question does not fit the model's window, even without its context; None where it does."""
+    """Return the reason why a question exceeds the window even without its context; None if it fits."""
     return unfit(model, first_token_prompts(inputs), question)
 
 
 def refuse_thoughts(measure: str, model: Model, likeliest: Iterable[int], prompt: Tokens) -> None:
-    """Raises ScoreError where thoughts stand before an answer: a likeliest next token, or a prompt, opens them."""
+    """Raise ScoreError if a likeliest next token, or the prompt, opens thoughts before the answer."""
     from swaymeter.tasks.models.prompts.thoughts import begins_thoughts, opened_thoughts
 
     begun = any(begins_thoughts(model.tokenizer, [token]) for token in likeliest)

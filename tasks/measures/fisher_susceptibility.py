@@ -1,4 +1,4 @@
-"""Fisher susceptibility: how far small changes of a query's embeddings would move its answer; no context is read."""
+"""Fisher susceptibility: how far small changes of a query's embeddings would move its answer, without a context."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
@@ -15,10 +15,10 @@ UNIT = "nats per squared embedding unit"
 
 
 class FisherParameters(Parameters):
-    """How many of the likeliest answers are taken exactly, and how often signs are drawn for the rest."""
+    """Number of answers that are computed exactly, and draws of random signs for the others."""
 
     top_k: int = Field(default=10, ge=1, le=10_000)
-    """The likeliest answers, which are taken exactly."""
+    """The likeliest answers, which are computed exactly."""
     draws: Annotated[int, Field(ge=0, le=100_000), at_least_or_none(32, "for the likeliest answers alone")] = 64
     """Draws of random signs for all other answers; 0 for none."""
 
@@ -35,7 +35,7 @@ class FisherSusceptibility(QueryScore):
 
 
 def compute(inputs: Inputs, model: Differentiable, queries: Sequence[Query]) -> Iterator[Row]:
-    """Every query alone; with draws the whole vocabulary is estimated, else the likeliest answers alone."""
+    """Score queries without contexts; with draws the whole vocabulary is estimated, else the likeliest answers only."""
     from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 
     parameters: FisherParameters = inputs.parameters["fisher_susceptibility"]
@@ -59,13 +59,19 @@ def compute(inputs: Inputs, model: Differentiable, queries: Sequence[Query]) -> 
 
 
 def _chunks(inputs: Inputs, model: Differentiable) -> Sequence[Sequence[Query]]:
-    """A query is read once and differentiated so many times."""
+    """Return chunks by the cost of a query, which is read once and differentiated `top_k + draws` times."""
     parameters: FisherParameters = inputs.parameters["fisher_susceptibility"]
     return cut_by_form(inputs.queries, parameters.top_k + parameters.draws)
 
 
 FISHER_SUSCEPTIBILITY = Measure(
-    row=FisherSusceptibility, version=1, unit=UNIT, about="queries", capability="gradients", compute=compute,
-    chunks=_chunks, parameters=FisherParameters,
+    row=FisherSusceptibility,
+    version=1,
+    unit=UNIT,
+    about="queries",
+    capability="gradients",
+    compute=compute,
+    chunks=_chunks,
+    parameters=FisherParameters,
     meaning="how far small changes of its embeddings would move a query's answer; no context is read",
-)  # fmt: skip
+)

@@ -1,4 +1,4 @@
-"""Greedy answers: how a model goes on after a context and a query, and how often it keeps its answer."""
+"""Greedy replies after a context and a query, and the memorization ratio over them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
@@ -8,25 +8,28 @@ from pydantic import Field
 from swaymeter.data.records import Query
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
-from swaymeter.tasks.measures.rows import QUERY_KEY, PairScore, QueryScore, inherited, of_pair
+from swaymeter.tasks.measures.rows import QUERY_KEY, PairScore, QueryScore, pair_columns, provenance
 from swaymeter.tasks.models.capabilities import NextTokenLogits
 
 
 class GreedyAnswersParameters(Parameters):
-    """How long a greedy answer may become, in tokens."""
+    """Length of a greedy reply."""
 
     max_new_tokens: int = Field(default=10, ge=1, le=1000)
-    """The most tokens of an answer."""
+    """Upper bound on the tokens of an answer."""
 
 
 @table("greedy_answers", "a context before a query")
 class GreedyAnswer(PairScore):
     """A row of greedy answers."""
 
-    conflict: Annotated[Literal["substitution", "negation"] | None, Meaning(
-        "how the context conflicts with the query's answer: substitution (a base or assertive context about the "
-        "queried entity that states another) or negation (one that denies it); NULL where it does not"
-    )]
+    conflict: Annotated[
+        Literal["substitution", "negation"] | None,
+        Meaning(
+            "how the context conflicts with the query's answer: substitution (a base or assertive context about the "
+            "queried entity that states another) or negation (one that denies it); NULL where it does not"
+        ),
+    ]
     text: Annotated[str, Meaning("the greedy continuation, stripped")]
     follows: Annotated[
         Literal["original", "context", "other"], Meaning("whose answer it begins with: original, context or other")
@@ -37,24 +40,29 @@ def _greedy_answers(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Qu
     from swaymeter.tasks.scoring.memorization import conflict, follows, greedy_answers
 
     parameters: GreedyAnswersParameters = inputs.parameters["greedy_answers"]
-    for some, contexts in inputs.asked(queries):
-        texts = [context.text for context in contexts], [query.text for query in some]
+    for group, contexts in inputs.by_contexts(queries):
+        texts = [context.text for context in contexts], [query.text for query in group]
         answers, engine = greedy_answers(
             model, *texts, max_new_tokens=parameters.max_new_tokens, start_token=inputs.start_token
         )
-        for query, of_query in zip(some, answers, strict=True):
-            for context, text in zip(contexts, of_query, strict=True):
+        for query, texts_of_query in zip(group, answers, strict=True):
+            for context, text in zip(contexts, texts_of_query, strict=True):
                 conflicts = conflict(context.kind, context.entity == query.entity, context.object, query.answer)
                 whose = follows(text, query.query_type, query.answer, context.kind, context.object)
-                common = {**of_pair(query, context), "engine": engine}
+                common = {**pair_columns(query, context), "engine": engine}
                 yield {**common, "text": text, "conflict": conflicts, "follows": whose}
 
 
 GREEDY_ANSWERS = Measure(
-    row=GreedyAnswer, version=1, about="contexts", capability="next_token_logits", compute=_greedy_answers,
-    needs_answers=True, parameters=GreedyAnswersParameters,
+    row=GreedyAnswer,
+    version=1,
+    about="contexts",
+    capability="next_token_logits",
+    compute=_greedy_answers,
+    needs_answers=True,
+    parameters=GreedyAnswersParameters,
     meaning="the greedy continuation of a query after a context, and whose answer it gives",
-)  # fmt: skip
+)
 
 
 @table("memorization_ratio", "a query", key=QUERY_KEY)
@@ -79,16 +87,20 @@ def _memorization_ratio(inputs: Inputs, model: None, queries: Sequence[Query]) -
     from swaymeter.tasks.scoring.memorization import Reply, count
 
     stored = inputs.scores["greedy_answers"]
-    origins = inherited(stored, "query_id")
+    origins = provenance(stored, "query_id")
     texts = {context.context_id: context.text for context in inputs.contexts}
     replies: dict[str, list[Reply]] = {query.query_id: [] for query in queries}
     for row in stored.select(["query_id", "context_id", "conflict", "follows"]).to_pylist():
         replies[row["query_id"]].append(Reply(texts[row["context_id"]], row["conflict"], row["follows"]))
-    for query_id, of_query in replies.items():
-        yield {**origins[query_id], **count(of_query)}
+    for query_id, replies_of_query in replies.items():
+        yield {**origins[query_id], **count(replies_of_query)}
 
 
 MEMORIZATION_RATIO = Measure(
-    row=MemorizationRatio, version=2, about="contexts", needs=("greedy_answers",), compute=_memorization_ratio,
+    row=MemorizationRatio,
+    version=2,
+    about="contexts",
+    needs=("greedy_answers",),
+    compute=_memorization_ratio,
     meaning="how often a model holds on to a query's answer although contexts conflict with it",
-)  # fmt: skip
+)

@@ -24,7 +24,7 @@ from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.data.storage.stored_results import StoredResults
 from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Parameters, Row, cut_questions
-from swaymeter.tasks.measures.rows import QuestionScore, of_cases, of_questions
+from swaymeter.tasks.measures.rows import QuestionScore, question_provenance, rows_by_question
 from swaymeter.tasks.measures.whose_answer import sides
 from swaymeter.tasks.models.backends import load_language_model
 from swaymeter.tasks.models.endpoints.endpoint import KEY_FROM, SERVED, Endpoint
@@ -151,13 +151,13 @@ def _rows(
     questions: Sequence[Question],
     sample: Collection[tuple[str, str]],
 ) -> Iterator[Row]:
-    origins = of_cases(inputs.scores["answers"], questions)
+    origins = question_provenance(inputs.scores["answers"], questions)
     cases: list[Case] = []
     rows: list[dict[str, Any]] = []
     for greedy in (True, False) if inputs.parameters["judged_answers"].samples else (True,):
-        texts = of_questions(inputs, "answers", questions, "text", greedy=greedy)
+        texts = rows_by_question(inputs, "answers", questions, "text", greedy=greedy)
         columns = ("verdict", "decided_by")
-        verdicts = of_questions(inputs, "whose_answer", questions, *columns, greedy=greedy)
+        verdicts = rows_by_question(inputs, "whose_answer", questions, *columns, greedy=greedy)
         for question in questions:
             for case in question.cases:
                 key = question.question_id, case.context_id

@@ -1,8 +1,8 @@
-"""What a measure declares, what its `compute` receives and gives, and what is computed, and stored, together.
+"""The declaration of a measure, the inputs and outputs of its `compute`, and the chunks that are stored together.
 
-A query stands behind every context of its relation, or behind a sample of its own: some contexts that are relevant, as
-they mention the query's entity, and others that are not, drawn without replacement by the study's seed and the query's
-id, in the order of the relation's contexts.
+A query is put behind every context of its relation, or behind a sample of its own: relevant contexts, which mention the
+query's entity, and others, drawn without replacement by the study's seed and the query's id, in the order of the
+relation's contexts.
 
 Source of the samples: Liu et al. 2024, Efficiently Computing Susceptibility to Context: 256 contexts, 8 of them
 relevant.
@@ -37,68 +37,73 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PerQuery:
-    """How many contexts a query is asked with, and how many of them are relevant."""
+    """The size of a query's own sample of contexts.
+
+    Attributes:
+        contexts: number of contexts.
+        relevant: number of relevant ones among them.
+    """
 
     contexts: int
     relevant: int
 
 
 def own_sample(query: Query, contexts: Sequence[Context], per_query: PerQuery, seed: int) -> list[Context]:
-    """The contexts that a query is asked with; InputError where its relation has too few of a kind."""
-    of_kind: dict[bool, list[int]] = {True: [], False: []}
-    for place, context in enumerate(contexts):
-        of_kind[is_relevant(context, query)].append(place)
-    check_enough(query.relation, query.entity, len(of_kind[True]), len(of_kind[False]), per_query)
+    """Draw the contexts of a query; InputError if its relation has too few relevant or other contexts."""
+    by_relevance: dict[bool, list[int]] = {True: [], False: []}
+    for index, context in enumerate(contexts):
+        by_relevance[is_relevant(context, query)].append(index)
+    check_enough(query.relation, query.entity, len(by_relevance[True]), len(by_relevance[False]), per_query)
     draw = generator(seed, "contexts of a query", query.query_id)
     counts = {True: per_query.relevant, False: per_query.contexts - per_query.relevant}
-    places = [
-        of_kind[kind][drawn]
+    indices = [
+        by_relevance[kind][position]
         for kind, count in counts.items()
-        for drawn in draw.choice(len(of_kind[kind]), size=count, replace=False)
+        for position in draw.choice(len(by_relevance[kind]), size=count, replace=False)
     ]
-    return [contexts[place] for place in sorted(places)]
+    return [contexts[index] for index in sorted(indices)]
 
 
 def check_enough(relation: str, entity: str, relevant: int, others: int, per_query: PerQuery) -> None:
-    """Raises InputError where a relation has too few contexts that are relevant to an entity's queries, or others."""
-    for kind, count, known in (
+    """Raise InputError if a relation has too few contexts relevant to an entity's queries, or too few others."""
+    for kind, count, available in (
         ("relevant", per_query.relevant, relevant),
         ("other", per_query.contexts - per_query.relevant, others),
     ):
-        if known < count:
+        if available < count:
             raise InputError(
-                f"contexts.per_query: relation {relation} has {known} {kind} contexts for queries about {entity}, "
+                f"contexts.per_query: relation {relation} has {available} {kind} contexts for queries about {entity}, "
                 f"{count} are asked for; ask for fewer, or have more written about each entity"
             )
 
 
 About = Literal["contexts", "queries", "questions"]
-"""The prompts of a relation: contexts before its queries, every query alone, or questions with their contexts."""
+"""The prompts of a measure: contexts before queries, queries alone, or questions with their contexts."""
 
 INPUTS: Mapping[About, tuple[str, ...]] = {
     "contexts": ("queries", "contexts"),
     "queries": ("queries",),
     "questions": ("questions",),
 }
-"""The tables of prompts that a measure about them reads."""
+"""The tables of prompts that a measure reads."""
 
 Chunk = Sequence[Any]
-"""Queries or questions that are computed, and stored, together."""
+"""Queries or questions that are computed and stored together."""
 
 Row = Mapping[str, Any]
-"""A row of scores. It lacks the relation, and of the provenance columns of `Score` those that the model says: all but
-the engine. A row that is derived from stored ones has all of them, inherited from these."""
+"""A row of scores. The runner adds the relation and the provenance columns that it knows: all but the engine. A row
+that is derived from stored rows inherits all of them."""
 
 Computed = Generator[Mapping[str, Sequence[Row]], None, None]
 """The rows of each chunk, in order, by measure."""
 
 
 class Parameters(Options):
-    """The parameters of a measure in a study file; an unknown key is refused."""
+    """The parameters of a measure in a study file; unknown keys are refused."""
 
 
 def at_least_or_none(least: int, without: str) -> AfterValidator:
-    """Refuses a number of draws from which no spread can be estimated; without: what 0 draws are for."""
+    """Refuse a number of draws that is too small for a standard error; `without` says what 0 draws mean."""
 
     def enough(draws: int) -> int:
         if 0 < draws < least:
@@ -114,16 +119,26 @@ def _no_server(endpoint: "Endpoint") -> Any:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a pass over one relation with one model reads: the study's seed, and the prompts that the pass is about.
+    """The inputs of a pass over one relation with one model.
 
-    dataset_version: the digest of the prompts; scores: the stored rows of the measures that are needed, by name;
-    outputs: the measures that the pass has to yield; parameters: of these and of those that they need, by name; device:
-    where models are loaded, as a study names it; batch_size: prompts that are answered at once, None for as many as are
-    worth it; rejected: the questions that the stored rows are not of, by their ids, and why; answer_prompts: how
-    questions are put; per_query: what each query's own sample of the contexts has, None where every context stands
-    before every query; variant, called: the key of what is asked, and what scores call it, "" for the model's name;
-    decoding: of answers, None for the model's own distribution;
-    load_served: gives the model at an endpoint, where a measure asks another one than the study's.
+    Attributes:
+        relation: the relation.
+        seed: the seed of the study.
+        dataset_version: the digest of the prompts.
+        queries, contexts, questions: the prompts of the pass.
+        scores: the stored rows of the measures that it needs, by name.
+        parameters: parameters of its measures and of those that they need, by name.
+        outputs: the measures that the pass must yield.
+        device: the device of models, as a study names it.
+        batch_size: prompts of a batch; None for the default of the device.
+        rejected: rejection reasons of questions without stored rows, by id.
+        answer_prompts: the texts of prompts.
+        per_query: the size of each query's own sample of contexts; None for every context before every query.
+        variant: the key of the variant.
+        label: the variant's name in scores; "" for the model's name.
+        decoding: the contrastive decoding; None for the model's own distribution.
+        load_served: loads a model at an endpoint, for measures that use another model than the study's.
+        verdicts: the folder of stored verdicts of judges; None to store none.
     """
 
     relation: str
@@ -141,24 +156,23 @@ class Inputs:
     answer_prompts: AnswerPrompts = field(default_factory=catalog.prompts)
     per_query: PerQuery | None = None
     variant: str = ""
-    called: str = ""
+    label: str = ""
     decoding: "Decoding | None" = None
     load_served: "Callable[[Endpoint], Any]" = _no_server
     verdicts: Path | None = None
-    """The folder of stored verdicts of judges; None to store none."""
 
     @property
     def start_token(self) -> bool:
-        """Whether contexts and queries have the tokenizer's start token, where it has one."""
+        """True if contexts and queries have the start token of the tokenizer."""
         return self.answer_prompts.start_token == "tokenizer"
 
     @property
     def contexts_a_query(self) -> int:
-        """How many contexts a query is asked with."""
+        """Number of contexts before a query."""
         return self.per_query.contexts if self.per_query else len(self.contexts)
 
-    def asked(self, queries: Sequence[Query]) -> Iterator[tuple[Sequence[Query], Sequence[Context]]]:
-        """The queries, those that are asked with the same contexts together, and these contexts; in their order."""
+    def by_contexts(self, queries: Sequence[Query]) -> Iterator[tuple[Sequence[Query], Sequence[Context]]]:
+        """Yield queries with the contexts before them; queries with the same contexts come together, in their order."""
         if self.per_query is None:
             yield queries, self.contexts
             return
@@ -168,29 +182,32 @@ class Inputs:
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """A measure that a study can name, by the name of its table.
+    """A measure that a study can name; its name is that of its table.
 
-    row: its row type, a dataclass below `Score` that is decorated with @table; version: raised when the same inputs
-    give other numbers; meaning: what it measures, in one clause; about: the prompts that it is about; unit: of its
-    scores, "" for counts and truth values; capability: what it needs of a model, None for a measure that is derived
-    from stored scores; requires: what else a model must give for it, such as log-probabilities of the answers' tokens;
-    needs: the measures whose stored rows it is computed from; pass_of: the measure whose pass
-    yields this one, too, where both are missing; parameters: the model of its parameters; every_context: whether it
-    needs every context of a relation before every query, and no samples of them; needs_answers: whether it is of
-    what is true of an entity, or stated: queries of groups have no such answer; leaves_out: whether it reads a context
-    of several passages also without each of them.
-
-    Functions:
+    Attributes:
+        row: the row type, a dataclass below `Score` with the decorator @table.
+        version: raised if the same inputs give other numbers.
+        meaning: the meaning in one clause.
+        about: the prompts of the measure.
+        unit: the unit of its scores; "" for counts and truth values.
         compute: (inputs, model, chunk) -> the rows of the chunk. The model is None for a derived measure.
         compute_chunks: in place of `compute`: (inputs, model, chunks) -> the rows of each chunk in order, also those of
             other measures of the same pass.
-        depends_on: (parameters) -> what else its numbers depend on, by name: revisions of other models, wordings.
-        applies: (parameters, dtype) -> whether it says anything about a model in that dtype; always by default.
-        other_model: (inputs, model) -> another language model that it asks, whose forward passes count, too.
-        unfit: (inputs, model, question) -> why the model cannot be asked a question, None where it can.
-        chunks: (inputs, model) -> what is computed and stored together; by default see `chunks_of`.
-        prompts: (parameters, queries, contexts) -> how many prompts a model reads for so many of them; by default all
-            of those that it is about. --dry-run gives all queries of a relation, a run those of a chunk.
+        capability: the capability that it needs of a model; None for a measure that is derived from stored scores.
+        requires: a further capability, such as log-probabilities of the replies' tokens.
+        needs: the measures whose stored rows it reads.
+        pass_of: the measure whose pass also yields this one if both are missing.
+        parameters: the model of its parameters.
+        depends_on: (parameters) -> further inputs of its numbers by name: revisions of other models, texts.
+        applies: (parameters, dtype) -> False if it is of no use for a model in that dtype.
+        other_model: (inputs, model) -> another language model that it uses, whose forward passes count, too.
+        every_context: True if it needs every context of a relation before every query, and no samples of them.
+        needs_answers: True if it needs the true answer of an entity; queries of groups have none.
+        leaves_out: True if it also reads a context of several passages without each of them.
+        unfit: (inputs, model, question) -> the rejection reason of a question; None if the model can read it.
+        chunks: (inputs, model) -> the chunks; by default `chunks_of`.
+        prompts: (parameters, queries, contexts) -> number of prompts for so many queries and contexts; by default all.
+            --dry-run passes all queries of a relation, a run those of a chunk.
     """
 
     row: type[Score]
@@ -235,7 +252,7 @@ class Measure:
         return self.table.name
 
     def rows_of_chunks(self, inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
-        """The rows of each chunk, in order."""
+        """Yield the rows of each chunk, in order."""
         if self.compute_chunks is not None:
             yield from self.compute_chunks(inputs, model, chunks)
         elif self.compute is not None:
@@ -245,27 +262,31 @@ class Measure:
     def count_prompts(
         self, parameters: Any, *, queries: int = 0, contexts: int = 0, cases: int = 0, left_out: int = 0
     ) -> int:
-        """How many prompts a model reads or answers for so many of each; 0 for a derived measure.
+        """Return the number of prompts that a model reads or answers; 0 for a derived measure.
 
-        cases: questions alone, and each with each of its contexts; left_out: the passages of contexts of several, each
-        of which is left out once.
+        Args:
+            parameters: parameters of the measure.
+            queries: number of queries.
+            contexts: number of contexts before a query.
+            cases: number of questions alone and of questions with one of their contexts.
+            left_out: number of passages of contexts with several passages; each is left out once.
         """
         if self.prompts is not None:
             return self.prompts(parameters, queries, contexts)
         if self.capability is None:
             return 0
-        of_questions = cases + left_out * self.leaves_out
-        return {"contexts": queries * contexts, "queries": queries, "questions": of_questions}[self.about]
+        question_prompts = cases + left_out * self.leaves_out
+        return {"contexts": queries * contexts, "queries": queries, "questions": question_prompts}[self.about]
 
 
 class Measures(Registry[Measure]):
-    """The measures by name, each after those that it needs."""
+    """The registry of measures; each comes after those that it needs."""
 
     def __init__(self, measures: Iterable[Measure]) -> None:
         super().__init__("measure", measures)
 
     def add(self, item: Measure) -> None:
-        """Adds a measure at the end; ValueError where its name is taken, or one that it needs is not listed yet."""
+        """Append a measure; ValueError if its name exists, or a measure that it needs is not registered."""
         if absent := [need for need in item.needs if need not in self]:
             raise ValueError(f"measure {item.name} needs {absent}, which are not listed; add these first")
         super().add(item)
@@ -273,16 +294,16 @@ class Measures(Registry[Measure]):
 
 LEAST_QUERIES = 32
 LEAST_PROMPTS = 8192
-"""What a chunk of queries holds at least, if there is as much: enough to keep a machine busy, little enough to lose."""
+"""Lower bounds of a chunk of queries: enough to keep a machine busy, little enough to lose."""
 
 QUESTIONS_A_CHUNK = {"cpu": 32, "cuda": 128}
-"""Enough to keep a model busy; the distributions along their answers take some hundred megabytes, or thousands."""
+"""Enough to keep a model busy; the distributions along the replies take hundreds or thousands of megabytes."""
 
 Item = TypeVar("Item")
 
 
 def chunks_of(measure: Measure, inputs: Inputs, model: Any) -> Sequence[Chunk]:
-    """What a measure computes and stores together; one chunk for a measure that is derived from stored scores."""
+    """Return the chunks of a measure; a single chunk for a measure that is derived from stored scores."""
     if measure.chunks is not None:
         return measure.chunks(inputs, model)
     if measure.capability is None:
@@ -293,20 +314,20 @@ def chunks_of(measure: Measure, inputs: Inputs, model: Any) -> Sequence[Chunk]:
 
 
 def cut_questions(inputs: Inputs, model: Any) -> Sequence[Chunk]:
-    """The questions in chunks, larger ones on a GPU; model: None where no language model is needed."""
+    """Return the questions in chunks, larger ones on a GPU; `model` is None without a language model."""
     return cut(inputs.questions, QUESTIONS_A_CHUNK[model.device.partition(":")[0] if model else "cpu"])
 
 
 def cut_by_form(queries: Sequence[Query], each: int) -> list[Sequence[Query]]:
-    """The queries in chunks, those of a form together; each: what one query takes, in prompts or what costs as much."""
+    """Return the queries in chunks, grouped by form; `each` is the cost of one query in prompts."""
     return cut(by_form(queries), max(LEAST_QUERIES, math.ceil(LEAST_PROMPTS / max(each, 1))))
 
 
 def by_form(queries: Sequence[Query]) -> list[Query]:
-    """The queries of a form together: they have a common prefix, which an engine then reads once, and like lengths."""
+    """Sort queries by form: queries of a form share a prefix, which an engine reads once, and have similar lengths."""
     return sorted(queries, key=lambda query: (query.query_type, query.form))
 
 
 def cut(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
-    """The items in chunks of `size`, the last one perhaps smaller."""
+    """Return the items in chunks of `size`; the last one may be smaller."""
     return [items[start : start + size] for start in range(0, len(items), size)]

@@ -1,6 +1,6 @@
-"""Persuasion of each passage before a question: how far the next token moves when the passage is left out.
+"""Persuasion of each passage before a question: how far the next token moves if the passage is left out.
 
-One row for each passage of each context; of a context with one passage, against the question without a context.
+Each passage of each context has one row. A single passage is compared with the question without a context.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from swaymeter.data.records import OwnKind, Question, QuestionContext
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.first_token import first_token_prompts, refuse_thoughts, unfit_for_first_token
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
-from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, of_case
+from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, case_columns
 from swaymeter.tasks.measures.sampled import page_of
 from swaymeter.tasks.models.capabilities import NextTokenLogits
 
@@ -44,7 +44,7 @@ class _LeftOut(NamedTuple):
 
 
 def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question]) -> Iterator[Row]:
-    """The persuasion of every passage of every context of every question."""
+    """Yield the persuasion of every passage of every context of every question."""
     from swaymeter.tasks.models.prompts.answer_prompts import AnswerPrompt, answer_prompt
     from swaymeter.tasks.scoring.passage_persuasion import passage_persuasion
 
@@ -68,7 +68,7 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
         refuse_thoughts("passage_persuasion", model, sorted(likeliest), pairs[0][0])
     for (question, case, number), (whole, without), score in zip(left_out, prompts, scores, strict=True):
         yield {
-            **of_case(question, case),
+            **case_columns(question, case),
             "passage": number,
             "passages": len(case.passages),
             "kind": case.passages[number - 1].kind,
@@ -82,8 +82,14 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
 
 
 PASSAGE_PERSUASION = Measure(
-    row=PassagePersuasion, version=1, unit="nats", about="questions", capability="next_token_logits", compute=compute,
-    unfit=unfit_for_first_token, leaves_out=True,
+    row=PassagePersuasion,
+    version=1,
+    unit="nats",
+    about="questions",
+    capability="next_token_logits",
+    compute=compute,
+    unfit=unfit_for_first_token,
+    leaves_out=True,
     meaning="how far each passage of a context moves the next token, beside the others",
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
-)  # fmt: skip
+)

@@ -1,11 +1,11 @@
-"""Persuasion, how far a context moves the next-token distribution of a query, and what is said of it.
+"""Persuasion, how far a context moves the next-token distribution of a query, and the measures derived from it.
 
-Susceptibility is its mean over contexts, from stored scores; the formulas: `scoring.persuasion`. Distributions are not
-stored: their likeliest tokens are. Of a sample of queries, which depends on the study's seed and the queries' ids
-alone, scores are computed in a reference dtype, too. For servers that give the likeliest tokens and no whole
-distributions there is a lower bound, in a table of its own: no mean, test or figure mixes it with persuasion.
+Susceptibility is its mean over contexts, from stored scores; `scoring.persuasion` has the formulas. Distributions are
+not stored; their likeliest tokens are. For a sample of queries, drawn by the study's seed and the queries' ids, scores
+are also computed in a reference dtype. Servers that give likeliest tokens and no whole distributions have a lower bound
+of persuasion, in a table of its own: no mean, test or figure mixes it with persuasion.
 
-    susceptibility: sigma(q) = sum_c p(c) pi(c,q), p(c) being how often the context's text occurs
+    susceptibility: sigma(q) = sum_c p(c) pi(c,q), with p(c) the frequency of the context's text
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 4.
 """
@@ -24,7 +24,7 @@ from swaymeter.data.randomness import drawn_first
 from swaymeter.data.records import Context, Query
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Parameters, Row, cut, cut_by_form
-from swaymeter.tasks.measures.rows import QUERY_KEY, PairScore, QueryScore, inherited, matrix, of_pair, pair_rows
+from swaymeter.tasks.measures.rows import QUERY_KEY, PairScore, QueryScore, matrix, pair_columns, pair_rows, provenance
 from swaymeter.tasks.models.capabilities import LikeliestTokens, NextTokenLogits
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
 
@@ -43,32 +43,34 @@ class Persuasion(PairScore):
 
 
 def compute_chunks(inputs: Inputs, model: NextTokenLogits, chunks: Sequence[Sequence[Query]]) -> Computed:
-    """The contexts of a relation before its queries; the next chunk is tokenised while the model reads one."""
+    """Score contexts before queries; the next chunk is tokenized while the model reads one."""
     from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
     from swaymeter.tasks.scoring.persuasion import counted, persuasion
 
     def tokens(queries: Sequence[Query]) -> list[Prepared]:
         prepared = []
-        for some, contexts in inputs.asked(queries):
+        for group, contexts in inputs.by_contexts(queries):
             distinct, *_ = counted([context.text for context in contexts])
-            texts = [query.text for query in some]
-            prepared.append((some, contexts, tokenized_prompts(model, distinct, texts, start_token=inputs.start_token)))
+            texts = [query.text for query in group]
+            prepared.append(
+                (group, contexts, tokenized_prompts(model, distinct, texts, start_token=inputs.start_token))
+            )
         return prepared
 
     with contextlib.closing(computed_ahead(tokens, chunks)) as prepared_chunks:
         for prepared in prepared_chunks:
             rows: list[Row] = []
-            for some, contexts, prompts in prepared:
-                texts = [context.text for context in contexts], [query.text for query in some]
+            for group, contexts, prompts in prepared:
+                texts = [context.text for context in contexts], [query.text for query in group]
                 result = persuasion(model, *texts, prompts=prompts)
-                rows += pair_rows(some, contexts, result.engine, persuasion=result.scores)
+                rows += pair_rows(group, contexts, result.engine, persuasion=result.scores)
             yield {"persuasion": rows}
 
 
 def computed_ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
-    """The result for each item, in order: the next one is computed while the current one is used.
+    """Yield the result for each item, in order: the next one is computed while the caller uses the current one.
 
-    One thread computes all of them, since a tokenizer must not be shared. An error is raised in place of its result.
+    One thread computes all results, because a tokenizer must not be shared. An error is raised in place of its result.
     """
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="ahead") as thread:
         futures = (thread.submit(make, item) for item in items)
@@ -80,9 +82,14 @@ def computed_ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Gen
 
 
 PERSUASION = Measure(
-    row=Persuasion, version=1, unit="nats", about="contexts", capability="next_token_logits",
-    compute_chunks=compute_chunks, meaning="how far a context moves the next-token distribution of a query",
-)  # fmt: skip
+    row=Persuasion,
+    version=1,
+    unit="nats",
+    about="contexts",
+    capability="next_token_logits",
+    compute_chunks=compute_chunks,
+    meaning="how far a context moves the next-token distribution of a query",
+)
 
 
 @table("susceptibility", "a query", key=QUERY_KEY)
@@ -94,35 +101,46 @@ class Susceptibility(QueryScore):
 
 
 def _susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    origins = inherited(inputs.scores["persuasion"], "query_id")
-    for some, contexts, means in means_over_contexts(inputs, queries, "persuasion"):
-        for query, score in zip(some, means, strict=True):
+    origins = provenance(inputs.scores["persuasion"], "query_id")
+    for group, contexts, means in means_over_contexts(inputs, queries, "persuasion"):
+        for query, score in zip(group, means, strict=True):
             yield {**origins[query.query_id], "contexts": len(contexts), "susceptibility": float(score)}
 
 
 def means_over_contexts(
     inputs: Inputs, queries: Sequence[Query], measure: str, *, by_type: bool = False
 ) -> Iterator[tuple[Sequence[Query], Sequence[Context], NDArray[np.float64]]]:
-    """Queries, their contexts, and the means of a stored measure over these, (n_queries,).
+    """Yield queries, their contexts, and the means of a stored measure over these, (n_queries,).
 
-    Contexts of equal texts count as often as they occur. by_type: whether each type was scored by itself.
+    Contexts with equal texts count as often as they occur.
+
+    Args:
+        inputs: the inputs of the pass.
+        queries: the queries.
+        measure: the stored measure.
+        by_type: True if each query type was scored by itself.
     """
     from swaymeter.tasks.scoring.persuasion import counted
 
-    # The matrices that the scores were computed in: a product of larger ones may be rounded otherwise.
+    # Matrices of the same size as when the scores were computed, because products of other sizes may round differently.
     for chunk in cut_by_form(queries, inputs.contexts_a_query):
         for _, grouped in groupby(chunk, key=lambda query: query.query_type if by_type else ""):
-            for some, contexts in inputs.asked(list(grouped)):
-                distinct, weights, places = counted([context.text for context in contexts])
-                first = [places.index(number) for number in range(len(distinct))]
-                scores = np.ascontiguousarray(matrix(inputs.scores[measure], some, contexts, measure)[:, first])
-                yield some, contexts, scores @ weights
+            for group, contexts in inputs.by_contexts(list(grouped)):
+                distinct, weights, columns = counted([context.text for context in contexts])
+                first = [columns.index(number) for number in range(len(distinct))]
+                scores = np.ascontiguousarray(matrix(inputs.scores[measure], group, contexts, measure)[:, first])
+                yield group, contexts, scores @ weights
 
 
 SUSCEPTIBILITY = Measure(
-    row=Susceptibility, version=1, unit="nats", about="contexts", needs=("persuasion",), compute=_susceptibility,
+    row=Susceptibility,
+    version=1,
+    unit="nats",
+    about="contexts",
+    needs=("persuasion",),
+    compute=_susceptibility,
     meaning="how far contexts move a query on average",
-)  # fmt: skip
+)
 
 
 ALONE = "none"
@@ -130,7 +148,7 @@ QUERIES_AT_ONCE = 16
 
 
 class LikeliestTokensParameters(Parameters):
-    """How many tokens are stored, and of which contexts."""
+    """Number of stored tokens, and the contexts that they follow."""
 
     tokens: int = Field(default=5, ge=1, le=100)
     """The likeliest tokens of a distribution."""
@@ -159,29 +177,35 @@ def _likeliest_tokens(inputs: Inputs, model: NextTokenLogits, queries: Sequence[
     parameters: LikeliestTokensParameters = inputs.parameters["likeliest_tokens"]
     chosen = [
         (query, contexts)
-        for some, contexts_of_some in inputs.asked(queries)
-        for query, contexts in _extremes(inputs, some, contexts_of_some, parameters)
+        for group, group_contexts in inputs.by_contexts(queries)
+        for query, contexts in _extremes(inputs, group, group_contexts, parameters)
     ]
     for batch in cut(chosen, QUERIES_AT_ONCE):
         prompts = []
         for query, contexts in batch:
             texts = ["", *(context.text for context in contexts)]
-            tokens_of = tokenized_prompts(model, texts, [query.text], start_token=inputs.start_token)
+            tokens_by_context = tokenized_prompts(model, texts, [query.text], start_token=inputs.start_token)
             ids = (ALONE, *(context.context_id for context in contexts))
-            prompts += [(query, context_id, tokens[0]) for context_id, tokens in zip(ids, tokens_of, strict=True)]
+            prompts += [
+                (query, context_id, tokens[0]) for context_id, tokens in zip(ids, tokens_by_context, strict=True)
+            ]
         read = next_tokens(model, [tokens for _, _, tokens in prompts])
-        for place, (query, context_id, _) in enumerate(prompts):
-            for rank, (token, probability) in enumerate(read.first(place, parameters.tokens), 1):
+        for row, (query, context_id, _) in enumerate(prompts):
+            for rank, (token, probability) in enumerate(read.first(row, parameters.tokens), 1):
                 yield {
-                    "query_id": query.query_id, "context_id": context_id, "rank": rank,
-                    "token": model.tokenizer.decode([token]), "probability": probability, "engine": "plain",
-                }  # fmt: skip
+                    "query_id": query.query_id,
+                    "context_id": context_id,
+                    "rank": rank,
+                    "token": model.tokenizer.decode([token]),
+                    "probability": probability,
+                    "engine": "plain",
+                }
 
 
 def _extremes(
     inputs: Inputs, queries: Sequence[Query], contexts: Sequence[Context], parameters: LikeliestTokensParameters
 ) -> Iterator[tuple[Query, list[Context]]]:
-    """Each query with the contexts that persuade most and least, all of them where there are no more."""
+    """Yield each query with its most and least persuasive contexts; all of them if there are no more."""
     stored = matrix(inputs.scores["persuasion"], queries, contexts, "persuasion")
     for query, scores in zip(queries, stored, strict=True):
         pairs = zip(contexts, scores, strict=True)
@@ -191,15 +215,20 @@ def _extremes(
 
 
 LIKELIEST_TOKENS = Measure(
-    row=LikeliestToken, version=1, about="contexts", capability="next_token_logits", needs=("persuasion",),
-    compute=_likeliest_tokens, parameters=LikeliestTokensParameters,
+    row=LikeliestToken,
+    version=1,
+    about="contexts",
+    capability="next_token_logits",
+    needs=("persuasion",),
+    compute=_likeliest_tokens,
+    parameters=LikeliestTokensParameters,
     prompts=lambda parameters, queries, contexts: queries * (1 + min(contexts, parameters.most + parameters.least)),
     meaning="the likeliest tokens after a query, alone and after the contexts that persuade most and least",
-)  # fmt: skip
+)
 
 
 class PrecisionParameters(Parameters):
-    """How many queries of a relation are scored once more, and in which dtype."""
+    """Number of queries that are scored once more, and the dtype."""
 
     queries: int = Field(default=4, ge=1, le=100_000)
     """Queries of each relation that are scored a second time."""
@@ -223,16 +252,20 @@ def _precision(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query])
     from swaymeter.tasks.scoring.persuasion import persuasion
 
     reference = _reference(inputs, model)
-    for some, contexts in inputs.asked(queries):
-        texts = [context.text for context in contexts], [query.text for query in some]
+    for group, contexts in inputs.by_contexts(queries):
+        texts = [context.text for context in contexts], [query.text for query in group]
         own, other = (persuasion(scorer, *texts, start_token=inputs.start_token) for scorer in (model, reference))
-        for number, (query, differences) in enumerate(zip(some, np.abs(own.scores - other.scores), strict=True)):
+        for number, (query, differences) in enumerate(zip(group, np.abs(own.scores - other.scores), strict=True)):
             yield {
-                "query_id": query.query_id, "contexts": len(contexts), "engine": own.engine,
-                "reference": reference.dtype, "susceptibility": float(own.susceptibility[number]),
+                "query_id": query.query_id,
+                "contexts": len(contexts),
+                "engine": own.engine,
+                "reference": reference.dtype,
+                "susceptibility": float(own.susceptibility[number]),
                 "susceptibility_reference": float(other.susceptibility[number]),
-                "largest_difference": float(differences.max()), "mean_difference": float(differences.mean()),
-            }  # fmt: skip
+                "largest_difference": float(differences.max()),
+                "mean_difference": float(differences.mean()),
+            }
 
 
 def _reference(inputs: Inputs, model: NextTokenLogits) -> NextTokenLogits:
@@ -250,19 +283,26 @@ def _chunks(inputs: Inputs, model: NextTokenLogits) -> Sequence[Sequence[Query]]
 
 
 PRECISION = Measure(
-    row=Precision, version=1, unit="nats", about="contexts", capability="next_token_logits", compute=_precision,
-    other_model=_reference, chunks=_chunks, parameters=PrecisionParameters,
+    row=Precision,
+    version=1,
+    unit="nats",
+    about="contexts",
+    capability="next_token_logits",
+    compute=_precision,
+    other_model=_reference,
+    chunks=_chunks,
+    parameters=PrecisionParameters,
     applies=lambda parameters, dtype: dtype not in (parameters.reference, SERVED),
     meaning="how far the model's dtype moves the scores of a sample of queries",
     prompts=lambda parameters, queries, contexts: 2 * min(parameters.queries, queries) * contexts,
-)  # fmt: skip
+)
 
 
 class PersuasionBoundParameters(Parameters):
-    """How many tokens of a distribution are asked for."""
+    """Number of likeliest tokens that are requested."""
 
     tokens: int = Field(default=20, ge=1, le=100_000)
-    """The likeliest tokens after each prompt; chat APIs give 20 at most, llama.cpp and vLLM as many as they are let."""
+    """Likeliest tokens after each prompt; chat APIs give at most 20, llama.cpp and vLLM as many as configured."""
 
 
 @table("persuasion_bound", "a context before a query")
@@ -275,31 +315,36 @@ class PersuasionBound(PairScore):
 
 
 def _bounds(inputs: Inputs, model: LikeliestTokens, queries: Sequence[Query]) -> Iterator[Row]:
-    """The bound of every context before every query."""
+    """Yield the bound of every context before every query."""
     from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
     from swaymeter.tasks.scoring.persuasion import counted
     from swaymeter.tasks.scoring.persuasion_bound import persuasion_bound
 
     parameters: PersuasionBoundParameters = inputs.parameters["persuasion_bound"]
-    for some, contexts in inputs.asked(queries):
-        distinct, weights, places = counted([context.text for context in contexts])
-        texts = [query.text for query in some]
+    for group, contexts in inputs.by_contexts(queries):
+        distinct, weights, columns = counted([context.text for context in contexts])
+        texts = [query.text for query in group]
         prompts = tokenized_prompts(model, distinct, texts, start_token=inputs.start_token)
-        for number, query in enumerate(some):
-            likeliest = model.likeliest([of_context[number] for of_context in prompts], parameters.tokens)
+        for number, query in enumerate(group):
+            likeliest = model.likeliest([row[number] for row in prompts], parameters.tokens)
             bound = persuasion_bound(likeliest, weights.tolist())
-            for context, place in zip(contexts, places, strict=True):
+            for context, column in zip(contexts, columns, strict=True):
                 yield {
-                    **of_pair(query, context),
+                    **pair_columns(query, context),
                     "engine": "plain",
-                    "persuasion_bound": float(bound.scores[place]),
-                    "mass": float(bound.mass[place]),
+                    "persuasion_bound": float(bound.scores[column]),
+                    "mass": float(bound.mass[column]),
                     "tokens": bound.tokens,
                 }
 
 
 PERSUASION_BOUND = Measure(
-    row=PersuasionBound, version=1, unit="nats", about="contexts", capability="likeliest_tokens", compute=_bounds,
+    row=PersuasionBound,
+    version=1,
+    unit="nats",
+    about="contexts",
+    capability="likeliest_tokens",
+    compute=_bounds,
     parameters=PersuasionBoundParameters,
     meaning="a lower bound of persuasion, for servers that give the likeliest tokens alone",
-)  # fmt: skip
+)

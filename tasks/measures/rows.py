@@ -1,4 +1,4 @@
-"""The first columns of score rows, as row types to derive from, and stored rows, which others are derived from."""
+"""Row types with the first columns of scores, and access to stored rows for measures that are derived from them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -48,33 +48,37 @@ class QuestionScore(Score):
 def pair_rows(
     queries: Sequence[Query], contexts: Sequence[Context], engine: str, **scores: NDArray[np.floating[Any]]
 ) -> Iterator[Row]:
-    """A row for each context before each query; scores: by column, (n_queries, n_contexts) each."""
+    """Yield a row for each context before each query from scores by column, (n_queries, n_contexts) each."""
     for i, query in enumerate(queries):
         for j, context in enumerate(contexts):
-            yield of_pair(query, context) | {"engine": engine} | {name: float(of[i, j]) for name, of in scores.items()}
+            yield (
+                pair_columns(query, context)
+                | {"engine": engine}
+                | {name: float(values[i, j]) for name, values in scores.items()}
+            )
 
 
-def of_case(question: Question, case: QuestionContext) -> dict[str, Any]:
-    """The columns that name a question alone, or with one of its contexts."""
+def case_columns(question: Question, case: QuestionContext) -> dict[str, Any]:
+    """Return the columns that identify a question alone, or with one of its contexts."""
     return {"question_id": question.question_id, "context_id": case.context_id, "condition": case.condition}
 
 
-def of_pair(query: Query, context: Context) -> dict[str, Any]:
-    """The columns that name a context before a query."""
+def pair_columns(query: Query, context: Context) -> dict[str, Any]:
+    """Return the columns that identify a context before a query."""
     return {"query_id": query.query_id, "context_id": context.context_id, "relevant": is_relevant(context, query)}
 
 
 QuestionKey = tuple[str, str]
-"""The id of a question, and of the context before it."""
+"""The ids of a question and of the context before it."""
 
 PROVENANCE = tuple(field.name for field in fields(Score) if field.name != "relation")
-"""The columns that say where a score comes from."""
+"""The columns that tell where a score comes from."""
 
 
-def inherited(scores: pa.Table, *by: str) -> dict[Any, Row]:
-    """The provenance of stored rows and the values of some columns, by these values; of several, a tuple is the key.
+def provenance(scores: pa.Table, *by: str) -> dict[Any, Row]:
+    """Return the provenance of stored rows by the values of the columns `by`, with these columns; several make a tuple.
 
-    Where the rows of the same values differ in a column of provenance, all that they say stands there.
+    If rows with the same values differ in a column of provenance, the column lists all of its values.
     """
     grouped = scores.group_by(list(by)).aggregate([(name, "distinct") for name in PROVENANCE])
     return {
@@ -84,20 +88,22 @@ def inherited(scores: pa.Table, *by: str) -> dict[Any, Row]:
     }
 
 
-def of_cases(scores: pa.Table, questions: Sequence[Question]) -> dict[QuestionKey, Row]:
-    """The provenance of stored rows about these questions, with the columns that name question and context."""
-    rows = inherited(rows_of(scores, questions), "question_id", "context_id", "condition")
+def question_provenance(scores: pa.Table, questions: Sequence[Question]) -> dict[QuestionKey, Row]:
+    """Return the provenance of stored rows by question and context, with the columns that identify both."""
+    rows = provenance(rows_of(scores, questions), "question_id", "context_id", "condition")
     return {(question, context): row for (question, context, _), row in rows.items()}
 
 
-def rows_of(scores: pa.Table, asked: Sequence[Query] | Sequence[Question]) -> pa.Table:
-    """The rows of these queries or questions."""
+def rows_of(scores: pa.Table, prompts: Sequence[Query] | Sequence[Question]) -> pa.Table:
+    """Return the rows of these queries or questions."""
     column = "query_id" if "query_id" in scores.column_names else "question_id"
-    return scores.filter(pc.is_in(scores[column], pa.array([getattr(one, column) for one in asked], pa.string())))
+    return scores.filter(
+        pc.is_in(scores[column], pa.array([getattr(prompt, column) for prompt in prompts], pa.string()))
+    )
 
 
 def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Context], column: str) -> NDArray[np.float64]:
-    """A column of stored scores of pairs, (n_queries, n_contexts); ScoreError where a pair of them is not stored."""
+    """Return a column of stored scores of pairs, (n_queries, n_contexts); ScoreError if a pair is not stored."""
     stored = rows_of(scores, queries).select(["query_id", "context_id", column]).to_pandas()
     by_pair = stored.pivot(index="query_id", columns="context_id", values=column)
     ids = {"index": [query.query_id for query in queries], "columns": [context.context_id for context in contexts]}
@@ -115,18 +121,26 @@ def _is_missing(answers: pa.Table) -> pa.ChunkedArray:
     return pc.is_in(answers["state"], pa.array(MISSING_STATES))
 
 
-def of_questions(
+def rows_by_question(
     inputs: Inputs, measure: str, questions: Sequence[Question], *columns: str, greedy: bool = False
 ) -> dict[QuestionKey, list[Row]]:
-    """Stored rows about sampled answers by question and context, in the order of the samples.
+    """Return stored rows of sampled replies by question and context, in the order of the samples.
 
-    Answers that did not get past their thoughts, and withheld ones, are left out: a question of which no other is there
-    has no row.
-    measure: answers, or another one with the column `sample`; columns: what is read of a row; greedy: whether the
-    greedy answers are read in place of the samples. ScoreError where a question with a context has no such row.
+    Replies without an answer, which ended within their thoughts or were withheld, are left out; a question without
+    other replies has an empty list.
+
+    Args:
+        inputs: the inputs of the pass.
+        measure: "answers", or another measure with the column `sample`.
+        questions: the questions.
+        *columns: the columns to read.
+        greedy: read greedy replies in place of samples.
+
+    Raises:
+        ScoreError: a question with a context has no stored row.
     """
     answers = rows_of(inputs.scores["answers"], questions)
-    # Questions of greedy replies alone have no samples, and are stored all the same.
+    # Questions with greedy replies alone have no samples, and are stored all the same.
     stored = answers if measure == "answers" else answers.filter(_is_missing(answers))
     keys = stored.select(["question_id", "context_id"]).to_pylist()
     by_question: dict[QuestionKey, list[Row]] = {(row["question_id"], row["context_id"]): [] for row in keys}

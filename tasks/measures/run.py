@@ -1,6 +1,6 @@
-"""Scores of a relation are computed in chunks: each is a file of its own until all are there, so a kill costs one.
+"""Scores of a relation are computed in chunks. Each chunk is a file until all are complete, so that a kill costs one.
 
-measures that are not stored -> passes -> chunks whose parts are not stored -> compute -> parts -> whole files
+missing measures -> passes -> chunks without a stored part -> compute -> parts -> one file a measure
 """
 
 import contextlib
@@ -24,7 +24,13 @@ from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, R
 
 @dataclass(frozen=True)
 class Pass:
-    """Measures that the leading one computes, by name and itself first; needs: those whose stored scores it reads."""
+    """Measures that are computed together.
+
+    Attributes:
+        leading: the measure whose functions compute the pass.
+        measures: names of the measures, the leading one first.
+        needs: the measures whose stored scores the pass reads.
+    """
 
     leading: Measure
     measures: tuple[str, ...]
@@ -32,24 +38,28 @@ class Pass:
 
 
 def passes(missing: Collection[str]) -> list[Pass]:
-    """The passes that yield the measures that are not stored, in an order in which none waits for a later one."""
+    """Return the passes that yield the missing measures, in an order in which none needs a later one."""
     listed = [measure for measure in MEASURES.values() if measure.name in missing]
     result = []
     for measure in listed:
         if measure.pass_of in missing:
             continue
-        together = [measure, *(other for other in listed if other.pass_of == measure.name)]
-        names = tuple(member.name for member in together)
-        needs = dict.fromkeys(need for member in together for need in member.needs if need not in names)
+        members = [measure, *(other for other in listed if other.pass_of == measure.name)]
+        names = tuple(member.name for member in members)
+        needs = dict.fromkeys(need for member in members for need in member.needs if need not in names)
         result.append(Pass(measure, names, tuple(needs)))
     return result
 
 
 def declaration(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """What a measure's numbers depend on beside its prompts, its model and the seed: a part of the scores' key.
+    """Return the inputs of a measure's numbers beside prompts, model and seed: a part of the key of scores.
 
-    It is the same whether the measure is computed in a pass with others or from their stored scores. parameters: of it
-    and of the measures that it needs, by name.
+    The declaration is the same for a measure that is computed in a pass with others and for one that reads their stored
+    scores.
+
+    Args:
+        name: the measure.
+        parameters: parameters of the measure and of those that it needs, by name.
     """
     measure = MEASURES[name]
     return {
@@ -64,12 +74,18 @@ def declaration(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
 log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]
-"""Called with the chunks that are done and the chunks that there are."""
+"""(chunks done, chunks in total) -> None."""
 
 
 @dataclass(frozen=True)
 class Spent:
-    """What was spent: prompts scored or answered, calls of models, and time in seconds."""
+    """Cost of scores.
+
+    Attributes:
+        prompts: prompts that were scored or answered.
+        forward_passes: calls of models.
+        seconds: time.
+    """
 
     prompts: int = 0
     forward_passes: int = 0
@@ -77,7 +93,7 @@ class Spent:
 
     @classmethod
     def on(cls, chunks: Sequence[Mapping[str, Any]]) -> "Spent":
-        """What was spent on chunks, as it is noted beside their rows."""
+        """Return the cost of chunks from the notes beside their rows."""
         return cls(**{name: sum(about[name] for about in chunks) for name in asdict(cls())})
 
 
@@ -87,16 +103,16 @@ def measure_relation(
     load_model: Callable[[], Any],
     progress: Progress = lambda done, total: None,
 ) -> Spent:
-    """Compute and store the missing scores of a relation; what can be derived from stored scores loads no model.
+    """Compute and store the missing scores of a relation; derived scores load no model.
 
     Args:
-        inputs: What the passes read, but for `outputs`, which is set here.
+        inputs: Inputs of the passes; `outputs` is set here.
         outputs: Artifacts of the measures, by name.
         load_model: Function that loads the model.
         progress: Function that is called before every chunk of a pass and at the end.
 
     Returns:
-        What was spent here.
+        The cost.
     """
     computed: list[Mapping[str, Any]] = []
     missing = [name for name, output in outputs.items() if not _is_done(output)]
@@ -106,9 +122,9 @@ def measure_relation(
         rejected = dict(inputs.rejected)
         for output in stored.values():
             rejected |= rejected_of(output)
-        of_pass = replace(inputs, outputs=frozenset(scoring.measures), scores=scores, rejected=rejected)
-        of_outputs = {name: outputs[name] for name in scoring.measures}
-        computed += _run(scoring.leading, of_pass, of_outputs, load_model, progress)
+        pass_inputs = replace(inputs, outputs=frozenset(scoring.measures), scores=scores, rejected=rejected)
+        pass_outputs = {name: outputs[name] for name in scoring.measures}
+        computed += _run(scoring.leading, pass_inputs, pass_outputs, load_model, progress)
     return Spent.on(computed)
 
 
@@ -119,7 +135,7 @@ def _run(
     load_model: Callable[[], Any],
     progress: Progress,
 ) -> list[Mapping[str, Any]]:
-    """Compute the missing chunks and join all; return what is noted beside these."""
+    """Compute the missing chunks, join all chunks, and return the notes beside the computed ones."""
     model = load_model() if measure.capability else None
     inputs = _answerable(measure, inputs, model)
     also = {"rejected": inputs.rejected} if inputs.rejected else {}
@@ -128,47 +144,47 @@ def _run(
     bounds = [[end - len(chunk), end] for chunk, end in zip(chunks, ends, strict=True)]
     todo = [
         number
-        for number, of_chunk in enumerate(bounds)
-        if not all(_is_done(output.part(number), of_chunk) for output in outputs.values())
+        for number, bound in enumerate(bounds)
+        if not all(_is_done(output.part(number), bound) for output in outputs.values())
     ]
-    noted: list[Mapping[str, Any]] = []
+    chunk_notes: list[Mapping[str, Any]] = []
     with contextlib.closing(measure.rows_of_chunks(inputs, model, [chunks[number] for number in todo])) as computed:
         models = list(filter(None, (model, measure.other_model(inputs, model))))
         for number in todo:
             progress(number, len(chunks))
             prompts = count_prompts(measure, inputs, chunks[number])
             rows, took = _next(computed, models)
-            noted.append({"pass": measure.name, "chunk": bounds[number], "prompts": prompts, **took, **also})
+            chunk_notes.append({"pass": measure.name, "chunk": bounds[number], "prompts": prompts, **took, **also})
             for name, output in outputs.items():
-                # What a pass took is noted once, at its leading measure: sums over files count nothing twice.
+                # The cost of a pass is noted once, at its leading measure, so that sums over files count nothing twice.
                 spent = {} if name == measure.name else asdict(Spent())
-                _store(inputs, model, rows[name], output.part(number), {**noted[-1], **spent})
+                _store(inputs, model, rows[name], output.part(number), {**chunk_notes[-1], **spent})
     for output in outputs.values():
-        if _is_done(output):  # another worker that was given the same step may have been faster
+        if _is_done(output):  # another worker with the same task may have been faster
             continue
         if chunks:
             _join(output, len(chunks))
-        else:  # like a derived measure of which no row applies to the relation
+        else:  # for example a derived measure without a row for the relation
             log.warning("relation %s: measure %s chooses no prompt and has no rows", inputs.relation, output.name)
             about = {"pass": measure.name, **asdict(Spent()), "started_at": _now(), "finished_at": _now(), **also}
             _store(inputs, model, [], output, about)
     for output in outputs.values():
         _discard_parts(output, len(chunks))
     progress(len(chunks), len(chunks))
-    return noted
+    return chunk_notes
 
 
 def rejected_of(scores: TableArtifact) -> Mapping[str, str]:
-    """The questions that stored scores are not of, by their ids, and why."""
+    """Return the rejection reasons of questions without stored scores, by id."""
     rejected: Mapping[str, str] = scores.about().get("rejected", {})
     return rejected
 
 
 def _answerable(measure: Measure, inputs: Inputs, model: Any) -> Inputs:
-    """The inputs with the questions that the model can be asked; those that it cannot are named and rejected."""
+    """Drop questions that the model cannot read; log the first one and add the rejection reasons."""
     reasons = {question.question_id: measure.unfit(inputs, model, question) for question in inputs.questions}
     new = {question: reason for question, reason in reasons.items() if reason is not None}
-    for first in list(new)[:1]:  # all are noted beside the scores
+    for first in list(new)[:1]:  # the notes beside the scores have all
         others = f" and {len(new) - 1} more are" if len(new) > 1 else " is"
         log.warning("relation %s: question %s%s rejected: %s", inputs.relation, first, others, new[first])
     rejected = {**inputs.rejected, **new}
@@ -180,7 +196,7 @@ def _answerable(measure: Measure, inputs: Inputs, model: Any) -> Inputs:
 
 
 def _is_done(artifact: TableArtifact, bounds: Sequence[int] | None = None) -> bool:
-    """Whether an artifact is done and, for a part, of these items: they may have been cut otherwise."""
+    """Return True if an artifact is complete and, for a part, has these bounds: chunks may have been cut otherwise."""
     check = artifact.check()
     if check.state != "done":
         return False
@@ -200,19 +216,23 @@ def _next(computed: Computed, models: Sequence[Any]) -> tuple[Mapping[str, Seque
 
 def _store(inputs: Inputs, model: Any, rows: Sequence[Row], part: TableArtifact, about: Mapping[str, Any]) -> None:
     common: dict[str, Any] = {"relation": inputs.relation}
-    made_by: dict[str, Any] = {}
+    model_notes: dict[str, Any] = {}
     if model is not None:
         common |= {
-            "variant": inputs.variant, "model": inputs.called or model.name, "model_revision": model.revision,
-            "dtype": model.dtype, "device": model.placement, "dataset_version": inputs.dataset_version,
+            "variant": inputs.variant,
+            "model": inputs.label or model.name,
+            "model_revision": model.revision,
+            "dtype": model.dtype,
+            "device": model.placement,
+            "dataset_version": inputs.dataset_version,
             "stand_in": None,
-        }  # fmt: skip
-        made_by = {name: getattr(model, name) for name in ("parameters", "hardware", "reading")}
+        }
+        model_notes = {name: getattr(model, name) for name in ("parameters", "hardware", "reading")}
     try:
         whole = part.table.of([{**common, **row} for row in rows])
     except ValueError as error:
         raise ScoreError(f"relation {inputs.relation}: {error}") from error
-    part.write(whole, {**versions(), **made_by, **about})
+    part.write(whole, {**versions(), **model_notes, **about})
 
 
 def _join(whole: TableArtifact, count: int) -> None:
@@ -222,13 +242,13 @@ def _join(whole: TableArtifact, count: int) -> None:
     about["started_at"] = min(about["started_at"] for about in abouts)
     about["finished_at"] = max(about["finished_at"] for about in abouts)
     for name, between in (("hardware", ", "), ("reading", "; ")):
-        if of_parts := dict.fromkeys(about[name] for about in abouts if about.get(name)):
-            about[name] = between.join(of_parts)
+        if values := dict.fromkeys(about[name] for about in abouts if about.get(name)):
+            about[name] = between.join(values)
     whole.write(pa.concat_tables([part.read() for part in parts]), about | asdict(Spent.on(abouts)))
 
 
 def _discard_parts(whole: TableArtifact, count: int) -> None:
-    """Discards the parts, and those of another cut into more of them."""
+    """Delete the parts, and those of an earlier, finer cut."""
     for number in itertools.count():
         part = whole.part(number)
         if number >= count and not part.files():
@@ -237,7 +257,7 @@ def _discard_parts(whole: TableArtifact, count: int) -> None:
 
 
 def count_prompts(measure: Measure, inputs: Inputs, chunk: Chunk) -> int:
-    """How many prompts a model reads or answers for a chunk."""
+    """Return the number of prompts that a model reads or answers for a chunk."""
     if measure.about == "questions":
         passages = [len(context.passages) for question in chunk for context in question.contexts]
         amounts = {
@@ -251,7 +271,7 @@ def count_prompts(measure: Measure, inputs: Inputs, chunk: Chunk) -> int:
 
 @functools.cache
 def versions() -> Mapping[str, str]:
-    """The versions that scores are computed with; found out once, as each is parsed from a package's description."""
+    """Return the versions of the packages that compute scores, parsed once from their descriptions."""
     return {f"{name}_version": importlib.metadata.version(name) for name in ("swaymeter", "torch", "transformers")}
 
 

@@ -11,7 +11,7 @@ from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.records import ALONE, Question, QuestionContext
 from swaymeter.tasks.measures.measure import Inputs, Parameters, Row
-from swaymeter.tasks.measures.rows import QuestionKey, of_case
+from swaymeter.tasks.measures.rows import QuestionKey, case_columns
 from swaymeter.tasks.models.applications import TextModel
 from swaymeter.tasks.models.capabilities import Model, SampledAnswers, Samples
 
@@ -75,7 +75,7 @@ class Sampled:
     @property
     def columns(self) -> Row:
         """The columns that name the question, its context and the engine."""
-        return {**of_case(self.question, self.case), "engine": self.engine}
+        return {**case_columns(self.question, self.case), "engine": self.engine}
 
 
 def page_of(prompts: AnswerPrompts, question: Question, case: QuestionContext) -> str | None:

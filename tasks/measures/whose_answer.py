@@ -20,7 +20,13 @@ from swaymeter.data.records import ALONE, CONFLICTING, SUPPORTING, Question, Que
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.data.wording.words import words
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
-from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionKey, QuestionScore, of_cases, of_questions
+from swaymeter.tasks.measures.rows import (
+    QUESTION_KEY,
+    QuestionKey,
+    QuestionScore,
+    question_provenance,
+    rows_by_question,
+)
 from swaymeter.tasks.scoring.citations import without_marks
 from swaymeter.tasks.scoring.followed import DecidedBy, Decision, Outcome, Reason, Verdict, decide, outcome
 
@@ -69,8 +75,8 @@ def _greedy_answers(
 
     An answer that did not get past its thoughts is left out.
     """
-    origins = of_cases(inputs.scores["answers"], questions)
-    stored = of_questions(inputs, "answers", questions, "text", greedy=True)
+    origins = question_provenance(inputs.scores["answers"], questions)
+    stored = rows_by_question(inputs, "answers", questions, "text", greedy=True)
     greedy: dict[QuestionKey, str] = {key: row["text"] for key, rows in stored.items() for row in rows}
     for question in questions:
         for case in question.cases:
@@ -151,9 +157,9 @@ class WhoseAnswer(QuestionScore):
 
 
 def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    origins = of_cases(inputs.scores["answers"], questions)
-    samples = of_questions(inputs, "answers", questions, "text")
-    greedy = of_questions(inputs, "answers", questions, "text", greedy=True)
+    origins = question_provenance(inputs.scores["answers"], questions)
+    samples = rows_by_question(inputs, "answers", questions, "text")
+    greedy = rows_by_question(inputs, "answers", questions, "text", greedy=True)
     for question in questions:
         alone = next((row["text"] for row in greedy[question.question_id, ALONE.context_id]), None)
         for case in question.cases:

@@ -6,7 +6,7 @@ from typing import Annotated
 from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
-from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, of_cases, of_questions
+from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, question_provenance, rows_by_question
 
 
 @table("answer_length", "a question alone, or with a context", key=QUESTION_KEY)
@@ -18,8 +18,8 @@ class AnswerLength(QuestionScore):
 
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """The words of every question's greedy answers: alone, and with each of its contexts."""
-    origins = of_cases(inputs.scores["answers"], questions)
-    for case, (greedy,) in of_questions(inputs, "answers", questions, "text", greedy=True).items():
+    origins = question_provenance(inputs.scores["answers"], questions)
+    for case, (greedy,) in rows_by_question(inputs, "answers", questions, "text", greedy=True).items():
         yield {**origins[case], "words": len(greedy["text"].split())}
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from swaymeter.data.records import Query
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
-from swaymeter.tasks.measures.rows import QUERY_KEY, QueryScore, inherited, matrix
+from swaymeter.tasks.measures.rows import QUERY_KEY, QueryScore, matrix, provenance
 
 
 @table("persuasion_range", "a query", key=QUERY_KEY)
@@ -19,9 +19,9 @@ class PersuasionRange(QueryScore):
 def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
     """The range of every query's persuasion over the contexts of its relation."""
     stored = inputs.scores["persuasion"]
-    origins = inherited(stored, "query_id")
-    for some, contexts in inputs.asked(queries):  # those that are asked with the same contexts
-        for query, scores in zip(some, matrix(stored, some, contexts, "persuasion"), strict=True):
+    origins = provenance(stored, "query_id")
+    for group, contexts in inputs.by_contexts(queries):  # queries with the same contexts
+        for query, scores in zip(group, matrix(stored, group, contexts, "persuasion"), strict=True):
             yield {**origins[query.query_id], "persuasion_range": float(scores.max() - scores.min())}
 
 
