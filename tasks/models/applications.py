@@ -39,8 +39,8 @@ RECORDED, APPLICATION = "recorded", "application"
 """Dtypes of recorded replies and of a function."""
 FUNCTION = re.compile(r"(?P<module>.+\.py|[A-Za-z_]\w*(?:\.\w+)*):(?P<function>[A-Za-z_]\w*)")
 """FILE.py:FUNCTION or MODULE:FUNCTION."""
-GIVEN = "python"
-"""The module of functions that were given to `swaymeter.audit` as objects."""
+OBJECT_MODULE = "python"
+"""The module of functions that are passed to `swaymeter.audit` as objects."""
 TRIES = 3
 _CONCURRENT_ASYNC = 8
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -246,7 +246,7 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 # ---- functions by their names
 
-_given: dict[str, Callable[..., Any]] = {}
+_objects: dict[str, Callable[..., Any]] = {}
 _named: set[str] = set()
 
 
@@ -258,8 +258,8 @@ def name_function(reference: str) -> None:
 def give_function(function: Callable[..., Any]) -> str:
     """Keep a function of this process for `load_function`, and return its reference."""
     name = re.sub(r"\W", "_", getattr(function, "__name__", "") or type(function).__name__).lstrip("0123456789")
-    reference = f"{GIVEN}:{name or 'function'}"
-    _given[reference] = function
+    reference = f"{OBJECT_MODULE}:{name or 'function'}"
+    _objects[reference] = function
     name_function(reference)
     return reference
 
@@ -270,8 +270,8 @@ def function_revision(reference: str) -> str:
     Raises:
         ModelError: The file is not there, is no Python, or lacks the function.
     """
-    if reference in _given:
-        function = _given[reference]
+    if reference in _objects:
+        function = _objects[reference]
         version = str(getattr(inspect.unwrap(function), "__globals__", {}).get("VERSION", ""))
         try:
             source = inspect.getsource(inspect.unwrap(function))
@@ -308,7 +308,7 @@ def _file_of(reference: str) -> tuple[Path, str]:
     module, name = match["module"], match["function"]
     if module.endswith(".py"):
         return Path(module), name
-    if module == GIVEN:
+    if module == OBJECT_MODULE:
         raise ModelError(f"function {reference}: it was given to swaymeter.audit in another process; give it again")
     path: Sequence[str] | None = [str(Path.cwd()), *sys.path]
     spec = None
@@ -325,7 +325,7 @@ def _file_of(reference: str) -> tuple[Path, str]:
 def is_function(reference: str) -> bool:
     """Return if a name is FILE.py:FUNCTION, or MODULE:FUNCTION of a module that exists."""
     try:
-        return reference in _given or _file_of(reference)[0].suffix == ".py"
+        return reference in _objects or _file_of(reference)[0].suffix == ".py"
     except ModelError:
         return False
 
@@ -344,7 +344,7 @@ def load_function(reference: str, *, is_in_workspace: bool = False) -> Callable[
         raise ModelError(
             f"function {reference}: nothing is imported that a workspace names; name it again with --model {reference}"
         )
-    function = _given.get(reference) or _imported(reference)
+    function = _objects.get(reference) or _imported(reference)
     try:
         inspect.signature(function).bind("", [])
     except TypeError as error:

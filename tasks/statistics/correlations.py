@@ -1,25 +1,25 @@
-"""How well other measures agree with susceptibility about the same queries: Pearson's and Spearman's correlation.
+"""Correlation of other measures with susceptibility over the same queries: Pearson's and Spearman's.
 
     fisher, fisher_top_k          Fisher susceptibility, over the whole vocabulary and over the likeliest answers
     answer_set_susceptibility     susceptibility over complete answers
     memorization_ratio            how often a query's answer is kept although a context states another
-    log_degree                    how much a graph holds of a query's entity: log10 of its triples
-    log_relation_degree           those of the query's relation alone
-    log_entity_count              how often the entity stands in a corpus: log10 of one more
-    log_pair_count                how often it stands there near its answer
+    log_degree                    log10 of the triples of a query's entity in a graph
+    log_relation_degree           log10 of those triples of the query's relation
+    log_entity_count              log10 of one more than the occurrences of the entity in a corpus
+    log_pair_count                the same of its occurrences near its answer
     susceptibility_reference      susceptibility of a sample of queries, in the reference precision
 
-Groups: the queries of a model that are open, closed, and all of them. Unit of analysis: a query with both scores, or
-the means of a relation's queries. A degree or a count is the entity's: there, it is a real entity of a relation with
-the mean of its queries, over all relations and over each alone. Queries of a relation share its contexts, so their
-p-values are too small; those over relations are few.
+Groups: the open queries of a model, its closed queries, and both together. Unit of analysis: a query with both scores,
+or a relation with the means of its queries. Degrees and counts belong to entities: the unit is then a real entity of a
+relation with the mean of its queries, over all relations and within each. Queries of a relation share its contexts, so
+their p-values are too small; relations are few.
 
-How far the most susceptible entities of about one degree, or one count in a corpus, are swayed; not a fit:
+The envelope of susceptibility over degrees, or over counts in a corpus; not a fit:
 
     bound(d) = 95th percentile of the susceptibility of real entities of degree (count) d / 2 to 2 d, d > 0
 
-Groups: the real entities near a degree, whole or under the relation, or near a count, their own or that near their
-answer, of a query type, where they are at least 20. Unit of analysis: an entity of a relation with the mean over its
+Groups: the real entities near a degree (whole or within the relation) or near a count (their own or that near their
+answer), of a query type, if they are at least 20. Unit of analysis: an entity of a relation with the mean over its
 forms.
 
 Source: Du et al. 2024, Context versus Prior Knowledge (figures 9 and 10 have the envelopes); Liu et al. 2024,
@@ -41,7 +41,7 @@ from swaymeter.tasks.statistics.frames import ALL, by, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE
 
-HELD_AGAINST_SUSCEPTIBILITY: Mapping[str, tuple[str, ...]] = {
+MEASURES_BY_QUERY: Mapping[str, tuple[str, ...]] = {
     "fisher_of_queries": ("fisher", "fisher_top_k"),
     "answer_set_of_queries": ("answer_set_susceptibility",),
     "memorization_of_queries": ("memorization_ratio",),
@@ -49,9 +49,9 @@ HELD_AGAINST_SUSCEPTIBILITY: Mapping[str, tuple[str, ...]] = {
     "frequency_of_queries": ("log_entity_count", "log_pair_count"),
     "precision_of_queries": ("susceptibility_reference",),
 }
-"""The scores that are correlated with susceptibility, by the named query that has both."""
+"""The measures that are correlated with susceptibility, by the named query with both."""
 
-OF_ENTITIES = ("degree_of_queries", "frequency_of_queries")
+ENTITY_QUERIES = ("degree_of_queries", "frequency_of_queries")
 SUSCEPTIBILITY = "susceptibility"
 
 
@@ -59,7 +59,7 @@ def _correlations(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `CorrelationRow`; ScoreError for a score that is infinite."""
     rows = [
         {**about, "level": level, "relation": relation, **correlated(pairs, measure, SUSCEPTIBILITY)}
-        for query, measures in HELD_AGAINST_SUSCEPTIBILITY.items()
+        for query, measures in MEASURES_BY_QUERY.items()
         for measure in measures
         for about, queries in _by_model_and_type(frames[query], measure)
         for level, relation, pairs in _pairs(query, queries, measure)
@@ -69,29 +69,29 @@ def _correlations(frames: Frames, seed: int) -> list[Row]:
 
 
 def _by_model_and_type(frame: Frame, measure: str) -> Iterator[tuple[Row, Frame]]:
-    """The queries with both scores: those of a model that are open, those that are closed, and all of them."""
+    """Yield the queries with both scores: the open queries of a model, the closed ones, and all."""
     both = sorted_by(frame.dropna(subset=[measure, SUSCEPTIBILITY]), [*MODEL, "relation", "query_id"])
     for about, queries in by(both, MODEL):
-        by_type = {str(name): of_type for name, of_type in queries.groupby("query_type", observed=True)}
-        for query_type, of_type in {**by_type, ALL: queries}.items():
-            yield {**about, "measure_a": measure, "measure_b": SUSCEPTIBILITY, "query_type": query_type}, of_type
+        by_type = {str(name): group for name, group in queries.groupby("query_type", observed=True)}
+        for query_type, group in {**by_type, ALL: queries}.items():
+            yield {**about, "measure_a": measure, "measure_b": SUSCEPTIBILITY, "query_type": query_type}, group
 
 
 def _pairs(query: str, queries: Frame, measure: str) -> Iterator[tuple[str, str, Frame]]:
-    """The pairs at each level of a named query: level, relation, and a row per pair."""
+    """Yield level, relation and the pairs of scores of a named query."""
     both = [measure, SUSCEPTIBILITY]
-    if query in OF_ENTITIES:
+    if query in ENTITY_QUERIES:
         entities = queries.groupby(["relation", "entity"], sort=True, observed=True)[both].mean().reset_index()
         groups = entities.groupby("relation", sort=True, observed=True)
         yield from (("entity", str(relation), rows) for relation, rows in [(ALL, entities), *groups])
         return
     yield "query", ALL, queries
-    if query != "precision_of_queries":  # a sample of queries has too few of a relation
+    if query != "precision_of_queries":  # a sample of queries is too small within a relation
         yield "relation", ALL, queries.groupby("relation", sort=True, observed=True)[both].mean()
 
 
 def correlated(pairs: Frame, first: str, second: str) -> Row:
-    """Both correlations of two columns, as `CorrelationRow` has them."""
+    """Return both correlations of two columns, as columns of `CorrelationRow`."""
     row: Row = {"n": len(pairs)}
     for kind in get_args(Kind):
         row[kind], row[f"{kind}_p"], row["untestable"] = correlation(kind, pairs[first], pairs[second])
@@ -99,14 +99,14 @@ def correlated(pairs: Frame, first: str, second: str) -> Row:
     return row
 
 
-STATISTIC = Statistic("correlations", 5, CorrelationRow, tuple(HELD_AGAINST_SUSCEPTIBILITY), _correlations)
+STATISTIC = Statistic("correlations", 5, CorrelationRow, tuple(MEASURES_BY_QUERY), _correlations)
 
 COUNTS = ("log_entity_count", "log_pair_count")
 EFFECT = "familiarity_effect_size"
 
 
 def _effects_by_frequency(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `CorrelationRow`; none where nothing was counted."""
+    """Return rows of `CorrelationRow`; none without counts."""
     import pandas as pd
 
     keys = list(RELATION)
@@ -117,25 +117,34 @@ def _effects_by_frequency(frames: Frames, seed: int) -> list[Row]:
     groups = FAMILIARITY.groups(FAMILIARITY.queries(frames["susceptibility_of_queries"]))
     effects = pd.DataFrame([{**about, EFFECT: cohens_d(a, b)} for about, (a, b) in groups])
     return [
-        {**about, "level": "relation", "relation": ALL, "measure_a": count, "measure_b": EFFECT,
-         **correlated(relations.dropna(subset=[count, EFFECT]), count, EFFECT)}
+        {
+            **about,
+            "level": "relation",
+            "relation": ALL,
+            "measure_a": count,
+            "measure_b": EFFECT,
+            **correlated(relations.dropna(subset=[count, EFFECT]), count, EFFECT),
+        }
         for about, relations in by(counts.merge(effects, on=keys), [*TYPE])
         for count in COUNTS
-    ]  # fmt: skip
+    ]
 
 
 EFFECTS_BY_FREQUENCY = Statistic(
-    "effects_by_frequency", 2, CorrelationRow, ("frequency_of_queries", "susceptibility_of_queries"),
+    "effects_by_frequency",
+    2,
+    CorrelationRow,
+    ("frequency_of_queries", "susceptibility_of_queries"),
     _effects_by_frequency,
-)  # fmt: skip
-"""Is the effect of familiarity larger in relations whose real entities a corpus names more often?
+)
+"""Correlation over relations of the effect of familiarity with the counts of real entities in a corpus.
 
-    familiarity_effect_size   Cohen's d of a relation, as in the comparison familiarity
-    log_entity_count          of its real entities the mean of log10 of one more than an entity's count
+    familiarity_effect_size   Cohen's d of a relation, from the comparison familiarity
+    log_entity_count          mean over its real entities of log10 of one more than an entity's count
     log_pair_count            the same of its occurrences near its answer
 
-Groups: a model's relations that have both, by query type. Unit of analysis: a relation. Entities whose counts say
-nothing of them are left out of the means.
+Groups: a model's relations with both, by query type. Unit of analysis: a relation. Entities with unusable counts are
+left out of the means.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figure 18.
 """
@@ -144,7 +153,7 @@ PERCENTILE, FACTOR, FEWEST = 95, 2, 20
 
 
 def _envelopes(query: str, quantities: Sequence[str], frames: Frames, seed: int) -> list[Row]:
-    """The rows of `EnvelopePoint`, rising along each quantity."""
+    """Return rows of `EnvelopePoint`, sorted along each quantity."""
     frame, rows = frames[query], []
     for about, entities in by(frame[~frame["invented"].astype(bool)], TYPE, ["susceptibility", *quantities]):
         about |= {"relation": ALL, "quantity": "susceptibility", "unit": "nats", "percentile": float(PERCENTILE)}
@@ -157,7 +166,7 @@ def _envelopes(query: str, quantities: Sequence[str], frames: Frames, seed: int)
 
 
 def envelope(degrees: NDArray[np.float64], swayed: NDArray[np.float64]) -> Iterator[tuple[float, float, int]]:
-    """Degree, percentile and number of entities at every degree of degrees (n,) that has enough scores (n,) near it."""
+    """Yield degree, percentile and number of entities at every degree (n,) with enough scores (n,) near it."""
     order = np.argsort(degrees, kind="stable")
     degrees, swayed = degrees[order], swayed[order]
     for degree in np.unique(degrees):
@@ -167,7 +176,7 @@ def envelope(degrees: NDArray[np.float64], swayed: NDArray[np.float64]) -> Itera
             yield float(degree), float(np.percentile(swayed[first:last], PERCENTILE)), int(last - first)
 
 
-OF_DEGREES, OF_COUNTS = (
+DEGREE_ENVELOPE, COUNT_ENVELOPE = (
     Statistic(name, 1, EnvelopePoint, (query,), partial(_envelopes, query, quantities))
     for name, query, quantities in (
         ("degree_envelope", "degree_of_entities", ("degree", "relation_degree")),

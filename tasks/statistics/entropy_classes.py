@@ -1,26 +1,26 @@
-"""What questions and contexts are about whose answers stay spread, or agree, with the context.
+"""Topics of questions and contexts whose replies stay spread, or agree, with the context.
 
 Instances fall into three classes by their semantic entropy with the context: low, middle and high. The bounds are a
-setting of the study, in nats; without them, a model's instances are cut in thirds, since the entropy is a sum of
-log-probabilities and grows with the length of a model's answers. A value on a bound is in the lower class; the
-published classes have gaps between them, and what lies in a gap is in none. Of each class there are counts by
-partition, and the words of its questions and of its contexts with the largest TF-IDF, each instance a text of its own.
+setting of the study, in nats. Without bounds, the instances of a model are cut in thirds, because the entropy is a sum
+of log-probabilities and grows with the length of a model's replies. A value on a bound is in the lower class. The
+published classes have gaps between them; instances in a gap are in no class. Each class has counts by partition, and
+the words of its questions and of its contexts with the largest TF-IDF, where each instance is a text of its own.
 
 Source: Marjanovic et al. 2024, DynamicQA, Figure 15 and Table 8.
 
-TF-IDF, the words that set one group of texts apart from the others:
+TF-IDF, the words that distinguish a group of texts from the others:
 
     tf(w, d)    = how often the word w is in the text d
     idf(w)      = ln((1 + n) / (1 + df(w))) + 1,  n texts, df(w) of them with w
     tfidf(w, d) = tf(w, d) idf(w) / ||tf(., d) idf(.)||,  so that each text has length 1
     score of w in a group of texts = the mean of tfidf(w, d) over its texts
 
-A word is two or more letters or digits in a row, in small letters. Words of more than `most` of the texts are left out:
-they stand for a list of stop words, in every language. It says which words are frequent here and rare elsewhere, not
-which of them matter.
+A word is two or more letters or digits in a row, in small letters. Words of more than `max_share` of the texts are left
+out, in place of a list of stop words, in every language. The score finds words that are frequent in a group and rare
+elsewhere; it does not say which of them matter.
 
-Source: Salton and Buckley 1988, Term-weighting approaches in automatic text retrieval; smoothing and length as
-scikit-learn's TfidfVectorizer has them by default.
+Source: Salton and Buckley 1988, Term-weighting approaches in automatic text retrieval; smoothing and length are the
+defaults of scikit-learn's TfidfVectorizer.
 """
 
 import re
@@ -43,20 +43,20 @@ CLASSES = ("low", "middle", "high")
 TEXTS = {"questions": "question", "contexts": "context"}
 BY_BOUNDS, BY_THIRDS = "bounds of the study", "thirds of the model's instances"
 WORDS = 50
-"""The most words of a class."""
+"""Upper bound on the words of a class."""
 CUT = ("cut", "low_up_to", "middle_from", "middle_up_to", "high_from")
-"""What the classes are cut by, and where they begin and end in nats: all as text."""
+"""The rule of the cut, and the bounds of the classes in nats: all as text."""
 
 Bound = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class EntropyClasses(Options):
-    """Low, middle and high semantic entropy with a context, by which questions and their words are counted."""
+    """Classes of low, middle and high semantic entropy with a context, for counts of questions and their words."""
 
     bounds: Annotated[tuple[Bound, ...], Field(min_length=2, max_length=4)] | None = None
-    """How far the low and the middle class reach, in nats, such as [1.0, 5.0]; or, with gaps between the classes, where
-    low ends, middle begins and ends, and high begins: [10.5, 11, 16, 17]. An entropy of sums may be below 0. null: a
-    third of each model's instances in each class."""
+    """The upper bounds of the low and the middle class in nats, such as [1.0, 5.0]. With gaps between the classes: the
+    end of low, begin and end of middle, and begin of high: [10.5, 11, 16, 17]. An entropy of sums may be below 0. null:
+    a third of each model's instances in each class."""
 
     @field_validator("bounds")
     @classmethod
@@ -71,7 +71,7 @@ class EntropyClasses(Options):
 
     @property
     def statistics(self) -> tuple[Statistic, Statistic]:
-        """How many instances each class has, and the words of each."""
+        """Statistics of the number of instances, and of the words, of each class."""
         read, parameters = ("texts_of_instances",), self.model_dump(mode="json")
         return (
             Statistic("entropy_classes", 3, Summary, read, self.count, parameters=parameters),
@@ -79,7 +79,7 @@ class EntropyClasses(Options):
         )
 
     def classified(self, frame: Frame) -> Frame:
-        """The instances of a class, in an order of their own, with `at`, their class from 0, and CUT."""
+        """Return the instances of the classes, sorted, with `at`, the number of the class from 0, and CUT."""
         import pandas as pd
 
         frame = sorted_by(frame.dropna(subset=[ENTROPY]), [*MODEL, "relation", "question_id", "context_id"])
@@ -97,19 +97,23 @@ class EntropyClasses(Options):
         return rows[rows["at"] >= 0]
 
     def count(self, frames: Frames, seed: int) -> list[Row]:
-        """The rows of `Summary`: the entropy of each class in each partition and in all, and its share of these."""
+        """Return rows of `Summary`: entropy of each class in each partition and in all, and its share of these."""
         import pandas as pd
 
         frame = self.classified(frames["texts_of_instances"]).astype({"partition": object})
         frame = frame.assign(entropy_class=np.array(CLASSES, dtype=object)[frame["at"]])
         mean = Mean(
-            f"class_{ENTROPY}", (*MODEL, "entropy_class", "partition", *CUT), "instance", column=ENTROPY,
-            quantiles=True, share_of=(*MODEL, "partition"),
-        )  # fmt: skip
+            f"class_{ENTROPY}",
+            (*MODEL, "entropy_class", "partition", *CUT),
+            "instance",
+            column=ENTROPY,
+            quantiles=True,
+            share_of=(*MODEL, "partition"),
+        )
         return mean.rows(pd.concat([frame, frame.assign(partition=ALL)]))
 
     def find_words(self, frames: Frames, seed: int) -> list[Row]:
-        """The rows of `ClassWord`; words of equal score in the order of the alphabet."""
+        """Return rows of `ClassWord`; words with equal scores are in alphabetical order."""
         frame = self.classified(frames["texts_of_instances"])
         return [
             {**about, **row}
@@ -122,29 +126,41 @@ class EntropyClasses(Options):
         words, scores, having = tf_idf(rows[column].astype(object).tolist(), rows["at"], len(CLASSES))
         sizes = np.bincount(rows["at"], minlength=len(CLASSES))
         for at, name in enumerate(CLASSES):
-            first = [place for place in np.argsort(-scores[at], kind="stable")[:WORDS] if scores[at, place] > 0]
-            for rank, place in enumerate(first, 1):
+            first = [index for index in np.argsort(-scores[at], kind="stable")[:WORDS] if scores[at, index] > 0]
+            for rank, index in enumerate(first, 1):
                 yield {
-                    "entropy_class": name, "text_kind": kind, "rank": rank, "word": str(words[place]),
-                    "score": float(scores[at, place]), "texts": int(having[at, place]), "of_texts": int(sizes[at]),
-                }  # fmt: skip
+                    "entropy_class": name,
+                    "text_kind": kind,
+                    "rank": rank,
+                    "word": str(words[index]),
+                    "score": float(scores[at, index]),
+                    "texts": int(having[at, index]),
+                    "of_texts": int(sizes[at]),
+                }
 
 
-MOST = 0.5
+MAX_SHARE = 0.5
 _WORD = re.compile(r"[^\W_]{2,}")
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in small letters, in order."""
+    """Return the words of a text in small letters, in order."""
     return _WORD.findall(text.casefold())
 
 
 def tf_idf(
-    texts: Sequence[str], groups: ArrayLike, of_groups: int, *, most: float = MOST
+    texts: Sequence[str], groups: ArrayLike, n_groups: int, *, max_share: float = MAX_SHARE
 ) -> tuple[NDArray[np.str_], NDArray[np.float64], NDArray[np.int64]]:
-    """The words (m,) of texts (n,), their scores (of_groups, m) and the texts of each group that have them.
+    """Score words in groups of texts.
 
-    groups: the group of each text, from 0; a text without words counts as a text of its group.
+    Args:
+        texts: n texts.
+        groups: (n,), the group of each text, from 0; a text without words counts as a text of its group.
+        n_groups: number of groups.
+        max_share: words of more than this share of the texts are left out.
+
+    Returns:
+        Words (m,), their scores (n_groups, m), and the number of texts of each group that contain them.
     """
     from scipy.sparse import csr_array
 
@@ -153,20 +169,20 @@ def tf_idf(
     counts = [Counter(words(text)) for text in different]
     vocabulary = {word: at for at, word in enumerate(sorted(set().union(*counts)))}
     if not vocabulary:
-        return np.array([], dtype=str), np.zeros((of_groups, 0)), np.zeros((of_groups, 0), dtype=np.int64)
+        return np.array([], dtype=str), np.zeros((n_groups, 0)), np.zeros((n_groups, 0), dtype=np.int64)
     ends = np.cumsum([0, *map(len, counts)])
-    columns = [vocabulary[word] for of_text in counts for word in of_text]
-    values = [float(count) for of_text in counts for count in of_text.values()]
+    columns = [vocabulary[word] for counter in counts for word in counter]
+    values = [float(count) for counter in counts for count in counter.values()]
     matrix = csr_array((values, columns, ends), shape=(len(counts), len(vocabulary)))
     matrix = matrix[[different[text] for text in texts]]
     occurs = csr_array((np.ones(len(matrix.data)), matrix.indices, matrix.indptr), shape=matrix.shape)
     frequency: NDArray[np.float64] = occurs.sum(axis=0)
-    kept = frequency <= most * len(texts)
-    weighted = (matrix * (np.log((1 + len(texts)) / (1 + frequency)) + 1)).tocsr()[:, kept]
+    selected = frequency <= max_share * len(texts)
+    weighted = (matrix * (np.log((1 + len(texts)) / (1 + frequency)) + 1)).tocsr()[:, selected]
     lengths = np.sqrt((weighted * weighted).sum(axis=1))
     inverse = np.divide(1.0, lengths, out=np.zeros(len(texts)), where=lengths > 0)
-    member = csr_array((np.ones(len(texts)), (group, np.arange(len(texts)))), shape=(of_groups, len(texts)))
-    sizes = np.maximum(np.bincount(group, minlength=of_groups), 1)
+    member = csr_array((np.ones(len(texts)), (group, np.arange(len(texts)))), shape=(n_groups, len(texts)))
+    sizes = np.maximum(np.bincount(group, minlength=n_groups), 1)
     scores = ((member * inverse) @ weighted).toarray() / sizes[:, None]
-    having = (member @ occurs[:, kept]).toarray()
-    return np.array(list(vocabulary))[kept], scores, having.astype(np.int64)
+    having = (member @ occurs[:, selected]).toarray()
+    return np.array(list(vocabulary))[selected], scores, having.astype(np.int64)

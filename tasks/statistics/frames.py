@@ -1,7 +1,7 @@
-"""Frames of scores in an order of their own, cut by what they are about.
+"""Frames of scores in a canonical order, and groups of their rows.
 
-Doubles that are added in another order end in other digits: whatever adds sorts first, by what the rows are. Text is
-sorted by its categories, of which there are few, and not row by row.
+Floating-point sums depend on the order of their terms, so frames are sorted by their keys before anything is added.
+Text is sorted by its categories, of which there are few, and not row by row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,38 +18,43 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WITH, WITHOUT = "answers", "answers_without"
-"""Columns: how many sampled answers a question has with the row's context, and without one."""
+"""Columns: numbers of sampled replies to a question with the row's context, and without a context."""
 
 
 def categorical(frame: Frame) -> Frame:
-    """The frame with its text as categories, which are grouped and sorted as numbers are."""
+    """Return the frame with text columns as categories, which are grouped and sorted like numbers."""
     return frame.astype(dict.fromkeys(frame.select_dtypes("str").columns, "category"))
 
 
 def sorted_by(frame: Frame, columns: Sequence[str]) -> Frame:
-    """The frame with its rows in the order of these columns; a missing value comes first."""
+    """Return the frame sorted by these columns; missing values come first."""
     return frame.sort_values(list(columns), na_position="first", kind="stable")
 
 
 def check_scored(frame: Frame, measure: str) -> None:
-    """Raises ScoreError where a row of the frame lacks the measure."""
+    """Raise ScoreError if a row of the frame lacks the measure."""
     if missing := int(frame[measure].isna().sum()):
         raise ScoreError(f"{measure}: {missing} rows have no score; run `swaymeter aggregate` again")
 
 
-def of_enough_samples(frame: Frame, columns: Sequence[str], counts: Sequence[str] = (WITH,), parts: int = 1) -> Frame:
-    """The frame with these columns missing where they rest on too few sampled answers.
+def drop_small_samples(frame: Frame, columns: Sequence[str], counts: Sequence[str] = (WITH,), parts: int = 1) -> Frame:
+    """Return the frame with these columns missing in rows with too few sampled replies.
 
-    counts: the columns that count the answers, each of which has to be enough for so many parts.
+    Args:
+        frame: the frame.
+        columns: the columns of scores.
+        counts: the columns that count replies; each must be enough for `parts` parts.
+        parts: number of parts.
     """
     enough = (frame[[*counts]].fillna(0) >= parts * FEWEST_SAMPLES).all(axis=1)
     return frame.assign(**{name: frame[name].where(enough) for name in columns})
 
 
 def pooled(frame: Frame) -> Frame:
-    """The rows, again for every context together, and all of these again for every partition together.
+    """Append the rows for all contexts together, and all rows for all partitions together.
 
-    Sorted by question and context; subjects are their clusters. Questions without a context are in no pool of contexts.
+    The rows are sorted by question and context; the column `cluster` numbers subjects. Questions without a context are
+    in no pool of contexts.
     """
     import pandas as pd
 
@@ -61,7 +66,7 @@ def pooled(frame: Frame) -> Frame:
 
 
 def named(flags: "pd.Series[Any]", yes: str, no: str) -> "pd.Categorical[str]":
-    """Two names in place of true and false, as categories; none is missing."""
+    """Return one of two names for each flag, as categories; none is missing."""
     import pandas as pd
 
     names = sorted([yes, no])
@@ -70,14 +75,17 @@ def named(flags: "pd.Series[Any]", yes: str, no: str) -> "pd.Categorical[str]":
 
 
 def by(frame: Frame, columns: Sequence[str], read: Sequence[str] = ()) -> Iterator[tuple[Row, Frame]]:
-    """The groups of equal values in these columns, sorted, each with its values by name; order within a group stays.
+    """Yield the groups of equal values in these columns, sorted, with the values by name; rows keep their order.
 
-    read: the columns that are read of a group, all where none is named: cutting out all takes three times as long.
+    Args:
+        frame: the frame.
+        columns: the columns that define groups.
+        read: the columns of the groups to return; empty for all, which takes three times as long.
     """
     if frame.empty:
         return
     frame = frame.copy(deep=False)
-    frame.attrs = {}  # every piece would have a deep copy of the units
+    frame.attrs = {}  # each group would receive a deep copy of the units
     groups = frame.groupby(list(columns), sort=True, observed=True)
     for values, rows in groups[list(read)] if read else groups:
         plain = (value.item() if isinstance(value, np.generic) else value for value in values)
@@ -85,13 +93,13 @@ def by(frame: Frame, columns: Sequence[str], read: Sequence[str] = ()) -> Iterat
 
 
 def means(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
-    """A row for every group of equal keys: the mean of the measure over its rows. The frame is sorted, and scored."""
+    """Return the mean of a measure in every group of equal keys; the frame is sorted and has no missing score."""
     check_scored(frame, measure)
     return frame.groupby(list(keys), as_index=False, sort=True, observed=True)[[measure]].mean()
 
 
 def weighted_means(frame: Frame, keys: Sequence[str], measure: str, weight: str) -> Frame:
-    """As `means`, each row counted as often as `weight` says; the group's weight stands beside the mean."""
+    """Return means like `means` with rows counted `weight` times, and the weight of each group."""
     check_scored(frame, measure)
     counts = frame[weight].astype("float64")
     weighed = frame[list(keys)].assign(total=frame[measure].astype("float64") * counts, weight=counts)

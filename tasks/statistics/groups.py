@@ -1,12 +1,12 @@
-"""Entities with labels compared: names by gender, friends with enemies, or any groups of one's own.
+"""Comparisons of labelled entities: names by gender, friends with enemies, or any groups of a study.
 
-The unit of analysis is an entity (a name, or a pair) with the mean over its queries of a type: queries about one entity
-depend on each other, so they are no rows of a test. All tests are two-sided.
+The unit of analysis is an entity (a name, or a pair) with the mean over its queries of a type. Queries about one entity
+depend on each other, so they are not the rows of a test. All tests are two-sided.
 
-    label     two labels under one set of contexts: entities are dealt to the labels; also within each type
-    type      a type against all others, of the entities that have one: likewise
-    set       two sets of contexts before the same queries: signs of the entities' differences are turned; by label, too
-    context   two labels of contexts, such as positive and negative, about the queried entity: signs are turned
+    label     two labels under one set of contexts: entities are permuted between labels; also within each type
+    type      a type against all others, of the entities that have a type: likewise
+    set       two sets of contexts before the same queries: signs of the differences are flipped; also by label
+    context   two labels of contexts, such as positive and negative, about the queried entity: signs are flipped
     strength  the largest and the smallest strength of such contexts with one label: likewise
 
 p_adjusted is over the tests of a model, query type and comparison.
@@ -33,7 +33,7 @@ FAMILY = ("model", "dtype", "query_type", "comparison")
 
 
 class Compared(NamedTuple):
-    """Two groups of scores, of an entity each, that are compared."""
+    """Two groups of scores that are compared; each score is of an entity."""
 
     about: Row
     comparison: str
@@ -47,7 +47,9 @@ def compare_relations(frames: Frames, seed: int) -> list[Row]:
     entities = _entities(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
     contexts = _entities(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
     dealt = [
-        pair for about, rows in by(entities, RELATION) for pair in (*_labels(about, rows), *_of_types(about, rows))
+        pair
+        for about, rows in by(entities, RELATION)
+        for pair in (*_labels(about, rows), *_types_against_others(about, rows))
     ]
     relevant = contexts[contexts["relevant"] == "True"]
     paired = [pair for about, rows in by(relevant, RELATION) for pair in _contexts(about, rows)]
@@ -60,22 +62,22 @@ def compare_sets(frames: Frames, seed: int) -> list[Row]:
     entities = _entities(frames[SUSCEPTIBILITY], [], "susceptibility")
     compared = []
     for about, rows in by(entities, TYPE):
-        for within, some in [(ALL, rows), *_cut(rows, "label").items()]:
-            by_set = _cut(some, "relation")
+        for within, subset in [(ALL, rows), *_cut(rows, "label").items()]:
+            by_set = _cut(subset, "relation")
             for a, b in combinations(by_set, 2):
-                groups = _of_both(by_set[a], by_set[b], "susceptibility")
+                groups = _shared_entities(by_set[a], by_set[b], "susceptibility")
                 compared.append(Compared({**about, "relation": ALL}, "set", within, (a, b), groups))
     return _adjusted(_tested(compared, "susceptibility", seed, paired=True))
 
 
 def _adjusted(rows: list[Row]) -> list[Row]:
-    """The rows with p_adjusted, in order."""
+    """Return the rows with p_adjusted, sorted."""
     keys = ("comparison", "within", "group_a", "group_b", "measure", *RELATION)
     return adjust(sorted(rows, key=lambda row: [row[name] for name in keys]), FAMILY)
 
 
 def summarise(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `Summary`: susceptibility by label and type, persuasion by label and strength of the context."""
+    """Return rows of `Summary`: susceptibility by label and type, persuasion by label and strength of the context."""
     entities = _entities(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
     contexts = _entities(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
     typed = entities[entities["type"] != ""]
@@ -89,20 +91,20 @@ def summarise(frames: Frames, seed: int) -> list[Row]:
 
 
 def _entities(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
-    """A row for each entity, and each of the keys, whose missing values are empty texts: the mean over its queries."""
+    """Return means over the queries of each entity and key; missing keys are empty texts."""
     frame = frame.assign(**{name: _texts(frame[name]) for name in keys})
     every = [*RELATION, "label", *keys, "entity"]
     return means(sorted_by(frame, [*every, "query_id"]), every, measure)
 
 
 def _texts(values: Any) -> list[str]:
-    """The values of a column as texts; empty where one is missing."""
+    """Return the values of a column as texts; empty for missing values."""
     return ["" if missing else str(value) for value, missing in zip(values, values.isna(), strict=True)]
 
 
 def _cut(rows: Frame, column: str) -> dict[str, Frame]:
-    """The rows by the values of a column as texts, sorted."""
-    return {str(about[column]): some for about, some in by(rows, [column])}
+    """Return the rows by the values of a column as texts, sorted."""
+    return {str(about[column]): group for about, group in by(rows, [column])}
 
 
 def _types(rows: Frame) -> list[str]:
@@ -110,7 +112,7 @@ def _types(rows: Frame) -> list[str]:
 
 
 def _labels(about: Row, rows: Frame) -> Iterator[Compared]:
-    """Every two labels, over all types and within each type that has both."""
+    """Yield all pairs of labels, over all types and within each type that has both."""
     for within in (ALL, *_types(rows)):
         by_label = _cut(rows if within == ALL else rows[rows["type"] == within], "label")
         for a, b in combinations(by_label, 2):
@@ -118,8 +120,8 @@ def _labels(about: Row, rows: Frame) -> Iterator[Compared]:
             yield Compared(about, "label", within, (a, b), groups)
 
 
-def _of_types(about: Row, rows: Frame) -> Iterator[Compared]:
-    """Every type against all others; entities without a type are in neither group."""
+def _types_against_others(about: Row, rows: Frame) -> Iterator[Compared]:
+    """Yield every type against all others; entities without a type are in neither group."""
     rows = rows[rows["type"] != ""]
     types = _types(rows)
     for name in types if len(types) > 1 else ():
@@ -129,19 +131,19 @@ def _of_types(about: Row, rows: Frame) -> Iterator[Compared]:
 
 
 def _contexts(about: Row, rows: Frame) -> Iterator[Compared]:
-    """Every two labels of contexts, and the largest strength of a label against its smallest."""
+    """Yield all pairs of context labels, and the largest strength of each label against its smallest."""
     by_label = _cut(rows, "context_label")
     for a, b in combinations(by_label, 2):
-        yield Compared(about, "context", ALL, (a, b), _of_both(by_label[a], by_label[b], "persuasion"))
-    for label, some in by_label.items():
-        strengths = sorted({int(value) for value in some["strength"] if value})
+        yield Compared(about, "context", ALL, (a, b), _shared_entities(by_label[a], by_label[b], "persuasion"))
+    for label, subset in by_label.items():
+        strengths = sorted({int(value) for value in subset["strength"] if value})
         if len(strengths) > 1:
-            low, high = (some[some["strength"] == str(value)] for value in (strengths[0], strengths[-1]))
+            low, high = (subset[subset["strength"] == str(value)] for value in (strengths[0], strengths[-1]))
             names = (f"strength {strengths[-1]}", f"strength {strengths[0]}")
-            yield Compared(about, "strength", label, names, _of_both(high, low, "persuasion"))
+            yield Compared(about, "strength", label, names, _shared_entities(high, low, "persuasion"))
 
 
-def _of_both(a: Frame, b: Frame, measure: str) -> tuple[Scores, Scores]:
+def _shared_entities(a: Frame, b: Frame, measure: str) -> tuple[Scores, Scores]:
     """The means of the entities that are in both groups, in one order."""
     first, second = (means(sorted_by(rows, ["entity"]), ["entity"], measure) for rows in (a, b))
     both = first.merge(second, on="entity", suffixes=("_a", "_b"))
@@ -168,5 +170,5 @@ def _tested(compared: Sequence[Compared], measure: str, seed: int, *, paired: bo
 
 
 COMPARISONS = Statistic("group_comparisons", 4, GroupComparison, (SUSCEPTIBILITY, PERSUASION), compare_relations)
-OF_SETS = Statistic("set_comparisons", 1, GroupComparison, (SUSCEPTIBILITY,), compare_sets)
+SET_COMPARISONS = Statistic("set_comparisons", 1, GroupComparison, (SUSCEPTIBILITY,), compare_sets)
 MEANS = Statistic("group_means", 3, Summary, (SUSCEPTIBILITY, PERSUASION), summarise)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swaymeter.data.records.statistics import EDITS, SHARE
-from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, named, of_enough_samples, pooled, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, drop_small_samples, named, pooled, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row
 from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, Mean, statistic_of
 
@@ -279,7 +279,7 @@ def _partitions(frames: Frames) -> Frames:
     edited = outcomes[(outcomes["outcome"] == ALL) & (outcomes["partition"] == ALL)].dropna(subset=["edits"])
     classes = np.searchsorted([*EDITS.values()], edited["edits"].to_numpy(dtype="float64"), side="right")
     return {
-        QUESTIONS: pooled(of_enough_samples(frames[QUESTIONS], SAMPLED)),
+        QUESTIONS: pooled(drop_small_samples(frames[QUESTIONS], SAMPLED)),
         INSTANCES: pooled(instances),
         "outcomes": outcomes,
         "edited": edited.assign(edits=np.array([*EDITS], dtype=object)[classes]),
@@ -291,10 +291,10 @@ def _marked(frame: Frame) -> Frame:
 
     Shares of answers that follow, or are persuaded, are of the instances whose context states an answer.
     """
-    frame = of_enough_samples(frame, [MOVED], (WITH, WITHOUT))
-    frame = of_enough_samples(frame, ["coherent_persuasion_unchanged"], (WITHOUT,), parts=2)
+    frame = drop_small_samples(frame, [MOVED], (WITH, WITHOUT))
+    frame = drop_small_samples(frame, ["coherent_persuasion_unchanged"], (WITHOUT,), parts=2)
     for count, when in ((WITH, "with"), (WITHOUT, "without")):
-        frame = of_enough_samples(frame, [f"{name}_{when}" for name in ENTROPIES], (count,))
+        frame = drop_small_samples(frame, [f"{name}_{when}" for name in ENTROPIES], (count,))
     outcome = frame["outcome"].astype(object)
     measured = outcome != "unmeasured"
     stating = measured & frame["states_answer"].fillna(value=False).astype(bool)

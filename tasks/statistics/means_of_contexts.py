@@ -1,9 +1,9 @@
-"""How far contexts persuade: means in single relations, and over all relations with a relation as the unit.
+"""Mean persuasion of contexts within relations, and over all relations with a relation as the unit.
 
-persuasion_means: by kind of context, about the query's entity or about others; unit of analysis: a prompt within a
-relation; beside them how many of a query's contexts are relevant. followed_means: by what the greedy answer followed,
-the context, the query's original answer, or neither; unit of analysis: an answer within a relation, where one without
-a persuasion score is counted and is in no mean. Over all relations, a relation with its mean is the unit.
+persuasion_means: by type of context, about the query's entity or about others, with the number of a query's relevant
+contexts; the unit of analysis is a prompt within a relation. followed_means: by the answer that the greedy reply
+followed, the context's, the query's original one, or neither; the unit of analysis is a reply within a relation, and a
+reply without a persuasion score is counted and is in no mean. Over all relations, the unit is a relation with its mean.
 """
 
 import math
@@ -31,14 +31,17 @@ CONTEXTS: Mapping[str, tuple[str, ...]] = {
 
 
 def _groups_of(rows: Iterable[Row], **columns: str) -> "pd.DataFrame":
-    """A row for each row of `Summary`, with its groups; columns: the names of its numbers, by those of the frame."""
+    """Return a row for each row of `Summary` with its groups; `columns` renames the numbers."""
     import pandas as pd
 
     return pd.DataFrame(
-        {**{name: row[name] for name in RELATION}, **dict(zip(row["grouped_by"], row["group_values"], strict=True)),
-         **{name: row[column] for name, column in columns.items()}}
+        {
+            **{name: row[name] for name in RELATION},
+            **dict(zip(row["grouped_by"], row["group_values"], strict=True)),
+            **{name: row[column] for name, column in columns.items()},
+        }
         for row in rows
-    )  # fmt: skip
+    )
 
 
 def persuasion_of_relations(frame: Frame) -> list[Row]:
@@ -50,28 +53,32 @@ def persuasion_of_relations(frame: Frame) -> list[Row]:
     relevant = frame.assign(**{COUNT: frame["contexts"].where(frame["relevant"] == "relevant", 0)})
     relevant = relevant.groupby([*RELATION, "query_id"], as_index=False, sort=True, observed=True)[[COUNT]].sum()
     return [
-        *Mean(QUANTITY, KINDS, "prompt", others=_of_prompts).rows(kinds),
+        *Mean(QUANTITY, KINDS, "prompt", others=_prompt_counts).rows(kinds),
         *Mean(COUNT, RELATION, "query", "", quantiles=True).rows(relevant),
     ]
 
 
 def persuasion_over_relations(rows: list[Row]) -> list[Row]:
-    """The rows of single relations, and those of `Summary` for the persuasion over all relations."""
+    """Append rows of `Summary` for the persuasion over all relations to those of single relations."""
     import pandas as pd
 
-    of_kinds = (row for row in rows if row["quantity"] == QUANTITY)
-    kinds = sorted_by(_groups_of(of_kinds, persuasion="mean", queries="items", weight="prompts"), KINDS)
+    kind_rows = (row for row in rows if row["quantity"] == QUANTITY)
+    kinds = sorted_by(_groups_of(kind_rows, persuasion="mean", queries="items", weight="prompts"), KINDS)
     counts = pd.DataFrame(
-        {**{name: row[name] for name in MODEL}, QUANTITY: math.nan,
-         "queries": row["n"] if row["quantity"] == COUNT else 0, "weight": row["prompts"] or 0}
+        {
+            **{name: row[name] for name in MODEL},
+            QUANTITY: math.nan,
+            "queries": row["n"] if row["quantity"] == COUNT else 0,
+            "weight": row["prompts"] or 0,
+        }
         for row in rows
-    )  # fmt: skip
+    )
     relations = weighted_means(kinds, [*RELATION, "relevant"], QUANTITY, "weight")
     return [
         *rows,
         *Mean(QUANTITY, (*TYPE, "relevant", "kind"), "relation", interval=True, others=_counts).rows(kinds),
         *Mean(QUANTITY, (*TYPE, "relevant"), "relation", interval=True).rows(relations),
-        *Mean(QUANTITY, MODEL, "prompt", skip_missing=True, others=_of_prompts).rows(counts),
+        *Mean(QUANTITY, MODEL, "prompt", skip_missing=True, others=_prompt_counts).rows(counts),
     ]
 
 
@@ -79,7 +86,7 @@ def _counts(kinds: Frame) -> Row:
     return {"items": int(kinds["queries"].sum()), "prompts": int(kinds["weight"].sum())}
 
 
-def _of_prompts(kind: Frame) -> Row:
+def _prompt_counts(kind: Frame) -> Row:
     counts = _counts(kind)
     return {"n": counts["prompts"], **counts}
 
@@ -88,23 +95,25 @@ def followed_of_relations(frame: Frame) -> list[Row]:
     """Return the rows of `Summary` for persuasion by what was followed in each relation."""
     answers = frame["answers"].astype("float64")
     frame = frame.assign(
-        conflict=frame["conflict"].astype(object).fillna("none"), persuasion=frame[QUANTITY].astype("float64"),
-        answers=answers, scored=answers.where(frame[QUANTITY].notna(), 0.0),
+        conflict=frame["conflict"].astype(object).fillna("none"),
+        persuasion=frame[QUANTITY].astype("float64"),
+        answers=answers,
+        scored=answers.where(frame[QUANTITY].notna(), 0.0),
     )
 
     def counts(group: Frame) -> Row:
         return {"n": int(group["scored"].sum()), "prompts": int(group["answers"].sum())}
 
-    of_kinds, of_all = (
+    by_kind, overall = (
         Mean(QUANTITY, keys, "answer", skip_missing=True, others=counts) for keys in (FOLLOWED, FOLLOWS)
     )
-    return [*of_kinds.rows(frame), *of_all.rows(_followed(frame))]
+    return [*by_kind.rows(frame), *overall.rows(_followed(frame))]
 
 
 def followed_over_relations(rows: list[Row]) -> list[Row]:
-    """The rows of single relations, and those of `Summary` for persuasion by what was followed over all relations."""
-    of_kinds = (row for row in rows if len(row["grouped_by"]) > 1)
-    frame = _groups_of(of_kinds, persuasion="mean", scored="n", answers="prompts").astype({QUANTITY: "float64"})
+    """Append rows of `Summary` for persuasion by what was followed over all relations to those of single relations."""
+    kind_rows = (row for row in rows if len(row["grouped_by"]) > 1)
+    frame = _groups_of(kind_rows, persuasion="mean", scored="n", answers="prompts").astype({QUANTITY: "float64"})
 
     def share(relations: Frame) -> Row:
         answers = int(relations["answers"].sum())
@@ -112,23 +121,29 @@ def followed_over_relations(rows: list[Row]) -> list[Row]:
 
     mean = Mean(QUANTITY, (*TYPE, "contexts", "follows"), "relation", interval=True, skip_missing=True, others=share)
     pooled = {name: _followed(frame[frame["conflict"].isin(conflicts)]) for name, conflicts in CONTEXTS.items()}
-    return [*rows, *(row for name, of_name in pooled.items() for row in mean.rows(of_name.assign(contexts=name)))]
+    return [*rows, *(row for name, group in pooled.items() for row in mean.rows(group.assign(contexts=name)))]
 
 
 def _followed(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """The mean persuasion of a relation's answers by what they follow; NaN where no answer of them has a score."""
+    """Return the mean persuasion of a relation's replies by what they follow; NaN without a score."""
     frame = sorted_by(frame, FOLLOWED)
     sums = frame.assign(total=frame[QUANTITY].fillna(0.0) * frame["scored"])
     sums = sums.groupby(list(FOLLOWS), as_index=False, sort=True, observed=True)[["answers", "scored", "total"]].sum()
-    of_type = sums.groupby(list(TYPE), observed=True)["answers"].transform("sum")
-    return sums.assign(persuasion=sums["total"] / sums["scored"], of_type=of_type)
+    type_totals = sums.groupby(list(TYPE), observed=True)["answers"].transform("sum")
+    return sums.assign(persuasion=sums["total"] / sums["scored"], of_type=type_totals)
 
 
 PERSUASION = Statistic(
-    "persuasion_means", 5, Summary, ("persuasion_by_kind",),
+    "persuasion_means",
+    5,
+    Summary,
+    ("persuasion_by_kind",),
     lambda frames, seed: persuasion_over_relations(persuasion_of_relations(frames["persuasion_by_kind"])),
-)  # fmt: skip
+)
 FOLLOWED_MEANS = Statistic(
-    "followed_means", 4, Summary, ("followed",),
+    "followed_means",
+    4,
+    Summary,
+    ("followed",),
     lambda frames, seed: followed_over_relations(followed_of_relations(frames["followed"])),
-)  # fmt: skip
+)

@@ -53,7 +53,7 @@ from swaymeter.data.records import CONFLICTING, OWN_CONDITIONS, SUPPORTING
 from swaymeter.data.records.statistics import ALPHA, EQUAL, SHARE, UNDECIDED, ModelDifference, Summary
 from swaymeter.tasks.statistics.formulas.groups import adjust
 from swaymeter.tasks.statistics.formulas.paired import paired_differences
-from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, by, check_scored, of_enough_samples, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, by, check_scored, drop_small_samples, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
 
@@ -108,7 +108,7 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     without = answers.loc[answers["condition"] == "none", [*MODEL, "question_id", WITH]]
     sampled = answers.merge(without.rename(columns={WITH: WITHOUT}), on=[*MODEL, "question_id"], how="left")
     for name, counts, parts in (("coherent_persuasion", (WITH, WITHOUT), 1), (UNCHANGED, (WITHOUT,), 2)):
-        yield name, _sorted(of_enough_samples(sampled, [name], counts, parts).rename(columns={name: "value"}))
+        yield name, _sorted(drop_small_samples(sampled, [name], counts, parts).rename(columns={name: "value"}))
     check_scored(frames["susceptibility_of_queries"], "susceptibility")
     queries = frames["susceptibility_of_queries"].rename(columns={"query_id": "item", "susceptibility": "value"})
     entity = queries["entity"].astype(str)  # whatever its relations: a name stands in every set of contexts

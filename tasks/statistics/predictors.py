@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, InstanceCorrelation, RegressionRow
 from swaymeter.tasks.statistics.formulas.intervals import COVERAGE, clustered_pearson
 from swaymeter.tasks.statistics.formulas.regression import Coefficient, correlation, regression
-from swaymeter.tasks.statistics.frames import WITH, WITHOUT, by, of_enough_samples, pooled
+from swaymeter.tasks.statistics.frames import WITH, WITHOUT, by, drop_small_samples, pooled
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL
 
@@ -37,7 +37,7 @@ CORRELATED = (
 
 def instances_by_group(frame: Frame) -> Iterator[tuple[Row, Frame]]:
     """The instances of each partition and condition, and of all together, in an order of their own."""
-    frame = pooled(of_enough_samples(frame, [MOVED], (WITH, WITHOUT)))
+    frame = pooled(drop_small_samples(frame, [MOVED], (WITH, WITHOUT)))
     yield from by(frame.rename(columns={"cluster": "subject"}), GROUPS)
 
 

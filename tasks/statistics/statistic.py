@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 Frame: TypeAlias = "pd.DataFrame"
 Frames = Mapping[str, Frame]
-"""Frames by the named query that they answer. One may be empty, and then has its columns."""
+"""Frames by named query. A frame may be empty, with its columns."""
 
 
 @dataclass(frozen=True)

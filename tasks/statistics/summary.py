@@ -1,4 +1,4 @@
-"""Rows of the table `summaries`: what a quantity is in the groups of a frame, as a table of means declares it."""
+"""Rows of the table `summaries`: means, intervals and quantiles of a quantity in the groups of a frame."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -18,25 +18,33 @@ if TYPE_CHECKING:
 MODEL = ("model", "dtype")
 TYPE = (*MODEL, "query_type")
 RELATION = (*MODEL, "relation", "query_type")
-"""What a group is about at three levels: a model, its queries of a type, and those of a relation."""
+"""Columns of a group at three levels: a model, its queries of a type, and those of a relation."""
 
 EMPTY = {field.name: None for field in fields(Summary)} | {"relation": ALL, "query_type": ALL}
-"""A row of `Summary` of which nothing is known."""
+"""A row of `Summary` without values."""
 
 
 @dataclass(frozen=True)
 class Mean:
     """A quantity and the groups in which its mean is taken: a row of a table of means.
 
-    quantity: what the values are, and their column where `column` is not named; by: the columns that the groups are of:
-    model, dtype, perhaps relation and query_type, and others; of: what one value is about; unit: "" for counts, `SHARE`
-    where values are 1 or 0; frame: which is read, where there are several; needs: columns, in which rows have to have
-    values; order: the columns that rows are sorted by, where the frame has another order; averaged: the columns of the
-    groups whose means are the values, if not the rows are; labels: further values of every group, by what they are of;
-    interval: whether the mean has one: Wilson's of a share, else a bootstrap; over: what the interval is over, where
-    that is not single values: the column `cluster` says which; quantiles: whether the values have them; skip_missing:
-    whether NaN stands for what was not measured, and is left out; share_of: the columns of the larger groups that a
-    group is a share of; others: (the rows of a group) -> columns that do not follow from the values.
+    Attributes:
+        quantity: the name of the values, and their column if `column` is empty.
+        by: the columns of the groups: model, dtype, perhaps relation and query_type, and others.
+        of: the unit of analysis.
+        unit: "" for counts, `SHARE` for values of 1 and 0.
+        column: the column of the values.
+        frame: the frame to read, if there are several.
+        needs: columns in which rows must have values.
+        order: the columns by which rows are sorted, if the frame has another order.
+        averaged: columns of the groups whose means are the values; empty if the rows are the values.
+        labels: further values of every group, by column.
+        interval: compute an interval of the mean: Wilson's for a share, else a bootstrap.
+        over: the unit of the interval if it is not a single value; the column `cluster` identifies it.
+        quantiles: compute quantiles.
+        skip_missing: leave out NaN, which stands for values that were not measured.
+        share_of: the columns of the larger groups of which a group is a share.
+        others: (the rows of a group) -> columns that do not follow from the values.
     """
 
     quantity: str
@@ -57,9 +65,11 @@ class Mean:
     others: Callable[[Frame], Row] | None = None
 
     def rows(self, frame: Frame, seed: int = 0) -> list[Row]:
-        """A row of `Summary` for every group, sorted; ScoreError for a value that is not finite.
+        """Return a row of `Summary` for every group, sorted; ScoreError for a value that is not finite.
 
-        frame: a row per value, in an order of its own; seed: of draws of clusters.
+        Args:
+            frame: a row per value, in canonical order.
+            seed: the seed of the draws of clusters.
         """
         column = self.column or self.quantity
         frame = frame.dropna(subset=[*self.needs])
@@ -95,7 +105,7 @@ class Mean:
         return rows
 
     def _interval(self, values: Scores, clusters: "pd.Series[Any] | None", seed: int) -> Row:
-        """The ends of the interval of the mean of values (n,), what it is over, and how many clusters these are."""
+        """Return the interval of the mean of values (n,), its unit, and the number of clusters."""
         row: Row = {"interval_over": self.over or self.of}
         if self.unit == SHARE:
             interval = share_interval(values, range(len(values)) if clusters is None else clusters)
@@ -115,10 +125,14 @@ def statistic_of(
     table: Sequence[Mean] = (),
     prepare: Callable[[Frames], Frames] = dict,
 ) -> Statistic:
-    """A table of means as a statistic.
+    """Return a table of means as a statistic.
 
-    prepare: gives the frames that the table names, from those of the queries; where a row of the table names none, it
-    is the first.
+    Args:
+        name: the name of the statistic.
+        version: raised if the same frames give other rows.
+        queries: the named queries.
+        table: the means; a mean without a frame reads the first query.
+        prepare: makes the frames of the table from those of the queries.
     """
 
     def compute(frames: Frames, seed: int) -> list[Row]:

@@ -159,7 +159,7 @@ class ServedModel:
             greedy, *sampled = (
                 self._answer(
                     reply,
-                    one_line=settings["form"] == "plain",
+                    single_line=settings["form"] == "plain",
                     header=settings["header"],
                     limit=settings["max_new_tokens"] if settings["max_thoughts"] else None,
                 )
@@ -182,7 +182,7 @@ class ServedModel:
         def send(index: int) -> Answer:
             decoding = Decoding(max_tokens + (MAX_THOUGHTS if self.probe.thinks else 0), choices=choices[index])
             (reply,) = self.server.replies(self._prompt(prompts[index]), decoding)
-            return self._answer(reply, one_line=False, header="", limit=None)
+            return self._answer(reply, single_line=False, header="", limit=None)
 
         return self.server.client.each(send, range(len(prompts)))
 
@@ -223,7 +223,7 @@ class ServedModel:
         """Return the indices of prompts so that those with a common prefix are neighbours, for the server's cache."""
         return sorted(range(len(prompts)), key=lambda index: tuple(prompts[index]))
 
-    def _answer(self, reply: Reply, *, one_line: bool, header: str, limit: int | None) -> Answer:
+    def _answer(self, reply: Reply, *, single_line: bool, header: str, limit: int | None) -> Answer:
         """Read a reply; limit: tokens of an answer that may have thoughts before it."""
         if reply.finish == "content_filter":
             return _without_answer("withheld", reply, reply.thoughts)
@@ -237,7 +237,7 @@ class ServedModel:
         tokens = _Tokens(reply, self.tokenizer)
         if thoughts and not reply.thoughts:  # they are in the text, before the answer
             tokens.begin_with(text)
-        if one_line and "\n" in text:
+        if single_line and "\n" in text:
             text, is_cut = text.partition("\n")[0], False
             tokens.end_with_line()
         if limit is not None and tokens.count > limit:

@@ -173,7 +173,7 @@ def decoding_of(name: str, **parameters: float) -> Decoding | None:
         raise UsageError(f"there is no decoding {name}; choose one of {', '.join(DECODINGS)}")
     kind = DECODINGS[name]
     parameter_names = [field.name for field in fields(kind)] if kind else []
-    if unknown := [name for name in parameters if name not in parameter_names]:
+    if unknown := [parameter for parameter in parameters if parameter not in parameter_names]:
         takes = f"it takes {', '.join(parameter_names)}" if parameter_names else "it takes none"
         raise UsageError(f"the decoding {name} has no parameter {', '.join(unknown)}; {takes}")
     return kind(**parameters) if kind else None

@@ -280,12 +280,12 @@ class _Pass:
         for call in self._calls:
             keys, values = self._keys[call.of]
             shared = heads // keys.shape[1]
-            rows, columns, size = call.seen.shape
+            rows, columns, count = call.seen.shape
             padded = query.new_zeros((rows, columns, heads, size))
             location = call.on(query.device)
             slots = call.in_line or location.slots
             padded[location.row, location.column] = query[0, :, call.tokens].transpose(0, 1)
-            own_keys, own_values = keys[slots, :, :size], values[slots, :, :size]
+            own_keys, own_values = keys[slots, :, :count], values[slots, :, :count]
             by_key = padded.view(rows, columns, -1, shared, size)
             attended = []
             for block in call.blocks:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from swaymeter.data.errors import ScoreError
-from swaymeter.tasks.statistics.correlations import EFFECTS_BY_FREQUENCY, HELD_AGAINST_SUSCEPTIBILITY, STATISTIC
+from swaymeter.tasks.statistics.correlations import EFFECTS_BY_FREQUENCY, MEASURES_BY_QUERY, STATISTIC
 from tests.tasks.statistics.rows import row_of
 
 Row = dict[str, Any]
@@ -19,7 +19,7 @@ def computed(**rows: list[Row]) -> list[Row]:
     """The rows of these named queries, where the others have none."""
     frames = {
         name: pd.DataFrame(rows.get(name, []), columns=[*COLUMNS, *measures])
-        for name, measures in HELD_AGAINST_SUSCEPTIBILITY.items()
+        for name, measures in MEASURES_BY_QUERY.items()
     }
     return STATISTIC.rows(frames, 0)
 

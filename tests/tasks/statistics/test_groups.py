@@ -12,7 +12,7 @@ from swaymeter.data.errors import ScoreError
 from swaymeter.data.records.row import table_of
 from swaymeter.data.records.statistics import GroupComparison, Summary
 from swaymeter.tasks.statistics.formulas.groups import benjamini_hochberg
-from swaymeter.tasks.statistics.groups import COMPARISONS, MEANS, OF_SETS, PERSUASION, SUSCEPTIBILITY
+from swaymeter.tasks.statistics.groups import COMPARISONS, MEANS, PERSUASION, SET_COMPARISONS, SUSCEPTIBILITY
 from swaymeter.tasks.statistics.statistic import Frames
 
 Row = dict[str, Any]
@@ -66,7 +66,7 @@ def test_labels_are_compared_by_entity_as_by_hand() -> None:
 
 def test_sets_are_compared_on_the_same_entities() -> None:
     known = frames()
-    rows = selected(OF_SETS.rows(known, 3), comparison="set")
+    rows = selected(SET_COMPARISONS.rows(known, 3), comparison="set")
     assert [row["within"] for row in rows] == ["all", "old", "young"]
     assert {row["relation"] for row in rows} == {"all"}
     one, two = (means(known, relation=name) for name in ("one", "two"))
@@ -109,7 +109,7 @@ def test_entities_without_a_type_are_no_other_type() -> None:
 
 
 def test_p_is_adjusted_by_comparison() -> None:
-    rows = selected(OF_SETS.rows(frames(("one", "two", "three")), 3), comparison="set")
+    rows = selected(SET_COMPARISONS.rows(frames(("one", "two", "three")), 3), comparison="set")
     assert len(rows) == 9
     assert [row["p_adjusted"] for row in rows] == pytest.approx(benjamini_hochberg([row["p"] for row in rows]))
 

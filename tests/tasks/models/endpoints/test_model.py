@@ -320,7 +320,7 @@ def test_thoughts_within_the_text(tmp_path: Path, has_ids: bool) -> None:
     reply = Reply(text, token_ids=tokens_of(text) if has_ids else (), token_log_probs=(-1.0,) * 18 + (-0.5,) * 4)
     with made_up() as server:
         model = served_by(server, tmp_path)
-    answer = model._answer(reply, one_line=False, header="", limit=None)
+    answer = model._answer(reply, single_line=False, header="", limit=None)
     ids, log_probs = (tokens_of("Oslo"), (-0.5,) * 4) if has_ids else ((), ())  # of whom nobody knows
     assert (answer.text, answer.token_ids, answer.token_log_probs) == ("Oslo", ids, log_probs)
 
@@ -334,8 +334,8 @@ def test_the_rest_of_an_answer(tmp_path: Path, known: str) -> None:
     with made_up() as server:
         model = served_by(server, tmp_path)
     reply = Reply(text, token_log_probs=values, **named)
-    line = model._answer(reply, one_line=True, header="", limit=None)
-    limited = model._answer(reply, one_line=False, header="", limit=3)
+    line = model._answer(reply, single_line=True, header="", limit=None)
+    limited = model._answer(reply, single_line=False, header="", limit=3)
     assert (line.text, line.state) == ("Oslo", "complete")
     assert line.token_log_probs == (values[:5] if named else ())
     assert (limited.text, limited.state) == (("Osl", "truncated") if named else (text, "complete"))

@@ -192,15 +192,15 @@ def test_long_prompts_are_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_slot_holds_what_it_was_given_last() -> None:
-    held = PromptCache(tiny_language_model(), 2, 16)
+    cache = PromptCache(tiny_language_model(), 2, 16)
     one, other = [*range(1, 12)], [*range(1, 10), 40, 41]
-    assert held.beginning(one) == (0, 0)
-    held.hold(1, one)
-    assert held.beginning(other) == (1, 9)
-    assert held.beginning(one) == (1, 10)  # the last token is read again
-    assert held.beginning(other[:8]) == (1, 0)  # seven are not worth it
-    held.hold(1, one[:8])
-    assert held.beginning(other) == (1, 8)
+    assert cache.longest_prefix(one) == (0, 0)
+    cache.record(1, one)
+    assert cache.longest_prefix(other) == (1, 9)
+    assert cache.longest_prefix(one) == (1, 10)  # the last token is read again
+    assert cache.longest_prefix(other[:8]) == (1, 0)  # seven are not worth it
+    cache.record(1, one[:8])
+    assert cache.longest_prefix(other) == (1, 8)
 
 
 def test_prompts_that_begin_alike_stand_together() -> None:
@@ -228,17 +228,17 @@ def tree_of(answers: int) -> Tree:
 def test_places_of_an_ended_answer_are_used_again() -> None:
     tree = tree_of(3)
     for _ in range(2):
-        tree.place()
+        tree.assign_keys()
     ended = tree.live.pop(1)
-    assert [node.places.tolist() for node in (*tree.live, ended)] == [[2, 5], [4, 7], [3, 6]]
+    assert [node.key_indices.tolist() for node in (*tree.live, ended)] == [[2, 5], [4, 7], [3, 6]]
     tree.ended[1] = Answer("", (), (), np.zeros(0, dtype=np.float32), "complete")
     for _ in range(2):
-        tree.place()
-    assert [node.places.tolist() for node in tree.live] == [[2, 5, 3, 8], [4, 7, 6, 9]]
+        tree.assign_keys()
+    assert [node.key_indices.tolist() for node in tree.live] == [[2, 5, 3, 8], [4, 7, 6, 9]]
 
 
 def test_each_token_of_long_answers_is_placed_as_fast() -> None:
     tree, began = tree_of(4), time.process_time()
     for _ in range(4000):
-        tree.place()
+        tree.assign_keys()
     assert time.process_time() - began < 0.7
