@@ -59,7 +59,12 @@ _LENGTH = 12
 """Tokens of a reply: enough that two sampled ones are never the same by chance."""
 _THOUGHTS = (256, 1024, 4096)
 """Tokens that thoughts may have while a server is probed, tried in turn."""
-_OF_LOG_PROBS: tuple[Capability, ...] = ("token_log_probs", "likeliest_tokens", "next_token_logits", "answer_scores")
+_LOG_PROB_CAPABILITIES: tuple[Capability, ...] = (
+    "token_log_probs",
+    "likeliest_tokens",
+    "next_token_logits",
+    "answer_scores",
+)
 _REQUEST_SWITCHES = ("reasoning_effort", "think")
 """Switches of thinking that are keys of a request, at Ollama and hosted APIs."""
 _COMMON_SWITCH = "enable_thinking"
@@ -340,7 +345,7 @@ class _Checks:
             result.fail("likeliest", "tokens have the same texts, or there are none", "likeliest_tokens")
         elif mass > 1 + _TOLERANCE or len({round(value, 6) for value in hot.values()}) == 1:
             reason = f"the likeliest tokens have a mass of {mass:.3f}" if mass > 1 else "all tokens have the same one"
-            result.fail("log_probs", reason, *_OF_LOG_PROBS)
+            result.fail("log_probs", reason, *_LOG_PROB_CAPABILITIES)
         elif any(abs(cold[token] - hot[token]) > _TOLERANCE for token in hot.keys() & cold.keys()):
             reason = "log-probabilities change with the temperature, and must be those before it"
             result.fail("temperature", reason, "token_log_probs")
