@@ -73,7 +73,7 @@ def run_pass(step: Step, run: Run) -> Spent:
     inputs = Inputs(
         relation=step.id.subject,
         variant=arguments.variant,
-        called=arguments.called,
+        label=arguments.called,
         decoding=arguments.decoding,
         seed=arguments.seed,
         dataset_version=content_key(digests)[:12],
@@ -92,7 +92,7 @@ def run_pass(step: Step, run: Run) -> Spent:
     )
 
     if leading.about == "contexts":
-        for _ in inputs.asked(inputs.queries):  # a relation with too few contexts fails before a model is loaded
+        for _ in inputs.by_contexts(inputs.queries):  # a relation with too few contexts fails before a model is loaded
             pass
 
     def load() -> Any:
