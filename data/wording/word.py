@@ -90,19 +90,22 @@ def texts_of(name: Iterable[Word]) -> Texts:
 class Name(NamedTuple):
     """A form of an answer to look for.
 
-    side: whose answer it is, None for a longer name that is nobody's; texts: its words as they are compared; first: the
-    first of them as it is written; exact, bare, person, short: see forms; first_and_last: whether it may have a middle
-    name; items: of a list, its parts in any order; beside: what stands beside it in the question.
+    Attributes:
+        side: The side of the answer; None for a longer name that is nobody's.
+        texts: Its words as they are compared.
+        first: The first word as it is written.
+        exact: It says the same wherever it stands; see `tasks.scoring.wording.forms`.
+        person: It is the last name of a person.
+        items: The items of a list.
+        are_ordered: The order of the items matters.
+        beside: The words beside it in the question.
     """
 
     side: str | None
     texts: Texts
     first: Word
     exact: bool = True
-    bare: bool = False
     person: bool = False
-    short: bool = False
-    first_and_last: bool = False
     items: tuple[Texts, ...] = ()
     are_ordered: bool = False
     beside: frozenset[tuple[int, Texts]] = frozenset()
@@ -114,7 +117,7 @@ class Answer(NamedTuple):
     written: str
     name: tuple[Word, ...]
     texts: Texts
-    asked: Texts
+    question: Texts
 
 
 Kind = Callable[[Answer], Iterable[Texts]]

@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from swaymeter.data.wording.numbers.dates import with_dates
-from swaymeter.data.wording.numbers.number_words import in_figures
 from swaymeter.data.wording.numbers.numerals import with_numerals
 from swaymeter.data.wording.word import Token, Word, word_set
 
@@ -108,12 +107,6 @@ _ABBREVIATIONS = {
     "harbour": "harbor",
     "programme": "program",
     "aluminium": "aluminum",
-    "jr": "junior",
-    "sr": "senior",
-    "vs": "versus",
-    "dr": "doctor",
-    "prof": "professor",
-    "op": "opus",
 }
 
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff"
@@ -134,7 +127,6 @@ _HANGUL_SUFFIXES = sorted(word_set(
     "에는 에서는 에도 으로는 이다 입니다 이에요 예요 이었다 였다 이었습니다 였습니다 이었고 였고 인 이란 란 라는 "
     "이라는 에서의 으로의"
 ))  # fmt: skip
-_HEBREW_PREFIXES = re.compile(r"[ובכלמשה]{1,2}(?=[\u05d0-\u05ea]{3})")
 _ARABIC_PREFIXES = re.compile(r"[وف]?[بلك]?(?:ال)?(?=[\u0621-\u064a]{3})")
 _CYRILLIC_ENDING = re.compile(
     r"(?<=[\u0400-\u04ff]{3})(?:ами|ями|ыми|ими|ого|его|ому|ему|ой|ей|ом|ем|ым|им|ах|ях|ых|их|ов|ев|[аеиоуыэюяйьъ]{1,3})$"
@@ -142,6 +134,7 @@ _CYRILLIC_ENDING = re.compile(
 _OF_FAMILY = re.compile(r"(?<=[\u0400-\u04ff]{3})[оеё]в$")
 """Of a family name, and also an ending."""
 _SHORTEST = 3
+_JOINING = word_set("and or to bis und oder")
 
 
 @lru_cache(maxsize=4096)  # a question and its answers are looked at with every reply
@@ -150,7 +143,7 @@ def words(text: str) -> tuple[Word, ...]:
 
     The time it takes is linear in the text's length.
     """
-    found = list(with_numerals(list(_tokens(with_dates(_letters(text))))))
+    found = _with_shared_units([*with_numerals([*_tokens(with_dates(_letters(text)))])])
     kept: list[Word] = []
     clause = article = False
     for place, word in enumerate(found, 1):
@@ -164,6 +157,17 @@ def words(text: str) -> tuple[Word, ...]:
     return tuple(kept)
 
 
+def _with_shared_units(text: list[Word]) -> list[Word]:
+    """Return the words with a unit behind each of two joined numbers: 38 and 52 metres."""
+    shared: list[Word] = []
+    for place, word in enumerate(text):
+        shared.append(word)
+        behind = text[place + 1 : place + 4]
+        if len(behind) == 3 and [one.kind for one in (word, *behind)] == ["number", "word", "number", "unit"]:
+            shared += [behind[2]._replace(clause=False)] if behind[0].text in _JOINING else []
+    return shared
+
+
 def _letters(text: str) -> str:
     """Without accents and invisible characters, with the digits 0 to 9, contractions in full and initials together."""
     if not text.isascii():
@@ -173,7 +177,6 @@ def _letters(text: str) -> str:
         visible = (char for char in text if unicodedata.category(char) != "Cf")
         text = "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in visible)
         text = unicodedata.normalize("NFC", text.translate(_LETTERS))
-        text = in_figures(text)
     text = text.replace("&", " and ")
     lower = f" {text.lower()}"
     for mark, pattern, replacement in _SPELLINGS:
@@ -225,8 +228,6 @@ def _stems(word: str) -> tuple[str, ...]:
     first = word[0]
     if "\uac00" <= first <= "\ud7a3":
         found += [word.removesuffix(ending) for ending in _HANGUL_SUFFIXES if word.endswith(ending) and word != ending]
-    elif "\u0590" <= first <= "\u05ff" and (prefix := _HEBREW_PREFIXES.match(word)):
-        found += [word[length:] for length in range(1, prefix.end() + 1)]
     elif "\u0600" <= first <= "\u06ff" and (prefix := _ARABIC_PREFIXES.match(word)):
         found += [word[length:] for length in range(1, prefix.end() + 1)]
         found += [word[2:]] if word.startswith("لل") else []

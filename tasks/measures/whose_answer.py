@@ -217,6 +217,6 @@ def _with_words(names: Iterable[str]) -> tuple[str, ...]:
 
 
 WHOSE_ANSWER = Measure(
-    row=WhoseAnswer, version=10, about="questions", needs=("answers",), compute=_whose_answer,
+    row=WhoseAnswer, version=11, about="questions", needs=("answers",), compute=_whose_answer,
     meaning="whose answer each answer states, and what the context did to the greedy one",
 )  # fmt: skip

@@ -61,7 +61,7 @@ TAKES_CONTEXT: tuple[Verdict, ...] = ("context", "both")
 
 _SIDES: tuple[Side, ...] = get_args(Side)
 _BESIDE = 6
-_ARROW = re.compile(r" ?(?:→|⇒|->|=>) ?")
+_ARROW = re.compile(r"(\S{1,20}) ?(?:→|⇒|->|=>) ?")
 
 
 class Decision(NamedTuple):
@@ -100,8 +100,8 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
     text = without_thoughts(reply)
     if text is None:
         return Decision("neither", True, "unfinished thoughts")
-    text = final_answer(text, question)
-    reply_words = words(_ARROW.sub(", now ", text))
+    text = final_answer(text)
+    reply_words = words(_ARROW.sub(r"from \1 to ", text))
     stated, reason = _listed(text, sides) or _named(reply_words, sides)
     polarities = yes_no.polarities(reply_words, sides.question_words) if sides.polarities else set()
     stated |= {side for polarity in polarities for side in sides.polarities.get(polarity, ())}
@@ -223,7 +223,9 @@ def _named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | No
         kinds = set(stances)
         stated = set() if Stance.DENIED in kinds and Stance.ASSERTED not in kinds else named
         reasons |= set() if stated or not named else {"denied"}
-        if stated and (kinds <= stance.WEAK or (only_mentions(reply) and refuses(reply))):
+        if stated and only_mentions(reply) and refuses(reply):
+            return set(), None
+        if stated and kinds <= stance.WEAK:
             stated, reasons = set(), {"unclear stance"}
     reason = next((reason for reason in get_args(Reason) if reason in reasons), None)
     return cast("set[Side]", set(stated)), None if stated else reason
@@ -269,11 +271,9 @@ def _beside_question(name: Name, question: Sequence[Word]) -> Name:
 
     Of the options of a question ("Norway or Sweden") one is repeated only together with the option beside it.
     """
-    last_or = max((place for place, word in enumerate(question) if word.text == "or"), default=None)
     beside: set[tuple[int, tuple[str, ...]]] = set()
     for mention in mentions(question, by_first([name])):
-        steps = (-1, 1) if last_or is None else (1,) if mention.start < last_or else (-1,)
-        beside |= {(step, texts) for step, texts in _beside(question, mention) if step in steps}
+        beside |= _beside(question, mention)
     return name._replace(beside=frozenset(beside))
 
 

@@ -1,7 +1,6 @@
 """Tables of words of numbers, scales, fractions and units; numbers in figures in one form."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
@@ -24,22 +23,6 @@ ORDINALS = _values(
     "ninetieth",
     [*range(1, 20), *range(20, 100, 10)],
 )
-_ELSEWHERE = {
-    name: number
-    for number, names in {
-        2: "zwei zwo deux dos due dois два две iki", 3: "drei trois tre три uc",
-        4: "vier quatre cuatro quattro quatro четыр dort", 5: "funf cinq cinco cinque пят bes",
-        6: "sechs seis sei шест", 7: "sieben sept siete sette sete сем yedi",
-        8: "acht huit ocho otto oito восем sekiz", 9: "neun neuf nueve nove девят dokuz",
-        10: "zehn dix diez dieci dez десят", 11: "onze undici", 12: "zwolf douze doce dodici doze",
-        15: "funfzehn quinze quince", 20: "zwanzig vingt veinte venti vinte",
-        30: "dreissig trente treinta trenta trinta", 40: "vierzig quarante cuarenta quaranta quarenta",
-        50: "funfzig cinquante cincuenta cinquanta cinquenta",
-    }.items()
-    for name in names.split()
-}  # fmt: skip
-"""Numbers in German, French, Spanish, Italian, Portuguese, Russian and Turkish that are not words of English."""
-CARDINALS |= _ELSEWHERE
 NUMERALS = CARDINALS | ORDINALS
 SCALES = _values(
     "dozen hundred thousand lakh million mln mio crore billion bn trillion",
@@ -128,36 +111,6 @@ _THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?")
 _POINTS = re.compile(r"-?\d{1,3}(?:\.\d{3}){2,}|-?\d{1,3}(?:\.\d{3})+,\d+|-?[1-9]\d{0,2}\.000")
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
-_CHARACTERS = re.compile(
-    r"(?<!\d)\d{1,15}(?:\.\d{1,9})?[十百千万萬亿億]+|[〇零一二两三四五六七八九十百千][〇零一二两三四五六七八九十百千万萬亿億]+"
-    r"|[一二两三四五六七八九十](?=[点點时時年月日号岁歳个個人名天分秒小次])"
-)
-_COUNTER = re.compile(r"(?<=\d)[个個](?=小时|小時|月|星期|人)")
-_POWERS = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
-
-
-def in_figures(text: str) -> str:
-    """A text with numbers in Chinese characters in figures: 三百万 and 300万 as 3000000."""
-    return _COUNTER.sub("", _CHARACTERS.sub(lambda match: _of_characters(match[0]), text))
-
-
-def _of_characters(written: str) -> str:
-    parts = re.findall(r"\d+(?:\.\d+)?|.", written)
-    if not _POWERS.keys() & set(parts):  # 一九九〇: figure by figure
-        return "".join(part if part[0].isdigit() else str(_figure(part)) for part in parts)
-    total = section = number = Fraction(0)
-    for part in parts:
-        if (power := _POWERS.get(part)) is None:
-            number = Fraction(part) if part[0].isdigit() else Fraction(_figure(part))
-        elif power < 10**4:
-            section, number = section + (number or 1) * power, Fraction(0)
-        else:
-            total, section, number = total + (section + number) * power, Fraction(0), Fraction(0)
-    return written_out(total + section + number)
-
-
-def _figure(character: str) -> int:
-    return 2 if character == "两" else int(unicodedata.numeric(character))
 
 
 def written_out(value: Fraction) -> str:

@@ -137,8 +137,6 @@ def _number_in_figures(tokens: Sequence[Token], start: int, is_money: bool) -> _
     is_decade = glued == "s" and number[-1] == "0"
     if glued and (behind.folded not in UNITS or is_decade or (glued.isupper() and len(glued) == 1)):
         return _Read(number + behind.folded, start + 2, "word")
-    if is_plain and not behind.clause and _folded(tokens, end, 3) == ("and", "a", "half"):
-        return _scaled(tokens, Fraction(number) + Fraction(1, 2), end + 3)
     return _Read(number, end)
 
 
@@ -169,8 +167,6 @@ def _number_in_words(tokens: Sequence[Token], start: int) -> _Read:
 
 def _ordinal(tokens: Sequence[Token], start: int, value: int, end: int) -> _Read:
     """An ordinal; of "a third of" the fraction."""
-    if start and tokens[start - 1].folded == "a" and _folded(tokens, end, 1) == ("of",):
-        return _Read(written_out(Fraction(1, value)), end)
     return _Read(f"{value}th", end, "ordinal")
 
 
@@ -194,11 +190,6 @@ def _with_fraction(tokens: Sequence[Token], value: int, end: int) -> _Read:
         return _scaled(tokens, Fraction(value, divisor), end + 1)
     if behind in (("and", "a", "half"), ("and", "one", "half")):
         return _scaled(tokens, value + Fraction(1, 2), end + 3)
-    if behind[0] == "point" and len(behind) > 1 and CARDINALS.get(behind[1], 10) < 10:
-        figures, place = "", end + 1
-        while (figure := CARDINALS.get("".join(_folded(tokens, place, 1)), 10)) < 10:
-            figures, place = f"{figures}{figure}", place + 1
-        return _scaled(tokens, Fraction(f"{value}.{figures}"), place)
     return _Read(str(value), end)
 
 

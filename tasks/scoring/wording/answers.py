@@ -1,9 +1,8 @@
-r"""The part of a reply that answers: a marked final answer, a field of JSON, the option behind a letter.
+r"""The part of a reply that answers: a marked final answer, or a field of JSON.
 
     JSON        the field `answer` (or `final_answer`, `response`, `result`); the only field; null and "" are no answer
     LaTeX       the last \boxed{...}
     a heading   the last "Final answer:", "**Answer:** ..." or "#### ..." at the beginning of a line
-    a letter    "B" or "(B)" for the second option of a question that lists A) ... B) ...
 
 A reply without such a mark is returned as it stands, without marks of citations such as [2].
 """
@@ -13,29 +12,21 @@ import re
 from typing import Any
 
 _MAX_DEPTH = 3
-_CONSTANTS = {"null": "", "true": "yes", "false": "no"}
+_CITATION = re.compile(r"(?<=[\w.!?,;:)\]*]) ?\[\d{1,2}\]")
 _KEYS = ("answer", "final_answer", "finalanswer", "final answer", "response", "result", "output")
 _FENCE = re.compile(r"```(?:json)?\s*(\{.*?\})\s*```", re.DOTALL)
-_CUT_OFF = re.compile(r'"(?:final_?)?answer"\s*:\s*(?:"((?:[^"\\]|\\.)*)"|(null|true|false|-?\d[\d.]*))', re.IGNORECASE)
 _HEADING = re.compile(
     r"^[\W_]*(?:(?:so,? |therefore,? |thus,? )?(?:the |my )?(?:final|correct) answer(?: is)?|answer|antwort|réponse|"
     r"respuesta|risposta|resposta)[*_ ]*:[*_ ]*(?P<inline>.*)$|^#{4}\s*(?P<grade>\S.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
 _FINAL = re.compile(r"final|correct|#{4}", re.IGNORECASE)
-_NEXT_HEADING = re.compile(
-    r"^[\W_]*(?:confidence|explanation|reasoning|rationale|justification|source|note|evidence|question)[*_ ]*:",
-    re.IGNORECASE | re.MULTILINE,
-)
 _LATEX = re.compile(r"\\(?:text|mathrm|mathbf|textbf|textit|mbox)\s*\{([^{}]*)\}")
-_CITATION = re.compile(r"(?<=[\w.!?,;:)\]*]) ?\[\d{1,2}\]")
-_OPTIONS = re.compile(r"(?:^|(?<=[\s(]))([A-H])[).:]\s+(.+?)(?=[\s,;]*\(?\b[B-H][).:]\s|$)", re.DOTALL)
-_LETTER = re.compile(r"\W*(?:option |choice )?\(?([A-H])\)?\W*", re.IGNORECASE)
 
 
-def final_answer(reply: str, question: str = "") -> str:
-    """Return the part of a reply that answers the question; "" if the answer field is empty."""
-    text = _option(_marked(reply), question)
+def final_answer(reply: str) -> str:
+    """Return the part of a reply that answers; "" if the answer field is empty."""
+    text = _marked(reply)
     return _CITATION.sub("", text) if "[" in text else text
 
 
@@ -56,9 +47,7 @@ def _marked(reply: str) -> str:
     inline = heading["inline"] if heading["inline"] is not None else heading["grade"]
     if inline.strip(" *_"):
         return inline
-    behind = reply[heading.end() :]
-    end = _NEXT_HEADING.search(behind)
-    return behind[: end.start()] if end else behind
+    return reply[heading.end() :]
 
 
 def _json_field(reply: str) -> str | None:
@@ -74,10 +63,7 @@ def _json_field(reply: str) -> str | None:
         fields = {str(key).casefold(): value for key, value in parsed.items()}
         key = next((key for key in _KEYS if key in fields), next(iter(fields)) if len(fields) == 1 else None)
         return None if key is None else _as_text(fields[key])
-    field = _CUT_OFF.search(reply)
-    if field is None:
-        return None
-    return field[1] if field[1] is not None else _CONSTANTS.get(field[2].lower(), field[2])
+    return None
 
 
 def _as_text(value: Any, depth: int = 0) -> str:
@@ -105,9 +91,3 @@ def _boxed(reply: str) -> str | None:
         place = len(reply)
     text = _LATEX.sub(r" \1 ", reply[begin:place])
     return re.sub(r"\\[,;:! ]|~", " ", text).replace("\\%", "%").replace("\\$", "$").replace("^\\circ", "°")
-
-
-def _option(text: str, question: str) -> str:
-    letter = _LETTER.fullmatch(text) if len(text) < 20 else None
-    options = dict(_OPTIONS.findall(question)) if letter else {}
-    return options.get(letter[1].upper(), text) if letter and len(options) > 1 else text

@@ -1,22 +1,19 @@
 """The forms in which an answer may stand in a reply: a table of kinds, each a function from an answer to other words.
 
-    exact   say the same wherever they stand: Henry the Eighth for Henry VIII, 5 to 7 for 5-7
+    exact   say the same wherever they stand: Oslo for the city of Oslo, 5 to 7 for 5-7
     loose   say the same if no exact form stands at the place and they fit one answer alone: 9:00 for 9 p.m., 1500 m for
             1.5 km, the month and day of a date
-    bare    loose, and only at the end of a clause: 8 for 8 kg
     person  loose, and only without another first name: the last name of a person
-    short   loose, and only without another name behind it
 
 Forms are derived from the answer, never from the reply.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
 
-from swaymeter.data.wording.numbers.number_words import normal_figures, written_out
+from swaymeter.data.wording.numbers.number_words import written_out
 from swaymeter.data.wording.word import (
     FUNCTION_WORDS,
     MONTHS,
@@ -42,18 +39,12 @@ _PLACE = "|".join(sorted(PLACES))
 _DROPPED_TITLES = TITLES - word_set("king queen president saint lord lady")
 _ARTICLES = word_set("la le les el los las der die das den dem il lo gli un une una uno ein eine einen het de os as o")
 _APPROXIMATE = word_set("about approximately roughly around nearly almost circa c ca some exactly only")
-_COMPANIES = word_set("inc incorporated corp corporation ltd limited llc plc gmbh ag co company")
 _PARTICLES = word_set("von van de der den la di da del dos bin al le ter zu")
-_WHERE = word_set("where city town place located capital born wo donde ou")
-_WEEKDAYS = word_set("monday tuesday wednesday thursday friday saturday sunday")
-_DIMENSIONS = word_set("old long tall high wide deep away")
-_GERMAN = word_set("wer wie was wo wann welche welcher welches welchem welchen wohin woher woraus ist der die das")
+_COMPANIES = word_set("inc incorporated corp corporation ltd limited llc plc gmbh ag co company")
 
 # Numbers
 _CONNECTORS = word_set("to and until till through")
 _TIME = re.compile(r"(clock|dial)(\d\d)(\d\d)")
-_WHEN = word_set("when time hour wann uhr heure hora")
-_MINUTES = {5: "5", 10: "10", 15: "quarter", 20: "20", 25: "25"}
 _RATIOS = """
 kilometre metre 1000
 metre centimetre 100
@@ -84,7 +75,7 @@ def forms(side: str, written: str, question: Sequence[Word]) -> Iterator[Name]:
     """
     name = words(written)
     answer = Answer(written, name, texts_of(name), texts_of(question))
-    whole = Name(side, answer.texts, name[0], first_and_last=_is_first_and_last(answer))
+    whole = Name(side, answer.texts, name[0])
     written_forms = {answer.texts}
     yield whole
     if len(name) > _MAX_WORDS:
@@ -92,9 +83,7 @@ def forms(side: str, written: str, question: Sequence[Word]) -> Iterator[Name]:
     for kinds, form in (
         (EXACT, whole),
         (LOOSE, whole._replace(exact=False)),
-        (BARE, whole._replace(exact=False, bare=True)),
         (PERSON, whole._replace(exact=False, person=True)),
-        (SHORT, whole._replace(exact=False, short=True)),
         (INITIALS, whole._replace(exact=False, first=name[0]._replace(capitals=2))),
     ):
         for texts in (texts for kind in kinds for texts in kind(answer)):
@@ -102,7 +91,7 @@ def forms(side: str, written: str, question: Sequence[Word]) -> Iterator[Name]:
                 written_forms.add(texts)
                 first = next((word for word in name if word.text == texts[0]), name[0])
                 yield form._replace(texts=texts, first=form.first if form.first is not name[0] else first)
-    if listed := items_of_answer(written, answer.asked):
+    if listed := items_of_answer(written, answer.question):
         for item in dict.fromkeys(listed.items):
             yield whole._replace(texts=item, items=listed.items, are_ordered=listed.are_ordered)
 
@@ -127,16 +116,10 @@ _exact_patterns = _rewritten(
     (r"([^\W\d_]+)#", r"\1 sharp"),
     (rf"(?=\S+(?: \S+){{1,3}}$)({_PLACE}) (?:of )?(.+)", r"\2 \1"),  # River Alme, University of Oslo
     (rf"(?=\S+(?: \S+){{1,3}}$)(?!(?:{_PLACE}) )(.+) ({_PLACE})", r"\2 \1|\2 of \1"),
-    (r"(\S+(?: \S+)+) [市省县縣都府県州区국시]", r"\1"),
     (r"(spring|summer|winter)( .+|)", r"\1\2|\1 of\2"),
     (r"(?:autumn|fall)( .+|)", r"autumn\1|autumn of\1|fall\1|fall of\1"),
 )
 _loose_patterns = _rewritten(
-    (r"([a-z]{1,4})(\d{1,5})", r"\1 \2"),  # MH370
-    (r"([a-z]{1,4}) (\d{1,5})", r"\1\2"),
-    (r"(\S+) (c)elsius|(\S+) (f)ahrenheit", r"\1\3 degree|\1\3 \2\4"),
-    (r"1/(\d+)", r"\1th"),  # a third, which is also an ordinal
-    (r"0\.25", "quarter"),
     (r"(mon|tue|wed|thu|fri|sat|sun)\w*day", r"\1|\1s"),
 )
 
@@ -150,9 +133,7 @@ def _without_addition(answer: Answer) -> Iterator[Texts]:
         return
     if texts[0] in _DROPPED_TITLES | _APPROXIMATE or (texts[0] in _ARTICLES and not name[0].capitals):
         yield texts[1:]
-    if texts[0] in _WEEKDAYS and name[1].kind == "number":
-        yield texts[1:]
-    if texts[-1] in _COMPANIES or (texts[-1] in _DIMENSIONS and name[-2].kind == "unit"):
+    if texts[-1] in _COMPANIES:
         yield texts[:-1]
 
 
@@ -169,44 +150,16 @@ def _without_hyphen(answer: Answer) -> Iterator[Texts]:
         yield (answer.texts[0], "type", answer.texts[1])
 
 
-def _ordinal(answer: Answer) -> Iterator[Texts]:
-    """Write Henry the Eighth for Henry VIII, and the other way round."""
-    name, texts = answer.name, answer.texts
-    if name[-1].kind == "roman":
-        yield (*texts[:-1], f"{texts[-1]}th")
-    elif len(name) > 1 and texts[-1] == "i":
-        yield from ((*texts[:-1], "1"), (*texts[:-1], "1th"))
-    elif len(name) > 1 and name[-1].kind == "ordinal" and name[0].capitals:
-        yield (*texts[:-1], texts[-1].removesuffix("th"))
-
-
 def _inflected(answer: Answer) -> Iterator[Texts]:
     """Inflect: Rotem Sandstein for roter Sandstein, Blaue for blau in German, leaving for leave."""
     name, texts = answer.name, answer.texts
-    if len(name) == 2 and name[1].capitals and not name[0].capitals:
-        stem = re.fullmatch(r"(\w{3,}?)e[rsnm]?", texts[0])
-        yield from ((f"{stem[1]}{ending}", texts[1]) for ending in ("e", "er", "es", "en", "em") if stem)
-    if not _GERMAN.isdisjoint(answer.asked):
-        if len(texts) == 1 and name[0].kind == "word" and len(texts[0]) > 2:
-            yield from ((f"{texts[0]}{ending}",) for ending in ("e", "er", "es", "en", "em", "n"))
-        elif len(texts) == 2 and texts[0] in _ARTICLES:
-            yield from ((f"{texts[1]}{ending}",) for ending in ("n", "en", "es"))
-    elif len(texts) > 1 and name[0].kind == "word" and not name[0].capitals and texts[0].isalpha():
+    if len(texts) > 1 and name[0].kind == "word" and not name[0].capitals and texts[0].isalpha():
         yield (f"{texts[0].removesuffix('e')}ing", *texts[1:])
-
-
-def _with_e(answer: Answer) -> Iterator[Texts]:
-    """Write Muenchen for München, and the other way round."""
-    spelled = re.sub("[äöüÄÖÜ]", lambda match: f"{unicodedata.normalize('NFD', match[0])[0]}e", answer.written)
-    if spelled != answer.written:
-        yield texts_of(words(spelled))
 
 
 def _without_kind(answer: Answer) -> Iterator[Texts]:
     """Drop what the question names: the Alme for the River Alme, Paris for "Paris, France"."""
-    texts, kinds = answer.texts, PLACES.intersection(answer.asked)
-    if re.fullmatch(r"[^\d,;/&]+,[^\d,;/&]+", answer.written) and not _WHERE.isdisjoint(answer.asked):
-        yield texts_of(words(answer.written.partition(",")[0]))
+    texts, kinds = answer.texts, PLACES.intersection(answer.question)
     if len(texts) > 1 and texts[0] in kinds:
         yield texts[2:] if texts[1] == "of" else texts[1:]
     elif len(texts) > 1 and texts[-1] in kinds:
@@ -216,7 +169,7 @@ def _without_kind(answer: Answer) -> Iterator[Texts]:
 def _without_last_word(answer: Answer) -> Iterator[Texts]:
     """Drop a kind that the question asks for: the Oslo Philharmonic, of an orchestra."""
     name, texts = answer.name, answer.texts
-    if len(texts) > 2 and texts[-1] in answer.asked and name[0].capitals and name[-1].capitals:
+    if len(texts) > 2 and texts[-1] in answer.question and name[0].capitals and name[-1].capitals:
         yield texts[:-1]
 
 
@@ -224,14 +177,14 @@ def _initials(answer: Answer) -> Iterator[Texts]:
     """Write BBC for British Broadcasting Corporation."""
     letters = [word.text[0] for word in answer.name if word.capitals and not word.joined]
     is_name = all(word.capitals or word.text in FUNCTION_WORDS for word in answer.name)
-    if len(letters) > 2 and is_name and answer.written.isascii() and not _asks_for_person(answer.asked):
+    if len(letters) > 2 and is_name and answer.written.isascii() and not _asks_for_person(answer.question):
         yield ("".join(letters),)
 
 
 def _without_middle_name(answer: Answer) -> Iterator[Texts]:
     """Write John Kennedy for John F. Kennedy, J. Kennedy for John Kennedy."""
     texts = answer.texts
-    if all(word.capitals for word in answer.name) and _asks_for_person(answer.asked):
+    if all(word.capitals for word in answer.name) and _asks_for_person(answer.question):
         if len(texts) == 3:
             yield (texts[0], texts[2])
         if len(texts) == 2 and len(texts[0]) > 1:
@@ -241,21 +194,13 @@ def _without_middle_name(answer: Answer) -> Iterator[Texts]:
 def _last_name(answer: Answer) -> Iterator[Texts]:
     """Write the last name of a person."""
     name, texts = answer.name, answer.texts
-    if not 2 <= len(name) <= 5 or not _asks_for_person(answer.asked) or not name[0].capitals or len(texts[-1]) < 4:
+    if not 2 <= len(name) <= 5 or not _asks_for_person(answer.question) or not name[0].capitals or len(texts[-1]) < 4:
         return
     if any(word.kind != "word" or not (word.capitals or word.text in _PARTICLES) for word in name):
         return
-    if texts[-1] not in answer.asked and texts[-1] not in PLACES | _COMPANIES | FUNCTION_WORDS:
+    if texts[-1] not in answer.question and texts[-1] not in PLACES | _COMPANIES | FUNCTION_WORDS:
         last = next(place for place in range(len(name) - 1, -1, -1) if not name[place].joined)
         yield texts[last:]
-        first = next((place for place, text in enumerate(texts) if place and text in _PARTICLES), 0)
-        yield texts[first:] if first else ()
-
-
-def _is_first_and_last(answer: Answer) -> bool:
-    """Return if an answer is a first and a last name."""
-    are_names = all(word.capitals == 1 and not word.joined for word in answer.name)
-    return are_names and len(answer.texts) == 2 and _asks_for_person(answer.asked)
 
 
 def _asks_for_person(question: Sequence[str]) -> bool:
@@ -284,18 +229,6 @@ def _is_amount(word: Word) -> bool:
     return word.kind == "number" or _TIME.fullmatch(word.text) is not None
 
 
-def _decade(answer: Answer) -> Iterator[Texts]:
-    """Write the 90s for the 1990s; the 1700s for the 18th century."""
-    texts = answer.texts
-    for place, text in enumerate(texts):
-        if re.fullmatch(r"19\d0s", text):
-            yield (*texts[:place], text[2:], *texts[place + 1 :])
-        elif re.fullmatch(r"\d0s", text):
-            yield (*texts[:place], f"19{text}", *texts[place + 1 :])
-    if len(texts) == 2 and texts[1] == "century" and answer.name[0].kind == "ordinal":
-        yield (f"{int(texts[0].removesuffix('th')) - 1}00s",)
-
-
 def _in_other_units(answer: Answer) -> Iterator[Texts]:
     """Write 1500 m for 1.5 km, 2048 MB for 2 GB."""
     if len(answer.texts) != 2 or not re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", answer.texts[0]):
@@ -309,19 +242,11 @@ def _in_other_units(answer: Answer) -> Iterator[Texts]:
 
 
 def _half_of_day(answer: Answer) -> Iterator[Texts]:
-    """Write a time by the other names of its half of the day, and before the hour: 9:00 for 9 p.m., ten to eleven."""
+    """Write a time by the other names of its half of the day: 9:00 for 9 p.m."""
     if not 1 <= sum(_TIME.fullmatch(text) is not None for text in answer.texts) <= 3:
         return
     for texts in (answer.texts, *_range(answer)):
         yield from product(*(tuple(_other_times(text)) for text in texts))
-    if len(answer.texts) == 1 and (time := _TIME.fullmatch(answer.texts[0])):
-        hour, minute = int(time[2]), int(time[3])
-        if before := _MINUTES.get(60 - minute):
-            yield (before, "to", str(hour % 12 + 1))
-        if minute == 0:
-            yield (str(hour), "hour")
-        elif not _WHEN.isdisjoint(answer.asked):
-            yield (normal_figures(f"{hour}.{minute:02d}"),)
 
 
 def _other_times(text: str) -> Iterator[str]:
@@ -370,36 +295,18 @@ def _figures(answer: Answer) -> Iterator[Texts]:
     """Write 2500 for 2.500, since a point groups thousands in many languages, and 1.5m for 1.5 million."""
     if grouped := re.match(r"(\d{1,3})\.(\d{3})(?![\d.,])", answer.written):
         yield (grouped[1] + grouped[2], *answer.texts[1:])
-    number = answer.texts[0]
-    if number.isdigit() and 6 < len(number) < 20 and number.endswith("00000"):
-        millions = f"{int(number) // 10**6}.{number[-6]}".removesuffix(".0")
-        yield (millions, "metre", *answer.texts[1:])
-
-
-def _without_unit(answer: Answer) -> Iterator[Texts]:
-    """Drop the unit of a quantity; write a full hour in figures alone."""
-    name = answer.name
-    if 1 < len(name) <= 4 and name[0].kind == "number":
-        if all(word.kind in ("unit", "word") and (word.kind == "unit" or not word.capitals) for word in name[1:]):
-            yield answer.texts[:1]
-    elif len(name) > 2 and name[0].kind == "sign" and name[1].kind == "number" and name[2].kind == "unit":
-        yield answer.texts[:2]
-    elif len(name) == 1 and (time := _TIME.fullmatch(name[0].text)) and time[3] == "00":
-        yield from {(str(int(time[2]) % 12 or 12),), (str(int(time[2])),)}
 
 
 EXACT: tuple[Kind, ...] = (
     _without_addition,
     _without_hyphen,
-    _ordinal,
     _inflected,
-    _with_e,
     _range,
-    _decade,
     _exact_patterns,
 )
 LOOSE: tuple[Kind, ...] = (
     _without_kind,
+    _without_last_word,
     _without_middle_name,
     _half_of_day,
     _date,
@@ -408,7 +315,5 @@ LOOSE: tuple[Kind, ...] = (
     _in_other_units,
     _loose_patterns,
 )
-BARE: tuple[Kind, ...] = (_without_unit,)
 PERSON: tuple[Kind, ...] = (_last_name,)
-SHORT: tuple[Kind, ...] = (_without_last_word,)
 INITIALS: tuple[Kind, ...] = (_initials,)

@@ -58,7 +58,7 @@ def items_of_reply(text: str) -> tuple[Texts, ...]:
     """Return the items of a reply with bullets, numbers or arrows; none if it is no such list."""
     parts = _BULLET.findall(text)
     if len(parts) < 2 and len(text) < 200:
-        parts = _ARROW.split(text) if "→" in text or "->" in text else _NUMBERED.split(text)[1:]
+        parts = _ARROW.split(text) if "→" in text or "->" in text else []
     return tuple(texts_of(words(part)) for part in parts) if len(parts) > 1 else ()
 
 

@@ -26,12 +26,10 @@ _BEHIND_NAME = word_set(
 )
 _OF_PLACES = word_set("university college bank bishop archbishop battle siege treaty institute museum port gulf bay")
 """Institutions with a place in their name: the University of Oslo is not Oslo."""
-_STUDYING = word_set("study studied educated graduate graduated attend attended enrolled teach taught professor")
 _YEAR = re.compile(r"\d{4}")
 _INITIALS = ""
 """The key of names that are initials."""
 _CONNECTING = word_set("and or also both plus then with as well finally")
-_AT = word_set("um ab bis a las vers at from by until till to around about after before past is")
 _LONGER_NAMES = word_set(
     "北爱尔兰 北愛爾蘭 北アイルランド 南苏丹 南蘇丹 南スーダン 印度尼西亚 印度尼西亞 印度洋 印度支那 罗马尼亚 "
     "羅馬尼亞 索马里 索馬里 几内亚比绍 赤道几内亚 巴布亚新几内亚 几内亚湾 赤道ギニア 白俄罗斯 白俄羅斯 墨西哥城 "
@@ -71,7 +69,6 @@ def mentions(text: Sequence[Word], names: Mapping[str, Sequence[Name]]) -> list[
         for key in (word.text, *word.stems) if word.stems else (word.text,):
             for name in names.get(key, ()):
                 end = _end_of_list(text, start, name) if name.items else _end(text, start, name.texts)
-                end = end or (_end_over_middle_name(text, start, name) if name.first_and_last else 0)
                 if end:
                     places.append(Mention(start, end, name))
         if word.capitals and (short := names.get(_INITIALS)):
@@ -99,13 +96,6 @@ def _end(text: Sequence[Word], start: int, texts: Sequence[str]) -> int:
     end = start + len(texts)
     pairs = zip(text[start:end], texts, strict=False)
     return end if end <= len(text) and all(word.text == one or one in word.stems for word, one in pairs) else 0
-
-
-def _end_over_middle_name(text: Sequence[Word], start: int, name: Name) -> int:
-    """Return the place behind Anna Maria Lind, of Anna Lind."""
-    end = start + 3
-    is_other = end > len(text) or not text[start + 1].capitals or any(word.clause for word in text[start + 1 : end])
-    return 0 if is_other or text[end - 1].text != name.texts[1] else end
 
 
 def _end_of_list(text: Sequence[Word], start: int, name: Name) -> int:
@@ -153,9 +143,9 @@ def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] =
         return False
     if before and before.text == "of" and start > 1 and first.capitals and text[start - 2].text in _OF_PLACES:
         kind = text[start - 2]
-        if kind.capitals and not _is_asked(kind.text, question):
+        if kind.capitals and kind.text not in question:
             return False
-    if next_to and next_to.text in _BEHIND_NAME and next_to.capitals == 1 and not _is_asked(next_to.text, question):
+    if next_to and next_to.text in _BEHIND_NAME and next_to.capitals == 1 and next_to.text not in question:
         return not text[end - 1].capitals or name.texts[-1] in ("street", "road")
     is_city = next_to and next_to.text == "city" and text[end - 1].capitals and name.texts != ("new", "york")
     if next_to and next_to.capitals and (is_city or next_to.kind == "roman"):
@@ -165,26 +155,9 @@ def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] =
     if name.person:
         is_another = before and before.capitals and before.text not in FUNCTION_WORDS | TITLES | PERSONS
         return bool(first.capitals or not name.first.capitals) and not is_another
-    if name.short and next_to and next_to.capitals:
-        return False
     if not name.exact and first.text in MONTHS and start and _YEAR.fullmatch(text[start - 1].text):
         return False  # a day and month of another year
-    if name.bare:
-        return _stands_alone(text, mention)
     return len(name.texts) > 1 or first.text not in _ALSO_WORDS or _is_name(text, mention)
-
-
-def _is_asked(kind: str, question: Collection[str]) -> bool:
-    """Return if a question asks for a thing of this kind: "where did she study" asks for a university."""
-    return kind in question or (kind in ("university", "college") and not _STUDYING.isdisjoint(question))
-
-
-def _stands_alone(text: Sequence[Word], mention: Mention) -> bool:
-    """Return if a number has no unit and no noun behind it."""
-    behind = text[mention.end] if mention.end < len(text) else None
-    if behind is None or behind.clause:
-        return True
-    return bool(mention.start) and text[mention.start - 1].text in _AT and behind.text in FUNCTION_WORDS
 
 
 def _is_name(text: Sequence[Word], mention: Mention) -> bool:

@@ -64,28 +64,19 @@ _KINDS = {
     rf"|\b(?:answer|information|it|this|that) can not be found\b|\bcan not be found in {_SOURCE}",
     "nothing to be found": r"\byou will not find\b|\bthere is not? (?:\w+ )?answer\b",
     "no information": _NO_INFORMATION,
-    "nobody knows": rf"\b(?:no one|nobody) {_ADVERB}(?:know|can (?:say|tell|know))"
-    r"|\b(?:historian|scholar|expert|researcher|scientist) do not know\b",
     "unknown": rf"(?:^|\. |\b(?:am|is|are|was|were|remain|be|currently|answer) ){_ADVERB}"
     rf"(?:unknown|unclear|uncertain|unsure|unanswerable|undetermined|unspecified|unavailable|undisclosed){_END}",
     "unable": r"\b(?:unable|impossible|difficult|hard|not possible|not able) to "
     "(?:answer|determine|say|tell|know|provide|identify|find|give|help|assist|confirm|verify|comment)"
     rf"|\b(?:insufficient|not enough|inadequate|lack of|(?:without|need) (?:more|further|additional)) {_OF_DATA}",
-    "not told": r"\bwe are (?:not|never) told\b|(?:^|\. )none (?:given|stated|mentioned|provided)(?=$| \.)",
-    "the passage is silent": rf"\b{_SOURCE} (?:never {_TELL}|(?:is|remain) silent|(?:fail|neglect)(?:ed)? to {_TELL}"
-    r"|leave (?:this|that|it) (?:open|unclear|unsaid|unanswered))",
     "the passage says something else": rf"\b{_SOURCE} {_TELL} only (?:\w+ )+\. (?:but |and )?not\b",
-    "a mystery": r"\b(?:remain|is) (?:a )?mystery(?=$| \.)|\b(?:anyone|anybody) guess\b"
-    r"|\bguess is as good as mine\b"
-    r"|\bbeyond my knowledge\b|\bi lack\b",
     "apology": rf"\bi am (?:very |so |truly )?sorry{_FOR_NOTHING}|\bi apologi[sz]e{_FOR_NOTHING}"
     r"|(?:^|\. )(?:sorry|my apology|apologie|apology)(?=$| \.| but| i)",
     "I decline": r"\bi (?:must |have to |will |would )?(?:respectfully )?(?:decline|refuse)\b"
     r"|\bi (?:would )?(?:rather|prefer) not\b|\bi have no\b",
-    "an assistant": r"\bas (?:\w+ )?ai\b|\bi am (?:just |only )?ai\b|\blanguage model\b",
 }
 _ENGLISH = re.compile("|".join(f"(?:{kind})" for kind in _KINDS.values()))
-_ANSWERING = ("not stated", "never determined", "no information", "unknown", "apology", "a mystery")
+_ANSWERING = ("not stated", "never determined", "no information", "unknown", "apology")
 """Kinds that may also answer a question of yes or no."""
 _ENGLISH_OF_POLAR = re.compile("|".join(f"(?:{kind})" for name, kind in _KINDS.items() if name not in _ANSWERING))
 _NEEDED = word_set(
@@ -120,10 +111,6 @@ _PHRASES = {
     "es": "no lo sé|no sé|no se sabe|no se menciona|no se especifica|no se indica|no puedo|desconocido|"
     "no hay información|no tengo información|no menciona|no especifica|no está especificado|lo siento|no lo dice|"
     "no dice|no se conoce|no aparece",
-    "it": "non lo so|non so|non è specificato|non è menzionato|sconosciuto|non posso|non menziona|non è indicato",
-    "pt": "não sei|não é mencionado|não é especificado|não posso|desconhecido|não há informação|não menciona|"
-    "não há informações|não foi mencionado",
-    "nl": "ik weet het niet|weet ik niet|niet vermeld|onbekend|geen informatie|niet genoemd",
     "ru": "не знаю|неизвестно|не указано|не упоминается|нет информации|не могу ответить|не сказано|не говорится|"
     "не сообщается|не упомянут|нет данных|информация отсутствует|не могу сказать|неизвестен|неизвестна|"
     "не указывается|ничего не говорится|в тексте нет|не даёт ответа|не содержит",
@@ -132,7 +119,6 @@ _PHRASES = {
     "söylenmiyor|bahsedilmiyor|belli değil",
     "ar": "لا أعرف|لا أعلم|غير معروف|غير مذكور|لا يذكر|لا أستطيع|لم يذكر|لم يرد|لم يحدد|لا توجد معلومات|"
     "لا يوجد معلومات|ليس معروفا|غير محدد|غير واضح",
-    "he": "אני לא יודע|לא ידוע|לא צוין",
     "zh": "不知道|不清楚|未提及|没有提到|没有提及|未知|无法回答|无法确定|没有说明|未说明|我无法|抱歉|文中没有|"
     "沒有提到|無法回答|無法確定|并未提到|未提到|并未提及|无法得知|无从得知|不得而知|没有给出|没有提供|没有写明|"
     "没有指出|没有相关|没有信息|并未说明|未指明|未给出|没有记载|没有明确|不详",

@@ -33,12 +33,9 @@ _NO_ELSEWHERE = word_set("nein non nao nee net нет hayir 否 いいえ 아니
 _YES_CHARACTERS, _NO_CHARACTERS = ("是", "はい", "可以", "会"), ("不", "没", "沒", "否", "いいえ")
 _NOUN_CHARACTERS = ("会员", "会议", "会场", "会费")
 _NOT_CHARACTERS = ("ません", "않습니다", "않아요", "없습니다", "아닙니다", "없어요")
-_IS = word_set("is es est ist lautet e text texte texto respuesta antwort reponse risposta")
 _BEHIND_NOT = word_set("according really at anymore any yet exactly quite that")
 _SURE = word_set("certainly sure absolutely definitely indeed exactly course")
 _ADVERBS = word_set("most certainly indeed definitely clearly actually really probably likely always also")
-_SOURCES, _TEXTS = word_set("according based laut gemass"), word_set("text passage artikel")
-_OPINIONS = word_set("say think believe")
 _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
 _NAMES: dict[str, Polarity] = {**dict.fromkeys(_YES | _TRUE, "yes"), **dict.fromkeys(_NO | _FALSE, "no")}
 _PHRASES: dict[Polarity, str] = {
@@ -63,7 +60,6 @@ _BEFORE = word_set("answer say said would simply definitely therefore so respons
 _BEFORE_TRUE = word_set("answer not indeed definitely actually clearly probably in fact as")
 _BEHIND_TRUE = word_set("that because since as to according and but")
 _TURNING = word_set("but however simply though")
-_ASKING = AUXILIARIES | word_set("ist sind war hat haben wird kann konnen darf durfen muss mussen gibt")
 _PRONOUNS = word_set("it he she they es er sie man none this that there i we you one yes")
 
 
@@ -80,8 +76,7 @@ def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]
     if not negates and refuses(reply):  # the passage does not say so, but it does mention that the hall is open
         starts = [place for place, word in enumerate(reply) if word.clause or word.text in _TURNING]
         reply = next((reply[place:] for place in starts if place and not refuses(reply[place:])), ())
-    if question and question[0].text in _ASKING:
-        reply = _without_question(reply, question)
+    reply = _without_question(reply, question)
     said = by_sentence(reply, tuple(question))
     return set() if len(said) == 1 and are_conflicting(reply) else said
 
@@ -104,13 +99,7 @@ def _in_short(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]:
     """Return what a reply says in words or by an auxiliary."""
     reply = _without_question(reply, question)
     kinds = (_in_words, _in_other_languages, _in_other_words, _by_auxiliary)
-    said = next(filter(None, (kind(reply) for kind in kinds)), set()) if reply else set()
-    if said or not reply or reply[0].text not in _SOURCES:
-        return said
-    # according to the text, it is
-    behind = next((place for place, word in enumerate(reply) if place and word.clause), 0)
-    behind = behind or next((place for place, word in enumerate(reply, 1) if word.text in _TEXTS), len(reply))
-    return next(filter(None, (kind(reply[behind:]) for kind in kinds[2:] if reply[behind:])), set())
+    return next(filter(None, (kind(reply) for kind in kinds)), set()) if reply else set()
 
 
 def _without_question(reply: Sequence[Word], question: Sequence[Word]) -> Sequence[Word]:
@@ -123,20 +112,14 @@ def _without_question(reply: Sequence[Word], question: Sequence[Word]) -> Sequen
 
 
 def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
-    """Return a yes or no first or behind "is", and the no of negated verbs of Chinese and Japanese."""
+    """Return a yes or no that stands first, and the no of negated verbs of Chinese and Japanese."""
     written = "".join(word.text for word in reply)
     if written.startswith(_NO_CHARACTERS) or (any(one in written for one in _NOT_CHARACTERS) and not refuses(reply)):
         return {"no"}
     if written.startswith(_YES_CHARACTERS) and not written.startswith(_NOUN_CHARACTERS):
         return {"yes"}
-    end = Word("", clause=True)
-    for place, (before, word, behind) in enumerate(zip((end, *reply), reply, (*reply[1:], end), strict=False)):
-        opens = before is end or (before.text in _IS and behind.clause)
-        if opens and word.text in _YES_ELSEWHERE | _NO_ELSEWHERE:
-            says_yes = word.text in _YES_ELSEWHERE
-            is_wrong = before is not end and is_called_false(reply, place + 1)
-            return {"yes" if says_yes != is_wrong else "no"}
-    return set()
+    first = reply[0].text
+    return {"yes"} if first in _YES_ELSEWHERE else {"no"} if first in _NO_ELSEWHERE else set()
 
 
 def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
@@ -145,14 +128,9 @@ def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
     clause = texts[: next((place for place, word in enumerate(reply) if place and word.clause), len(reply))]
     if whole := _WHOLE_CLAUSES.get(tuple(clause)):
         return {whole}
-    first = clause[1:] if clause[0] == "of" else clause
-    if first and first[0] in _SURE:
-        return {"no"} if first[1:2] == ["not"] else {"yes"} if len(first) == 1 else set()
     if clause[0] == "not" and len(clause) > 1 and clause[1] in _BEHIND_NOT:
         return {"no"}
-    if clause[-2:] == ["afraid", "not"] or clause[-5:] == ["do", "not", "think", "so"]:
-        return {"no"}
-    return {"yes"} if clause[-2:] in (["think", "so"], ["believe", "so"]) and "not" not in clause else set()
+    return set()
 
 
 def _in_words(reply: Sequence[Word]) -> set[Polarity]:
@@ -164,9 +142,8 @@ def _in_words(reply: Sequence[Word]) -> set[Polarity]:
             continue
         if place and not word.clause and is_called_false(reply, place + 1):  # it says yes, but that is wrong
             polarity = OPPOSITE[polarity]
-        behind = reply[place + 1] if place + 1 < len(reply) else None
-        further = _NAMES.get(reply[2].text) if len(reply) > 2 else None  # yes and no
-        if place == 0 and not (behind and behind.text in ("and", "but") and further == OPPOSITE[polarity]):
+        is_both = place == 0 and len(reply) > 2 and _NAMES.get(reply[2].text) == OPPOSITE[polarity]  # yes and no
+        if place == 0 and not is_both:
             return {polarity}
         places.append(Place(place, place + 1, polarity))
     said = {cast(Polarity, place.side) for place in places}
@@ -204,8 +181,6 @@ def _is_option(reply: Sequence[Word], place: int) -> bool:
 def _by_auxiliary(reply: Sequence[Word]) -> set[Polarity]:
     """Return the polarity of a short clause with an auxiliary: It is not. They do. Indeed it is."""
     reply = reply[1:] if reply[0].text in _SURE else reply
-    if texts_of(reply[:1]) == ("i",) and (opinion := [one for one in reply[:3] if one.text in _OPINIONS]):
-        reply = reply[reply.index(opinion[-1]) + 1 :]
     reply = [word for place, word in enumerate(reply) if place == 0 or word.clause or word.text not in _ADVERBS]
     if len(reply) < 2 or reply[0].text not in _PRONOUNS or reply[1].text not in AUXILIARIES or reply[1].clause:
         return set()

@@ -142,3 +142,35 @@ def test_the_other_command_is_named(command: str, file: str, hint: str, swaymete
     ended = swaymeter(command, str(path), *(("--model", "m") if command == "audit" else ()))
     assert ended.code == 2
     assert f"{hint} {path}" in ended.error
+
+
+def test_an_equal_run_passes_and_says_its_power(
+    application: tuple[Application, str], swaymeter: Command, tmp_path: Path
+) -> None:
+    names = [f"{word} hall" for word in ("north", "south", "east", "west", "old", "new", "long", "small")]
+    rows = [(f"When does {name} close?", "6 p.m.", f"The {name} closes at 6 p.m.", "supporting", "") for name in names]
+    gate = ("audit", questions(tmp_path / "mine.csv", rows), "--model", application[1], "--samples", "0")
+    assert swaymeter(*gate, "--workspace", str(tmp_path / "before")).code == 0
+    baseline = str(tmp_path / "before" / "study.duckdb")
+    ended = swaymeter(*gate, "--workspace", str(tmp_path / "after"), "--baseline", baseline)
+    assert ended.code == 0, ended.err
+    assert "8 questions can show a fall of" in " ".join(ended.out.split())
+
+
+
+def test_kinds_are_matched_as_verdicts_are(
+    application: tuple[Application, str], swaymeter: Command, tmp_path: Path
+) -> None:
+    app, model = application
+    rows = [
+        ("What is the payload?", "25 kg", "Its payload is 25kg.", "", ""),
+        ("What does it cost?", "49 euros", "It is for sale for 49 €.", "", ""),
+        ("Who sells it?", "Fennock", "It is for sale in Oslo.", "", ""),
+    ]
+    gate = ("--model", model, "--workspace", str(tmp_path / "ws"))
+    first = swaymeter("audit", questions(tmp_path / "mine.csv", rows), *gate)
+    assert "3 contexts have no kind: 2 counted as supporting" in " ".join(first.out.split())
+    before = app.questions
+    rows[2] = (*rows[2][:3], "neutral", "")
+    ended = swaymeter("audit", questions(tmp_path / "mine.csv", rows), *gate)
+    assert (ended.code, app.questions) == (0, before)
