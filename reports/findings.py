@@ -445,15 +445,24 @@ def _moves_answers(frames: Frames) -> Claim | None:
     effects = frames["passage_effects_in_short"]
     tested = records(effects[effects["p_adjusted"].notna()])
     shown = [row for row in tested if row["verdict"] in ("larger", "smaller")]
-    numbers = [
-        Number(estimate(row, "difference", signed=True), SAID[row["effect"]].format(kind=row["kind"])) for row in shown
-    ]
+    several = len(models(effects)) > 1
+    numbers = []
+    for row in shown:
+        effect, variant = SAID[row["effect"]].format(kind=row["kind"]), Model(row["model"], row["dtype"])
+        label = f"{effect}, {variant}" if several else effect
+        numbers.append(Number(estimate(row, "difference", signed=True), label))
     if numbers:
         return Claim("Among several passages the answer is moved by", tuple(numbers[:MAX_HEADLINE]))
     if not tested:
         return None
     named = ", ".join(MOVES[effect] for effect in dict.fromkeys(row["effect"] for row in tested))
     return Claim(f"Nothing shows that {named} of a passage moves the answer ({plural(len(tested), 'test')})")
+
+
+def _untested_place(frames: Frames) -> str:
+    """Return how the place of passages is tested, if it was not."""
+    untested = not (frames["passage_effects_in_short"]["effect"] == "position").any()
+    return "The place of passages was not tested: --order right_first --order wrong_first tests it." * untested
 
 
 # ---- details ---------------------------------------------------------------------------------------------------------
@@ -641,6 +650,7 @@ FINDINGS: tuple[Finding, ...] = (
     # questions of a user's file
     *(Finding("questions", (share.query, "outcomes"), _on_frames(_share, share), _is_of_user) for share in OWN),
     Finding("questions", ("passage_effects_in_short", "outcomes"), _on_frames(_moves_answers)),
+    Finding("caveats", ("passage_effects_in_short",), _on_frames(_untested_place)),
     # questions of a paper
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _FOLLOWING), _is_of_paper),
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _BY_RULE), _is_of_paper),

@@ -192,6 +192,22 @@ def test_uncertainty_is_told_of_one_model_with_a_correlation(changed: dict[str, 
     assert correlation(row, {**row, "model": "small", "n": 19}) == ""
 
 
+def test_effects_of_several_passages_are_told() -> None:
+    effect = {
+        "model": "m", "dtype": "float32", "effect": "position", "evidence_set": "all", "kind": "supporting",
+        "difference": 0.25, "low": 0.1, "high": 0.4, "unit": "share", "p_adjusted": 0.01, "verdict": "larger",
+    }  # fmt: skip
+    outcomes = pd.DataFrame([{"condition": "mixed"}])
+    (claim,) = questions_of({"passage_effects_in_short": pd.DataFrame([effect]), "outcomes": outcomes})
+    assert claim.line == (
+        "Among several passages the answer is moved by +25.0 points [10.0, 40.0] "
+        "(a supporting passage that stands first, against last)"
+    )
+    of_length = pd.DataFrame([{**effect, "effect": "length", "kind": "both", "verdict": "undecided"}])
+    (claim,) = questions_of({"passage_effects_in_short": of_length, "outcomes": outcomes})
+    assert claim.line == "Nothing shows that the length of a passage moves the answer (1 test)"
+
+
 def test_details_name_each_measure(two: dict[str, pd.DataFrame]) -> None:
     details = {claim.sentence.partition(" over")[0].rstrip(":"): claim for claim in findings(two).details}
     assert {"Mean memorization ratio", "Mean susceptibility", "Mean Fisher susceptibility"} <= details.keys()
