@@ -206,7 +206,7 @@ def test_a_locked_workspace_fails(study: str, tmp_path: Path) -> None:
 
 
 COMPUTING_NOTHING = (
-    "--help", "status {study}", "run {study} --dry-run", "diff a b", "measures", "relations", "sources", "schema"
+    "--help", "status {study}", "run {study} --dry-run", "measures", "relations", "sources", "schema"
 )  # fmt: skip
 IN_ONE_PROCESS = f"""
 import sys
