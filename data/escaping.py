@@ -160,5 +160,34 @@ def csv_cell(text: str, is_read_otherwise: Callable[[str], bool] = is_computed) 
     return f"'{cell}" if is_read_otherwise(cell.lstrip("'")) else cell
 
 
+_CODE = re.compile("_x([0-9A-Fa-f]{4})_")
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_WORDS_OF_NUMBERS = re.compile(
+    rf"(?:[\W\d_]|(?<![^\W\d_])(?:{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|a|p|am|pm|e|t|z)(?![^\W\d_]))*",
+    re.IGNORECASE,
+)
+
+
+def sheet_cell(text: str) -> str:
+    """The text as a cell of a sheet that people edit: formulas, numbers, dates and errors begin with an apostrophe.
+
+    `sheet_text` returns the text again.
+    """
+    return csv_cell(text, _is_converted)
+
+
+def sheet_text(cell: str) -> str:
+    """The text of a cell that `sheet_cell` or a person wrote."""
+    cell = cell[1:] if cell.startswith("'") and _is_converted(cell.lstrip("'")) else cell
+    return _CODE.sub(lambda match: chr(int(match[1], 16)), cell)
+
+
+def _is_converted(text: str) -> bool:
+    """If a spreadsheet program would compute the text, or take it for a number, a date, a truth value or an error."""
+    if is_computed(text) or text.startswith("#") or text.strip().casefold() in ("true", "false"):
+        return True
+    return any(sign.isdigit() for sign in text) and _WORDS_OF_NUMBERS.fullmatch(text) is not None
+
+
 def _code_of(sign: str) -> str:
     return f"_x{ord(sign):04X}_"

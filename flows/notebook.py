@@ -123,7 +123,7 @@ def audit(
         thresholds=bounds,
     )  # fmt: skip
     selected = Study.load(str(study))
-    audits.read_rows(selected.study, bounds, folder)
+    audits.read_rows(selected.study, bounds, folder, selected.plan.judgements)
     return Audit(selected.run(force=force, offline=offline).database, bounds)
 
 

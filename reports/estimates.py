@@ -207,26 +207,31 @@ def limits(unfinished: pd.DataFrame) -> str:
     return empty(unfinished) + cut_off(unfinished) + not_answered(unfinished)
 
 
-def by_hand(judged: pd.DataFrame, verdicts: pd.DataFrame) -> tuple[str, ...]:
-    """What verdicts by hand count for, and the first of those that count for nothing, as sentences; none without any.
+def judged_by_people(judged: pd.DataFrame, judgements: pd.DataFrame) -> tuple[str, ...]:
+    """Return sentences on what judgements of people count for, and on the first that do not count.
 
-    judged: the query answers_judged_by_hand. verdicts: verdicts_to_read.
+    judged: the query answers_judged_by_people. judgements: judgements_to_read.
     """
-    if verdicts.empty:
+    if judgements.empty:
         return ()
     words = [
-        f"{row['by_hand']} of {_greedy(row)} ({percent(row['by_hand'] / row['greedy_answers'])}), of which the rule "
+        f"{row['judged']} of {_greedy(row)} ({percent(row['judged'] / row['greedy_answers'])}), of which the rule "
         f"said something else of {row['changed']}"
         for row in records(judged)
     ]
-    unused = [f"row {row['row']}, {row['unused']}" for row in records(verdicts[verdicts["unused"].notna()])]
+    unused = [
+        f"{row['file']}, row {row['row']}: {row['unused']}"
+        for row in records(judgements[judgements["unused"].notna()])
+    ]
     more = f"; and {len(unused) - FEW_ROWS} more" if len(unused) > FEW_ROWS else ""
-    left = f"Verdicts by hand that count for no answer: {'; '.join(unused[:FEW_ROWS])}{more}." if unused else ""
-    return tuple(filter(None, (f"Judged by hand: {'; '.join(words) or 'no greedy answer'}.", left)))
+    has_verdicts = (judgements["field"] == "verdict").any()
+    counts = f"Judged by people: {'; '.join(words) or 'no greedy answer'}." if has_verdicts else ""
+    left = f"Judgements that do not count: {'; '.join(unused[:FEW_ROWS])}{more}." if unused else ""
+    return tuple(filter(None, (counts, left)))
 
 
 FEW_ROWS = 5
-"""As many verdicts that count for nothing are named."""
+"""Judgements that do not count and are named."""
 
 
 def stating_neither(answers: pd.DataFrame) -> str:

@@ -24,8 +24,8 @@ from swaymeter.reports.estimates import (
     FEWEST_FOR_R,
     MISSING,
     MOST_NAMED,
-    by_hand,
     estimate,
+    judged_by_people,
     plural,
     served,
 )
@@ -682,8 +682,8 @@ FINDINGS: tuple[Finding, ...] = (
     Finding("caveats", ("greedy_answers_of_neither",), _on_frames(_neither)),
     Finding("caveats", ("silent_replies", *of_judges.QUERIES), _on_frames(_undecided)),
     Finding("caveats", of_judges.QUERIES, _on_frames(of_judges.sentences), _always),
-    Finding("caveats", ("verdicts_to_read", "answers_judged_by_hand"), lambda evidence: " ".join(
-        by_hand(evidence.frames["answers_judged_by_hand"], evidence.frames["verdicts_to_read"]))),
+    Finding("caveats", ("judgements_to_read", "answers_judged_by_people"), lambda evidence: " ".join(
+        judged_by_people(evidence.frames["answers_judged_by_people"], evidence.frames["judgements_to_read"]))),
     Finding("caveats", ("served_models",), lambda evidence: served(evidence.frames["served_models"])),
 )  # fmt: skip
 """Every finding, in the order of the page."""

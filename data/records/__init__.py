@@ -20,15 +20,12 @@ from swaymeter.data.records.passages import OWN_KINDS, OwnKind, Passage
 from swaymeter.data.records.prompts import CONTEXT_KINDS, Context, ContextKind, Query, QueryType, is_relevant
 from swaymeter.data.records.questions import (
     ALONE,
-    ANNOTATION_CHOICES,
     CONDITIONS,
     CONFLICTING,
     OWN_CONDITIONS,
     PARTITIONS,
     SLOT,
     SUPPORTING,
-    Annotation,
-    AnnotationChoice,
     Condition,
     Partition,
     Question,
@@ -39,8 +36,8 @@ from swaymeter.data.records.row import CORPUS, NO_RELATIONS, RelationName, Wikid
 from swaymeter.data.records.score import Run
 
 __all__ = [
-    "ALONE", "ANNOTATION_CHOICES", "CONDITIONS", "CONFLICTING", "CONTEXT_KINDS", "CORPUS", "NO_RELATIONS",
-    "OWN_CONDITIONS", "OWN_KINDS", "PARTITIONS", "SLOT", "SUPPORTING", "Annotation", "AnnotationChoice", "Condition",
+    "ALONE", "CONDITIONS", "CONFLICTING", "CONTEXT_KINDS", "CORPUS", "NO_RELATIONS",
+    "OWN_CONDITIONS", "OWN_KINDS", "PARTITIONS", "SLOT", "SUPPORTING", "Condition",
     "Context", "ContextKind", "CountedPair", "Dispute", "Fact", "Frequency", "InventedName", "OwnKind", "Page",
     "Partition", "Passage", "Query", "QueryType", "Question", "QuestionContext", "Rejected", "RelationName", "Run",
     "Shard", "ShardCount", "Triple", "WikidataId", "as_row", "both_contexts", "identity", "is_relevant", "of_row",

@@ -1,4 +1,4 @@
-"""Rows of questions, each with its contexts and their passages, and what annotators say of them."""
+"""Rows of questions, each with its contexts and their passages."""
 
 import builtins
 from collections.abc import Iterable
@@ -18,8 +18,6 @@ Condition = Literal[
 """What stands before a question: nothing, one of DynamicQA's two contexts, or a context of one's own by its kind; mixed
 has passages that support the right answer and others that conflict with it."""
 
-AnnotationChoice = Literal["accept", "change", "discard", "misinformation", "incomplete"]
-
 PARTITIONS: tuple[Partition, ...] = ("static", "temporal", "disputable")
 OWN_CONDITIONS: tuple[Condition, ...] = ("supporting", "conflicting", "mixed", "irrelevant", "neutral", "unknown")
 """The conditions of one's own questions with a context."""
@@ -31,7 +29,6 @@ SUPPORTING: frozenset[Condition] = frozenset({"original", "supporting"})
 CONFLICTING: frozenset[Condition] = frozenset({"counter_memory", "conflicting"})
 """The conditions whose context states another answer, and not the original one."""
 
-ANNOTATION_CHOICES: tuple[AnnotationChoice, ...] = ("accept", "change", "discard", "misinformation", "incomplete")
 SLOT = "[ENTITY]"
 
 
@@ -194,23 +191,3 @@ def both_contexts(
     texts = {"original": (original, tuple(dict.fromkeys(forms))), "counter_memory": (counter_memory, (replacement,))}
     first, second = (QuestionContext(of, of, (Passage(text),), stated) for of, (text, stated) in texts.items())  # type: ignore[arg-type]
     return first, second
-
-
-@table("annotations", "what an annotator says of a question")
-class Annotation:
-    """What an annotator says of a question; the four texts are those of a change, None where a text is to stay.
-
-    A question that is built anew with other texts is annotated anew.
-    """
-
-    question_id: Annotated[str, Meaning("the question's id")]
-    texts: Annotated[str, Meaning("the digest of the context, the question and the answers that were shown")]
-    annotator: Annotated[str, Meaning("who says so")]
-    choice: Annotated[AnnotationChoice, Meaning("accept, change, discard, misinformation or incomplete")]
-    question: Annotated[str | None, Meaning("the changed question; NULL where it stays")]
-    object: Annotated[str | None, Meaning("the changed original answer; NULL where it stays")]
-    replacement: Annotated[str | None, Meaning("the changed counter-memory answer; NULL where it stays")]
-    context: Annotated[str | None, Meaning("the changed context; NULL where it stays")]
-    note: Annotated[str | None, Meaning("what the annotator adds")]
-    file: Annotated[str, Meaning("the spreadsheet it was read from", counts=False)]
-    imported_at: Annotated[str, Meaning("when it was read (UTC, ISO 8601)", counts=False)]

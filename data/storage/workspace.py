@@ -3,7 +3,6 @@
     facts/<table>-<subject>-<key>-<digest>.parquet         what a source holds of a relation, a class or a page
     prompts/<relation>/<table>-<key>-<digest>.parquet      queries and contexts, or questions, built from the facts
     scores/<relation>/<model>/<measure>-....parquet        scores; unfinished in parts, <measure>.part-<n>-...
-    annotations/<annotator>-....parquet                    what an annotator decided on questions, a file an import
     corpus/<table>-....parquet                             names to count in a corpus, and their counts, by file of it
     reliability/<relation>/<model>/....parquet             how far scores vary between seeds
     history/numbers-<run>-....parquet, items-....          what each completed run was, kept for good
@@ -124,10 +123,6 @@ class Workspace:
     def report_artifact(self, made_from: Mapping[str, Any]) -> FilesArtifact:
         """The report with its manifest."""
         return FilesArtifact(self.report / "manifest.json", made_from)
-
-    def annotation_files(self) -> list[Path]:
-        """The file of every import of annotations: people's work, which no step can make again."""
-        return sorted((self.root / "annotations").glob("*.parquet"))
 
     @contextmanager
     def lock(self, waiting: Callable[[str], object] | None = None) -> Iterator[dict[Any, Any]]:

@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import Any
 
+from swaymeter.data.digests import content_key
 from swaymeter.data.errors import ScoreError, SwaymeterError, UnknownName, UsageError
+from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.records.table import Table
-from swaymeter.data.records.tables import HISTORY, RECORD_TABLES, RUNS, VARIANTS, VERDICTS_BY_HAND
-from swaymeter.data.records.verdicts import VerdictByHand
+from swaymeter.data.records.tables import HISTORY, JUDGEMENTS, RECORD_TABLES, RUNS, VARIANTS
 from swaymeter.data.storage.artifact import Check, TableArtifact, write_manifest
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import queries_digest
@@ -23,7 +24,6 @@ from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.history import Completion, keep_history
 from swaymeter.flows.stages.plan import Plan
-from swaymeter.tasks.contexts.annotation.judging import imported
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.statistics import STATISTICS, statistics_of
 from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
@@ -41,14 +41,12 @@ class Aggregation:
     Attributes:
         completion: Settings of the run's snapshot; its seed is that of statistics, too.
         classes: Entropy classes of the study.
-        annotations: Imports of annotations.
-        verdicts: Verdicts of persons.
+        judgements: Judgements of people.
     """
 
     completion: Completion = field(default_factory=Completion)
     classes: EntropyClasses = field(default_factory=EntropyClasses)
-    annotations: tuple[TableArtifact, ...] = ()
-    verdicts: tuple[VerdictByHand, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
 
 
 def schema() -> tuple[Table, ...]:
@@ -67,8 +65,7 @@ def make_database(step: Step, run: Run) -> None:
 
     artifact: Any = step.outputs["files"]
     aggregation: Aggregation = step.arguments
-    imports = {annotation.key: (annotation, annotation.check()) for annotation in aggregation.annotations}
-    tables = [*step.tables_read, *(annotation for annotation in imports.values() if annotation[1].state == "done")]
+    tables = [*step.tables_read]
 
     def derive(building: Building) -> None:
         compute_statistics(building, aggregation)
@@ -78,7 +75,7 @@ def make_database(step: Step, run: Run) -> None:
     computed = {
         VARIANTS: aggregation.completion.variants,
         RUNS: runs,
-        VERDICTS_BY_HAND: [asdict(verdict) for verdict in aggregation.verdicts],
+        JUDGEMENTS: [asdict(judgement) for judgement in aggregation.judgements],
     }
     build(path, artifact.key, schema(), files_of(tables), computed=computed, derive=derive)
     write_manifest(artifact.manifest, artifact.key, [path])
@@ -165,7 +162,6 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
     rest = [*fetched.facts.values(), *fetched.names.values(), *_made_from(graph, fetched, built)]
     loaded = _by_role([*prompts, *scores, *rest])
-    annotations = _annotations(graph) if study.questions is not None else ()
     variants = {
         variant.key: {
             "variant": variant.key, "model": variant.name, "dtype": variant.dtype, "label": variant.label,
@@ -189,11 +185,10 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
             "seed": study.seed,
             "statistics": statistics,
             "is_complete": is_complete,
-            "annotations": [annotation.check().digest for annotation in annotations],
             "variants": [*variants.values()],
-            "verdicts": [asdict(verdict) for verdict in plan.verdicts],
+            "judgements": content_key({"judgements": [asdict(row) for row in plan.judgements]}),
         },
-        arguments=Aggregation(completion, study.entropy_classes, annotations, plan.verdicts), after=list(graph),
+        arguments=Aggregation(completion, study.entropy_classes, plan.judgements), after=list(graph),
     )  # fmt: skip
 
 
@@ -232,14 +227,3 @@ def _made_from(graph: Graph, fetched: Fetched, built: Built) -> list[Reference]:
         if node.id.stage in ("fetch", "build"):
             references += [Reference(node, role) for role in LOADED if role in node.checks]
     return references
-
-
-def _annotations(graph: Graph) -> tuple[TableArtifact, ...]:
-    """The imports of annotations that can be read; what cannot be is named by the step that needs it."""
-    imports = []
-    for file in graph.workspace.annotation_files():
-        try:
-            imports.append(imported(file))
-        except SwaymeterError:
-            continue
-    return tuple(imports)

@@ -1,27 +1,27 @@
 """The steps that build prompts: queries and contexts from facts, questions from candidates."""
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from swaymeter.data.dataset.dataset import with_current_counts
-from swaymeter.data.errors import InputError, SwaymeterError
-from swaymeter.data.records import Annotation, Dispute, Fact, Partition, Question, RelationName, as_row, of_row
+from swaymeter.data.digests import content_key
+from swaymeter.data.errors import InputError, first_names
+from swaymeter.data.records import Dispute, Fact, Partition, Question, RelationName, as_row, of_row
 from swaymeter.data.records.tables import CONTEXTS, DISPUTES, QUERIES, QUESTIONS, REJECTED
 from swaymeter.data.sources.registry import QUESTION_SOURCES
 from swaymeter.data.sources.slots import with_flags_across
 from swaymeter.data.sources.source import QuestionsOptions
-from swaymeter.data.storage.artifact import TableArtifact
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.step import Output, Run, Step, StepKind
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan
-from swaymeter.flows.study.study import Study
-from swaymeter.tasks.contexts.annotation.judging import decide, imported
+from swaymeter.tasks.contexts.judgements import decide, opinions, with_kinds
 from swaymeter.tasks.contexts.questions import choose_questions
 from swaymeter.tasks.contexts.sentences import (
     choose_entities,
@@ -33,6 +33,10 @@ from swaymeter.tasks.contexts.sentences import (
     write_queries,
 )
 
+log = logging.getLogger(__name__)
+
+NAMED = 20
+"""Judgements that a warning names."""
 AT_ONCE = 16
 """Questions whose contexts are in memory together: each may have many, of many passages."""
 
@@ -60,16 +64,21 @@ def build_prompts(step: Step, run: Run) -> None:
 
 def choose(step: Step, run: Run) -> None:
     """Chooses the questions of a partition among the candidates that are there; InputError where none can be asked."""
-    study, annotations = step.arguments
+    study, judgements = step.arguments
     partition: Any = step.id.subject
     several = QUESTION_SOURCES[study.questions.source].in_several_steps
     candidates = candidates_of(step.inputs.values(), partition, several=several)
+    candidates, problems = with_kinds(candidates, judgements)
     asked = study.questions.askable(candidates)
     candidates, rejected = list(asked.questions), list(asked.rejected)
     if study.questions.annotated:
-        rows = [of_row(Annotation, row) for file in annotations for row in file.read().to_pylist()]
-        decided = decide(candidates, sorted(rows, key=lambda row: row.imported_at))
+        said = opinions(candidates, judgements)
+        decided = decide(candidates, said)
         candidates, rejected = decided.questions, [*rejected, *decided.rejected]
+        problems += said.problems
+    if problems:
+        named = first_names(problems, NAMED, separator="; ")
+        log.warning("partition %s: judgements that do not count: %s", partition, named)
     if not candidates:
         counts = Counter(candidate.reason for candidate in rejected).most_common(5)
         reasons = ", ".join(f"{count} {reason}" for reason, count in counts) or "no candidate was found"
@@ -156,7 +165,7 @@ class Built:
 def build(graph: Graph, plan: Plan, fetched: Fetched) -> Built:
     """Adds the steps that build the prompts of what was fetched."""
     built = {name: prompts_of(graph, plan, fetched, name) for name in fetched.facts}
-    chosen = {name: _choose(graph, plan.study, fetched, name) for name in fetched.candidates}
+    chosen = {name: _choose(graph, plan, fetched, name) for name in fetched.candidates}
     by_relation: dict[str, dict[str, Reference]] = {}
     for partition, node in chosen.items():
         reference = node.output("questions")
@@ -221,33 +230,29 @@ def part_of(seed: int | None) -> str:
     return "" if seed is None else f"seed {seed}"
 
 
-def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) -> Node:
+def _choose(graph: Graph, plan: Plan, fetched: Fetched, partition: Partition) -> Node:
+    study = plan.study
     assert study.questions is not None
     kind, identity = CHOOSE_QUESTIONS, CHOOSE_QUESTIONS.id(partition)
     candidates, lacking = fetched.candidates[partition], fetched.lacking.get(partition, [])
     unusable = next(iter([candidate.node for candidate in candidates if not candidate.is_usable] + lacking), None)
     if not any(candidate.is_usable for candidate in candidates) and unusable is not None:
         return graph.wait(kind, identity, unusable, after=[*(candidate.node for candidate in candidates), *lacking])
-    annotations: list[TableArtifact] = []
-    try:
-        if study.questions.annotated:
-            annotations = [imported(file) for file in graph.workspace.annotation_files()]
-    except SwaymeterError as error:
-        return graph.refuse(kind, identity, error, inputs=[candidate.node for candidate in candidates])
+    judgements = tuple(judgement for judgement in plan.judgements if judgement.field != "verdict")
     outputs = {
         "questions": Output(QUESTIONS, ("prompts", partition), "chosen-questions"),
         "rejected": Output(REJECTED, ("prompts", partition), "rejected-questions"),
     }
     parameters = {
         "per_partition": study.questions.per_partition, "seed": study.seed, "annotated": study.questions.annotated,
-        "annotations": [annotation.check().digest for annotation in annotations], **study.questions.of_drawn,
+        "judgements": content_key({"judgements": [asdict(row) for row in judgements]}), **study.questions.of_drawn,
     }  # fmt: skip
     roles = {
         f"{candidate.role} {candidate.node.id.subject} {candidate.node.id.part}": candidate.with_all_columns()
         for candidate in candidates
     }
     return graph.add(
-        kind, identity, outputs, optional=roles, parameters=parameters, arguments=(study, tuple(annotations)),
+        kind, identity, outputs, optional=roles, parameters=parameters, arguments=(study, judgements),
         after=lacking,
     )  # fmt: skip
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from swaymeter.data.catalog import AnswerPrompts, Relation
 from swaymeter.data.errors import InputError, SwaymeterError, UsageError
+from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.records.replies import Replies, replies_digest
-from swaymeter.data.records.verdicts import VerdictByHand
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.facts import ContextRow, rows_by_relation
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
@@ -114,8 +114,8 @@ class Plan:
     """A study on this machine, in a workspace.
 
     access: how services are named, without a network. parameters: of each measure, by name. passes: of its measures.
-    declarations: what a measure's numbers depend on, or why that is not known. relations: of its facts. verdicts: by
-    hand, in place of the rule's.
+    declarations: what a measure's numbers depend on, or why that is not known. relations: of its facts. judgements: of
+    people.
     """
 
     study: Study
@@ -126,7 +126,7 @@ class Plan:
     declarations: Mapping[str, Mapping[str, Any] | SwaymeterError]
     variants: tuple[Variant, ...]
     relations: Mapping[str, PlannedRelation]
-    verdicts: tuple[VerdictByHand, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
 
     def variant(self, step: StepId) -> Variant:
         """That which a step is about."""
@@ -164,7 +164,7 @@ def plan_of(study: Study, workspace: Workspace) -> Plan:
         {name: _or_refusal(declaration, name, parameters) for name in parameters},
         tuple(_variants(study, grouped, parameters)),
         {relation: _relation(study, relation) for relation in facts.relations} if facts else {},
-        _verdicts(study),
+        judgements_of(study),
     )
 
 
@@ -176,16 +176,20 @@ def access_for(study: Study, step: Step, run: Run) -> Access:
     )  # fmt: skip
 
 
-def _verdicts(study: Study) -> tuple[VerdictByHand, ...]:
-    """The verdicts by hand; UsageError where a row of their file is not possible."""
-    if study.verdicts is None:
+def judgements_of(study: Study) -> tuple[Judgement, ...]:
+    """Return the judgements of people; UsageError if a file cannot be read."""
+    if not study.judgements:
         return ()
-    from swaymeter.tasks.contexts.annotation.verdicts import read_verdicts  # imports openpyxl
+    from swaymeter.data.sources.judgements import read_judgements  # imports pandas
 
     try:
-        return read_verdicts(Path(study.verdicts))
+        judgements = read_judgements(map(Path, study.judgements))
     except InputError as error:
-        raise UsageError(f"verdicts: {error}") from None
+        raise UsageError(f"judgements: {error}") from None
+    verdict = next((judgement for judgement in judgements if judgement.field == "verdict"), None)
+    if verdict and "whose_answer" not in study.requested():
+        raise UsageError(f"judgements: {verdict.place} is a verdict; name whose_answer under `measures`, too")
+    return judgements
 
 
 def workspace_of(study: Study, folder: str | None = None) -> Workspace:

@@ -373,9 +373,10 @@ def _compared(
 def decisions(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference]) -> list[Reference]:
     """Add the steps that put verdicts of a judge and of people in place of the rule's, if there are any."""
     own = [reference for reference in scores if reference.role in ("answers", "whose_answer", "judged_answers")]
-    if not plan.verdicts and all(reference.role != "judged_answers" for reference in own):
+    verdicts = tuple(row for row in plan.judgements if row.field == "verdict" and row.problem is None)
+    if not verdicts and all(reference.role != "judged_answers" for reference in own):
         return []
-    digest = content_key({"verdicts": [asdict(verdict) for verdict in plan.verdicts]})
+    digest = content_key({"verdicts": [asdict(verdict) for verdict in verdicts]})
     decided = []
     for relation, questions in built.questions.items():
         of_relation = [reference for reference in own if reference.node.id.subject == relation]
@@ -383,7 +384,7 @@ def decisions(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference
         node = graph.add(
             DECIDE_ANSWERS, DECIDE_ANSWERS.id(relation), outputs, inputs={"questions": questions},
             optional={f"{reference.role} {reference.node.id}": reference for reference in of_relation},
-            parameters={"verdicts": digest}, arguments=plan.verdicts,
+            parameters={"verdicts": digest}, arguments=verdicts,
         )  # fmt: skip
         decided.append(node.output("decided_answers"))
     return decided

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import UsageError
@@ -43,6 +43,10 @@ def _bounds(bounds: dict[str, str]) -> dict[str, str]:
         except UsageError as error:
             raise ValueError(str(error)) from None
     return bounds
+
+
+def _listed(files: Any) -> Any:
+    return (files,) if isinstance(files, str) else files or ()
 
 
 class Study(Options):
@@ -94,8 +98,9 @@ class Study(Options):
     """Where the models are asked."""
     measures: Measures
     """The measures with their parameters, such as `persuasion: {}`; or a list of names."""
-    verdicts: NamedPath | None = None
-    """A file of verdicts by hand, .csv or .xlsx, which count in place of the rule's (docs/annotation.md)."""
+    judgements: Annotated[tuple[NamedPath, ...], BeforeValidator(_listed)] = ()
+    """A file of people's judgements, .csv or .xlsx, or several: verdicts on replies, kinds of contexts, and choices and
+    corrections of questions (docs/judgements.md)."""
     entropy_classes: EntropyClasses = EntropyClasses()
     """Classes of semantic entropy, which questions and their words are counted by."""
 
@@ -144,9 +149,6 @@ class Study(Options):
             if model.label and called[model.label] > 1:
                 raise refused([Problem(("models", place, "label"), "another model is called so; write another label")])
         self._refuse_for_texts()
-        if self.verdicts and "whose_answer" not in self.requested():
-            wrong = "takes the place of what whose_answer says; name it under `measures`, or leave this out"
-            raise refused([Problem(("verdicts",), wrong)])
         for name, measure in self.requested().items():
             if measure.about != "questions" and (self.facts is None or not self.facts.relations):
                 raise refused([Problem(("measures", name), "needs facts; name relations under `facts`")])

@@ -13,19 +13,19 @@ from markupsafe import Markup
 from swaymeter.data.digests import integrity
 from swaymeter.data.records.findings import StudyCard
 from swaymeter.reports.answers.blocks import blocks, options
-from swaymeter.reports.estimates import by_hand, limits, thinking
+from swaymeter.reports.estimates import judged_by_people, limits, thinking
 from swaymeter.reports.page import linked
 from swaymeter.reports.page.shell import asset, written
 
 FILE = "answers.html"
 ANSWERS_QUERIES = (
     "answers_to_read", "questions_to_read", "contexts_to_read", "answers_of_questions", "unfinished_greedy_answers",
-    "judged_greedy_answers", "answers_judged_by_hand", "verdicts_to_read",
+    "judged_greedy_answers", "answers_judged_by_people", "judgements_to_read",
     "changes_since_last_run",
 )  # fmt: skip
 SCRIPTS = (
     "element.js", "search.js", "data.js", "choices.js", "state.js", "list.js", "window.js", "question.js", "keys.js",
-    "save.js", "verdicts.js", "answers.js",
+    "save.js", "judgements.js", "answers.js",
 )  # fmt: skip
 GROUP_HUES = (
     "#2f70ca", "#c8432f", "#208149", "#9157bb", "#a0631c", "#c4398a", "#147c8d", "#727519", "#687184", "#6c63cb",
@@ -45,6 +45,7 @@ def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
         __name__, "answers.html", css, {"linked": linked}, card=card, options=known,
         questions=len(frames["questions_to_read"]), blocks=blocks(frames), script=Markup(script),
         limits=thinking(frames["unfinished_greedy_answers"]) + limits(frames["unfinished_greedy_answers"]),
-        by_hand=by_hand(frames["answers_judged_by_hand"], frames["verdicts_to_read"]), script_hash=integrity(script),
+        by_people=judged_by_people(frames["answers_judged_by_people"], frames["judgements_to_read"]),
+        script_hash=integrity(script),
     ).dump(str(folder / FILE), encoding="utf-8")  # fmt: skip
     return FILE

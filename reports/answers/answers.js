@@ -120,9 +120,9 @@ function start() {
   }
   whenever("clear", "click", showAll);
   whenever("save-csv", "click", () => save("csv"));
-  whenever("save-verdicts", "click", saveVerdicts);
-  whenever("discard-verdicts", "click", discardVerdicts);
-  showHand();
+  whenever("save-judgements", "click", saveJudgements);
+  whenever("discard-judgements", "click", discardJudgements);
+  showJudgements();
   whenever("save-jsonl", "click", () => save("jsonl"));
   document.addEventListener("keydown", onKey);
   feed.addEventListener("focusin", ({target}) => keepPlace(target.closest("article")));

@@ -52,8 +52,8 @@ _LETTERS = ("verdict", "outcome")
 """Scores that are words: a column of scores-M has their first letters, and - where there is none."""
 _ORDER: Mapping[str, int] = {condition: at for at, condition in enumerate(CONDITIONS)}
 
-_BY_HAND = ("question", "context", "model", "sample", "answer", "verdict", "who", "why")
-"""The columns of a file of verdicts by hand."""
+_JUDGEMENT = ("question_id", "context_id", "field", "judged", "value", "annotator", "note", "variant", "sample")
+"""Columns of a file of judgements."""
 
 Block = tuple[str, Markup]
 """A data block of the page: the id of its element, and its JSON."""
@@ -90,8 +90,8 @@ def blocks(frames: Frames) -> Iterator[Block]:
     contexts = defaultdict(list, _contexts_of(frames["contexts_to_read"]))
     sides = {"supporting": SUPPORTING, "conflicting": {*CONFLICTING, "mixed"}}
     kinds = {side: [name for name in known["conditions"] if name in of] for side, of in sides.items()}
-    known["verdicts"] = [
-        {name: row[name] for name in _BY_HAND} for row in records(frames["verdicts_to_read"])
+    known["judgements"] = [
+        {name: row[name] for name in _JUDGEMENT} for row in records(frames["judgements_to_read"])
     ]
     yield "index", sealed({**known, **choices, **kinds, "shard": SHARD, **_listed(questions, contexts)})
     yield from _shards("texts", [_texts(row, contexts[row["question_id"]]) for row in questions])

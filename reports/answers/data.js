@@ -51,13 +51,14 @@ function rowOfOther(row, model) {
 function caseOfRow(row, at) {
   const word = (name) => NAMES[name][row[name]?.[at]] ?? "";
   const judged = row.judged?.[at] ?? "-";
+  const judgement = judgementOf(row.question.question_id, row.question.cases[at].id, row.greedy?.[at]);
   return {
     text: row.greedy?.[at] ?? null,
     ended: row.ended?.[at] ?? "-",
-    verdict: handOf(row.question.question_id, row.question.cases[at].id, row.greedy?.[at])?.verdict ?? word("verdict"),
+    verdict: judgement?.value ?? word("verdict"),
     by: row.by?.[at] ?? "",
     before: row.before?.[at] ?? null,
-    isNew: Boolean(handOf(row.question.question_id, row.question.cases[at].id, row.greedy?.[at])),
+    isNew: Boolean(judgement),
     outcome: word("outcome"),
     judged: NAMES.verdict[judged.toLowerCase()] ?? "",
     differs: judged !== judged.toLowerCase(),

@@ -109,7 +109,7 @@ function saidIn(question, known, texts, at) {
     ...(known.ended in ENDED ? [element("span", {class: "unfinished"}, ENDED[known.ended])] : []),
     ...(known.text?.trim() || known.ended === "l" ? [] : [element("em", {}, "empty")]),
     verdictOf(known, question.cases[at].condition),
-    ...(known.isNew ? ["by hand, not in the study yet"] : known.by ? [["by ", foreign(known.by)]] : []),
+    ...(known.isNew ? ["your judgement, not in the study yet"] : known.by ? [["by ", foreign(known.by)]] : []),
     ...(known.differs ? [element("span", {class: "differs"}, `≠ judge: ${stating(known.judged, question.cases[at].condition)}`)] : []),
     ...(known.outcome && known.outcome !== "other" ? [outcomeOf(known.outcome)] : []),
     ...(known.persuasion === null ? [] : [`persuasion ${nats(known.persuasion)}`]),

@@ -11,12 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from swaymeter.data.records import ALONE, CONFLICTING, SUPPORTING, Question, QuestionContext
-from swaymeter.data.records.verdicts import VerdictByHand, same_words
+from swaymeter.data.records.judgements import Judgement, same_words
 from swaymeter.tasks.measures.measure import Row
 from swaymeter.tasks.measures.whose_answer import decision_on
 from swaymeter.tasks.scoring.followed import TAKES_CONTEXT, DecidedBy, Decision, Verdict, outcome
 
 _KEY = ("model", "dtype", "relation", "question_id", "context_id", "sample")
+
+
+_NOBODY = {"decider": None, "judgement": None}
 
 
 class _Decided(NamedTuple):
@@ -26,13 +29,13 @@ class _Decided(NamedTuple):
         verdict: The verdict.
         decided_by: person or judge.
         decider: The name of the person or of the judge.
-        row: The row of a person's file; None for a judge.
+        judgement: The number of a person's judgement; None for a judge.
     """
 
     verdict: Verdict
     decided_by: DecidedBy
     decider: str
-    row: int | None = None
+    judgement: int | None = None
 
 
 def decided(
@@ -40,7 +43,7 @@ def decided(
     answers: Iterable[Row],
     stated: Iterable[Row],
     judged: Iterable[Row] = (),
-    verdicts: Sequence[VerdictByHand] = (),
+    verdicts: Sequence[Judgement] = (),
 ) -> Iterator[Row]:
     """Yield the answers that a person or a judge decides, or whose outcome follows from one; rows of decided_answers.
 
@@ -51,34 +54,34 @@ def decided(
         judged: The judge's verdicts, rows of judged_answers.
         verdicts: People's verdicts, on any questions.
     """
-    by_hand = _by_question(questions, verdicts)
+    by_question = _by_question(questions, verdicts)
     rules = {tuple(row[name] for name in _KEY): row for row in stated}
     judges = {
         tuple(row[name] for name in _KEY): _Decided(row["verdict"], "judge", row["judge"])
         for row in judged
         if row["verdict"] and row["rule"] is None
     }
-    concerned = {*by_hand, *(key[_KEY.index("question_id")] for key in judges)}
+    concerned = {*by_question, *(key[_KEY.index("question_id")] for key in judges)}
     given: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in answers:
         if row["question_id"] in concerned:
             given[row["model"], row["dtype"], row["question_id"]].append(row)
     by_id = {question.question_id: question for question in questions}
     for (_, _, name), rows in given.items():
-        yield from _of_question(by_id[name], rows, rules, judges, by_hand.get(name, ()))
+        yield from _of_question(by_id[name], rows, rules, judges, by_question.get(name, ()))
 
 
 def _by_question(
-    questions: Sequence[Question], verdicts: Sequence[VerdictByHand]
-) -> Mapping[str, Sequence[VerdictByHand]]:
+    questions: Sequence[Question], verdicts: Sequence[Judgement]
+) -> Mapping[str, Sequence[Judgement]]:
     """The verdicts on each question by its id, those that name a model or a sample first."""
     by_name: dict[str, list[str]] = defaultdict(list)
     for question in questions:
         by_name[question.question].append(question.question_id)
-    by_id: dict[str, list[VerdictByHand]] = defaultdict(list)
+    by_id: dict[str, list[Judgement]] = defaultdict(list)
     ids = {question.question_id for question in questions}
-    for verdict in sorted(verdicts, key=lambda one: (one.sample == "", one.model == "")):
-        for name in [verdict.question] if verdict.question in ids else by_name[verdict.question]:
+    for verdict in sorted(verdicts, key=lambda one: (one.sample == "", one.variant == "")):
+        for name in [verdict.question_id] if verdict.question_id in ids else by_name[verdict.question_id]:
             by_id[name].append(verdict)
     return by_id
 
@@ -88,15 +91,15 @@ def _of_question(
     rows: Sequence[Row],
     rules: Mapping[tuple[object, ...], Row],
     judges: Mapping[tuple[object, ...], _Decided],
-    verdicts: Sequence[VerdictByHand],
+    verdicts: Sequence[Judgement],
 ) -> Iterator[Row]:
     """The decided answers of one model to a question."""
     cases = {case.context_id: case for case in question.cases}
 
     def decision(row: Row) -> _Decided | None:
-        hand, case = _by_hand(row, verdicts), cases.get(row["context_id"])
+        hand, case = _judgement_of(row, verdicts), cases.get(row["context_id"])
         if hand and case:
-            return _Decided(_with_context(hand, case), "person", hand.who, hand.row)
+            return _Decided(_with_context(hand, case), "person", hand.annotator, hand.number)
         return judges.get(tuple(row[name] for name in _KEY))
 
     greedy = next((row for row in rows if row["context_id"] == ALONE.context_id and row["sample"] is None), None)
@@ -115,22 +118,22 @@ def _of_question(
             continue
         columns: dict[str, Any] = (
             {**one._asdict(), "reason": None} if one
-            else {**{name: rule[name] for name in ("verdict", "decided_by", "reason")}, "decider": None, "row": None}
+            else {**{name: rule[name] for name in ("verdict", "decided_by", "reason")}, **_NOBODY}
         )  # fmt: skip
         yield {**{name: row[name] for name in _KEY}, **columns, "outcome": moved}
 
 
-def _by_hand(row: Row, verdicts: Sequence[VerdictByHand]) -> VerdictByHand | None:
+def _judgement_of(row: Row, verdicts: Sequence[Judgement]) -> Judgement | None:
     """The person's verdict on an answer; None if there is none."""
     sample = "greedy" if row["sample"] is None else str(row["sample"])
     names = {"", row["model"], f"{row['model']} ({row['dtype']})"}
     of_words = (
         one
         for one in verdicts
-        if one.context == row["context_id"] and one.model in names and one.sample in ("", sample)
+        if one.context_id == row["context_id"] and one.variant in names and one.sample in ("", sample)
     )
     words = same_words(row["text"])
-    return next((one for one in of_words if same_words(one.answer) == words), None)
+    return next((one for one in of_words if same_words(one.judged) == words), None)
 
 
 def _alone_in(question: Question, case: QuestionContext, alone: _Decided, rule: Decision) -> Verdict:
@@ -145,7 +148,7 @@ def _alone_in(question: Question, case: QuestionContext, alone: _Decided, rule: 
     return alone.verdict if conflicting == [case] else rule.verdict
 
 
-def _with_context(hand: VerdictByHand, case: QuestionContext) -> Verdict:
+def _with_context(hand: Judgement, case: QuestionContext) -> Verdict:
     """A person's verdict as the rule would say it: with a supporting context the original answer is the context's."""
-    verdict: Verdict = hand.verdict  # type: ignore[assignment]  # checked where the file is read
+    verdict: Verdict = hand.value  # type: ignore[assignment]  # checked where the file is read
     return "context" if case.condition in SUPPORTING and verdict in ("original", "both") else verdict

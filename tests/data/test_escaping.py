@@ -6,13 +6,25 @@ import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
+from time import perf_counter
 from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from swaymeter.data.escaping import csv_cell, html, json_text, latex, looks_like_formula, markdown, terminal, xml
+from swaymeter.data.escaping import (
+    csv_cell,
+    html,
+    json_text,
+    latex,
+    looks_like_formula,
+    markdown,
+    sheet_cell,
+    sheet_text,
+    terminal,
+    xml,
+)
 
 ACTS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 WRITTEN = (
@@ -116,3 +128,57 @@ def test_no_text_is_a_command_of_latex(text: str) -> None:
 
 def test_markup_is_not_escaped_again() -> None:
     assert html(Markup("<b>a</b>")) == "<b>a</b>"
+
+
+ANY = [
+    "", "Oslo", "=1+1", "-5", "+47 22", "@SUM(1)", "\t=1", " =1", '"=1', "\u202e=1", "＝1+1", "1914", "1/2", "3 pm",
+    "12 March 2020", "May 5", "TRUE", "false", "#N/A", "5E3", "€5", "'s-Hertogenbosch", "'68 Comeback", "'=1", "''1",
+    "'", "''", "a; =cmd|' /C calc'!A0", "x\n- item", "x\n", "\x07bell", "a\rb", "a\r\nb", "_x0041_", "_x005F_x0041_",
+    "\ufffe", "[ENTITY] {0} {entity}", "<b>", '"', "שלום", "👩‍🚀", "../../etc/passwd", "\x00", "e", "May",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ANY)
+def test_a_cell_is_harmless_and_read_back(text: str) -> None:
+    assert sheet_text(sheet_cell(text)) == text
+    assert not looks_like_formula(sheet_cell(text).lstrip("'")) or sheet_cell(text).startswith("'")
+    assert sheet_cell(text)[:1] not in ("=", "+", "-", "@", "\t", "\r", "\n", "＝")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_formula"),
+    [(text, True) for text in ("=1", " =1", '"=1', "\u202e=1", "＝1", "\n+1", "-x", "@x")]
+    + [(text, False) for text in ("", "Oslo", "a=b", "e-mail", "(=1)", "1-2")],
+)
+def test_formulas_are_recognised(text: str, is_formula: bool) -> None:
+    assert looks_like_formula(text) is is_formula
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        (text, f"'{text}")
+        for text in ("1914", "1,000", "1/2", "3:15 pm", "12 March 2020", "Sept 5", "TRUE", "5E3", "10%")
+    ]
+    + [(text, text) for text in ("Oslo", "1914 Oslo", "'s-Hertogenbosch", "Mayor", "May", "1st", "a 1 b 2")]
+    + [("a\x07b\r\n\tc", "a_x0007_b_x000D_\n\tc"), ("_x0041_", "_x005F_x0041_")]
+    + [('a "=b" - c = d', 'a "=b" - c = d'), ('a;=HYPERLINK("x")', 'a;_x003D_HYPERLINK("x")')],
+)
+def test_numbers_and_dates_get_an_apostrophe_in_csv(text: str, cell: str) -> None:
+    assert sheet_cell(text) == cell
+
+
+@pytest.mark.parametrize("between", ["; ", ";", "\n", " \n ", "\n\n\t", ";;\"' ", ' \t"', " ; "])
+@pytest.mark.parametrize("sign", "=+-@\uff1d")
+def test_formulas_do_not_begin_after_a_line_end(between: str, sign: str) -> None:
+    cell = sheet_cell(f"a{between}{sign}{sign}1")
+    assert cell == f"a{between}_x{ord(sign):04X}_{sign}1"
+    assert sheet_text(cell) == f"a{between}{sign}{sign}1"
+
+
+@pytest.mark.parametrize("blanks", ["\n", "\n ", ";", "; ", '\t"', "'\n"])
+def test_a_cell_full_of_blanks_takes_no_time(blanks: str) -> None:
+    text = blanks * (32_767 // len(blanks))
+    begun = perf_counter()
+    assert sheet_text(sheet_cell(f"a{text}b=1")) == f"a{text}b=1"
+    assert perf_counter() - begun < 0.5

@@ -16,8 +16,6 @@ import requests
 
 from swaymeter.data.digests import digest_once
 from swaymeter.data.errors import MissingFile, SwaymeterError
-from swaymeter.data.records import Annotation, as_row
-from swaymeter.data.records.tables import ANNOTATIONS
 from swaymeter.data.sources.graph.dump import Dump, dump_digest, shared_dump
 from swaymeter.data.sources.http.answer import Reply
 from swaymeter.data.sources.http.cache import HttpCache, key_of
@@ -27,7 +25,6 @@ from swaymeter.flows.graph.rerun import NO_NUMBERS, read_numbers, write_numbers
 from swaymeter.flows.stages.plan import plan_of
 from swaymeter.flows.stages.resolve import graph_of
 from swaymeter.flows.study.reading import read_study
-from swaymeter.tasks.contexts.annotation.judging import read_annotations
 from swaymeter.tasks.models.files import hub
 from swaymeter.tasks.models.files.identity import identify_model
 from tests.data.sources.graph.turtle import ALL, TURTLE, written
@@ -165,18 +162,6 @@ def _dump_digests(folder: Path, finished: TinyStudy) -> Files:
     return Files((graphs / "digests.json",), read)
 
 
-def _annotations(folder: Path, finished: TinyStudy) -> Files:
-    workspace = Workspace(folder)
-    rows = [
-        Annotation(f"q{n}", "digest", "ann", "accept", None, None, None, None, "Zürich" * n, "a.xlsx", "2026-01-01")
-        for n in range(20)
-    ]
-    inputs = {"step": "annotate", "annotator": "ann", "imported_at": "2026-01-01", "rows": ""}
-    artifact = workspace.table(("annotations",), "ann", ANNOTATIONS, inputs)
-    file = artifact.write(ANNOTATIONS.of([as_row(row) for row in rows]))
-    return Files((file,), lambda path: {row.question_id: row for row in read_annotations(workspace)})
-
-
 def _failures(folder: Path, finished: TinyStudy) -> Files:
     workspace = Workspace(folder)
     workspace.note_failure("fetch · capital", "0123", "YAGO is silent", "after 3 tries")
@@ -198,7 +183,7 @@ def _numbers(folder: Path, finished: TinyStudy) -> Files:
 KINDS: dict[str, Callable[[Path, TinyStudy], Files]] = {
     **{stage: partial(_of_stage, stage=stage) for stage in ("fetch", "build", "score", "aggregate", "report")},
     "folder of a model": _model_folder, "converted model": _converted_model, "cached responses": _cached_responses,
-    "loaded graph": _loaded_graph, "digests of dumps": _dump_digests, "annotations": _annotations,
+    "loaded graph": _loaded_graph, "digests of dumps": _dump_digests,
     "failures": _failures, "numbers of forced artifacts": _numbers,
 }  # fmt: skip
 

@@ -74,7 +74,7 @@ def prepare(study: Study) -> Study:
     assert failed == {}
     if alike not in _prepared:
         _prepared[alike] = Path(tempfile.mkdtemp(dir=_folder.name)) / "workspace"
-        shutil.copytree(root, _prepared[alike], ignore=shutil.ignore_patterns("scores", "annotations", ".lock"))
+        shutil.copytree(root, _prepared[alike], ignore=shutil.ignore_patterns("scores", ".lock"))
     return again(study)
 
 

@@ -105,7 +105,7 @@ def frames_of_answers(
         "contexts_to_read": make_contexts(asked),
         "unfinished_greedy_answers": pd.DataFrame([unfinished]),
         "judged_greedy_answers": make_judged(scores),
-        "answers_judged_by_hand": pd.DataFrame(),
-        "verdicts_to_read": pd.DataFrame(),
+        "answers_judged_by_people": pd.DataFrame(),
+        "judgements_to_read": pd.DataFrame(),
         "changes_since_last_run": pd.DataFrame(),
     }

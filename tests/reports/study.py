@@ -15,7 +15,7 @@ import pyarrow as pa
 from swaymeter.data.randomness import generator
 from swaymeter.data.records import Passage, QuestionContext, as_row
 from swaymeter.data.records.findings import NotRun, StudyCard
-from swaymeter.data.records.tables import DECIDED_ANSWERS, HISTORY, VERDICTS_BY_HAND
+from swaymeter.data.records.tables import DECIDED_ANSWERS, HISTORY, JUDGEMENTS
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.warehouse import Units
 from swaymeter.reports.report import queries
@@ -84,7 +84,7 @@ def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str,
         for name, of_full in full.items():
             some = _frame(known.get(name) or of_full).iloc[slice(None if known.get(name) else 0)]
             _stored(connection, name, some)
-        for table in (VERDICTS_BY_HAND, DECIDED_ANSWERS):
+        for table in (JUDGEMENTS, DECIDED_ANSWERS):
             _stored(connection, table.name, table.of([]))
         _stored(connection, HISTORY.name, HISTORY.of(known.get(HISTORY.name, [])))
         for name in MEASURES.keys() - full.keys():

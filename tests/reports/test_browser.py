@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from swaymeter.data.sources.judgements import read_judgements
 from swaymeter.reports.answers import write_answers
 from swaymeter.reports.figures import FIGURES
-from swaymeter.tasks.contexts.annotation.verdicts import read_verdicts
 from tests.reports.browser import CHROMIUM, Browser
 from tests.reports.frames_of_answers import frames_of_answers
 from tests.reports.study import CARD, MODEL
@@ -315,11 +315,12 @@ def test_what_is_listed_is_saved(browser: Browser, tmp_path: Path, file: str) ->
     assert {*saved[0]} >= {"question_id", "question", "expected_answer", "context", "model", "verdict", "ended"}
 
 
-def test_verdicts_by_hand_are_downloaded_as_they_are_read(browser: Browser, tmp_path: Path) -> None:
+def test_judgements_are_downloaded_as_they_are_read(browser: Browser, tmp_path: Path) -> None:
     frames = frames_of_answers(questions=2)
-    frames["verdicts_to_read"] = pd.DataFrame([{
-        "row": 2, "question": "q1", "context": "none", "model": "", "sample": "", "answer": "007", "verdict": "both",
-        "who": "Ben", "why": "", "answers": 0, "unused": "no answer has these words",
+    frames["judgements_to_read"] = pd.DataFrame([{
+        "number": 1, "file": "v.csv", "row": 2, "question_id": "q1", "context_id": "none", "field": "verdict",
+        "judged": "007", "value": "both", "annotator": "Ben", "note": "", "variant": "", "sample": "", "answers": 0,
+        "unused": "no answer has these words",
     }])  # fmt: skip
     text = "=1+1; @x\n\"-2\", _x0041_ \u202e</script>"
     rows = frames["answers_to_read"]
@@ -330,18 +331,20 @@ def test_verdicts_by_hand_are_downloaded_as_they_are_read(browser: Browser, tmp_
     judged = "document.querySelector('.greedy .judging select')"
     browser.ask(f"{judged}.value = 'refusal'; {judged}.dispatchEvent(new Event('change'))")
     browser.ask("Object.assign(window, {made: []}); URL.createObjectURL = one => (made.push(one), 'data:,')")
-    browser.ask("document.getElementById('save-verdicts').click()")
+    browser.ask("document.getElementById('save-judgements').click()")
     assert browser.ask("made.length") == 0, "nobody is named"
-    browser.ask("document.getElementById('who').value = 'Ada'; document.getElementById('save-verdicts').click()")
-    file = tmp_path / "verdicts.csv"
+    browser.ask("document.getElementById('annotator').value = 'Ada'")
+    browser.ask("document.getElementById('save-judgements').click()")
+    file = tmp_path / "judgements.csv"
     file.write_text(browser.ask("made[0].text()"), encoding="utf-8-sig", newline="")
-    kept, new = read_verdicts(file)
-    assert (kept.question, kept.answer, kept.verdict, kept.who) == ("q1", "007", "both", "Ben")
-    assert (new.question, new.context, new.answer, new.verdict, new.who) == ("q0", "none", text, "refusal", "Ada")
+    kept, new = read_judgements([file])
+    assert (kept.question_id, kept.judged, kept.value, kept.annotator) == ("q1", "007", "both", "Ben")
+    assert (new.question_id, new.context_id, new.judged) == ("q0", "none", text)
+    assert (new.field, new.value, new.annotator, new.problem) == ("verdict", "refusal", "Ada", None)
     browser.open(tmp_path / "answers.html", "#beside=")
-    assert "by hand, not in the study yet" in browser.ask("document.getElementById('rows').innerText")
-    browser.ask("document.getElementById('discard-verdicts').click()")
-    assert browser.ask("document.getElementById('hand').hidden")
+    assert "your judgement, not in the study yet" in browser.ask("document.getElementById('rows').innerText")
+    browser.ask("document.getElementById('discard-judgements').click()")
+    assert browser.ask("document.getElementById('judgements').hidden")
 
 
 def test_filters_of_an_answer_are_about_the_same_answer(

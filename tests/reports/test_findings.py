@@ -151,12 +151,15 @@ def test_what_few_questions_of_a_paper_cannot_show(known: dict[str, pd.DataFrame
     assert any(text.startswith("Stubborn by ROUGE-L is not resistance") for text in said)
 
 
-def test_share_of_verdicts_by_hand_is_said(known: dict[str, pd.DataFrame]) -> None:
-    judged = pd.DataFrame([{"model": MODEL, "dtype": "float32", "greedy_answers": 40, "by_hand": 10, "changed": 3}])
-    verdicts = pd.DataFrame([{"row": 1, "unused": None}, {"row": 2, "unused": "no such question was asked"}])
-    said = findings({**known, "answers_judged_by_hand": judged, "verdicts_to_read": verdicts}, CARD).caveats
+def test_share_of_judgements_is_said(known: dict[str, pd.DataFrame]) -> None:
+    judged = pd.DataFrame([{"model": MODEL, "dtype": "float32", "greedy_answers": 40, "judged": 10, "changed": 3}])
+    rows = [(2, None), (3, "no such question was asked")]
+    judgements = pd.DataFrame(
+        [{"file": "v.csv", "row": row, "field": "verdict", "unused": unused} for row, unused in rows]
+    )
+    said = findings({**known, "answers_judged_by_people": judged, "judgements_to_read": judgements}, CARD).caveats
     assert any("(25.0%), of which the rule said something else of 3" in sentence for sentence in said)
-    assert any("Verdicts by hand that count for no answer: row 2, no such question was asked." in text for text in said)
+    assert any("Judgements that do not count: v.csv, row 3: no such question was asked." in text for text in said)
 
 
 def test_nothing_is_distrusted_without_a_reason() -> None:

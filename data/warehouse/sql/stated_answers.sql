@@ -1,4 +1,4 @@
--- The verdict on each answer that counts: a person's (`row`), else a judge's, else the rule's; `decider` names the first two.
+-- The verdict on each answer that counts: a person's (`judgement`), else a judge's, else the rule's; `decider` names the first two.
 -- view
 SELECT
     rule.* EXCLUDE (verdict, decided_by, reason, outcome),
@@ -7,7 +7,7 @@ SELECT
     CASE WHEN decided.question_id IS NULL THEN rule.decided_by ELSE decided.decided_by END AS decided_by,
     CASE WHEN decided.question_id IS NULL THEN rule.reason ELSE decided.reason END AS reason,
     CASE WHEN decided.question_id IS NULL THEN rule.outcome ELSE decided.outcome END AS outcome,
-    decided."row", decided.decider
+    decided.judgement, decided.decider
 FROM whose_answer AS rule
 LEFT JOIN decided_answers AS decided ON
     decided.model = rule.model AND decided.dtype = rule.dtype AND decided.relation = rule.relation

@@ -1,4 +1,4 @@
-"""The command `swaymeter annotate`: export, import and status."""
+"""The command `swaymeter annotate`: export and status."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from swaymeter.flows.cli.console import print_line, print_table, warn
 from swaymeter.flows.cli.options import Folder, StudyFile, Traceback
 
 annotate = typer.Typer(
-    help="Have people judge the questions: sheets for annotators, and the import of what they fill in.",
+    help="Have people judge the questions: sheets for annotators, and the state of their judgements.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -39,41 +39,10 @@ def export(
     from swaymeter.flows.datasets import annotate as work
 
     contents = Study.load(study, workspace).contents
-    exported = work.export(contents, file, annotator, conflicts=conflicts, partitions=tuple(partition or ()))
-    _warn_of(exported.missing)
-    if exported.too_long:
-        warn(f"questions with a text that no cell holds, not in the sheet: {first_names(exported.too_long, NAMED)}")
-    print_line(f"{file}: {exported.questions} questions for {annotator}; docs/annotation.md explains each choice")
-
-
-@annotate.command("import")
-def import_(
-    study: StudyFile,
-    file: Sheet,
-    annotator: Annotator,
-    revise: Annotated[
-        bool, typer.Option("--revise", help="Let what differs from before count; both are kept.")
-    ] = False,
-    workspace: Folder = None,
-    traceback: Traceback = False,
-) -> None:
-    """Import an annotator's sheet; it may be half done, and imported again later.
-
-    Example: [bold]swaymeter annotate import quickstart ada.xlsx --annotator ada[/bold]
-    """
-    from swaymeter.flows.api import Study
-    from swaymeter.flows.datasets import annotate as work
-
-    imported = work.import_(Study.load(study, workspace).contents, file, annotator, revise=revise)
-    _warn_of(imported.missing)
-    if imported.unfinished:
-        warn(f"rows with a note and no choice yet, not imported: {first_names(imported.unfinished, NAMED)}")
-    if imported.outdated:
-        rows = first_names(imported.outdated, NAMED)
-        warn(f"rows whose question has other texts now, or is gone, kept and not counted: {rows}; export a new sheet")
-    if imported.others:
-        warn(f"columns that no sheet has, not read: {', '.join(imported.others)}")
-    print_line(f"{file}: {imported.new} new, {imported.revised} revised, {imported.known} known already")
+    sheet = work.export(contents, file, annotator, conflicts=conflicts, partitions=tuple(partition or ()))
+    _warn_of(sheet.missing)
+    print_line(f"{file}: {sheet.questions} questions for {annotator}; docs/judgements.md explains each choice")
+    print_line(f"next: fill in the column value, and name the file under `judgements` of {study}")
 
 
 @annotate.command()
@@ -82,24 +51,25 @@ def status(study: StudyFile, workspace: Folder = None, traceback: Traceback = Fa
 
     Example: [bold]swaymeter annotate status quickstart[/bold]
     """
-    from swaymeter.data.records import ANNOTATION_CHOICES
+    from swaymeter.data.records.judgements import CHOICES
     from swaymeter.flows.api import Study
     from swaymeter.flows.datasets import annotate as work
 
     standing = work.standing(Study.load(study, workspace).contents)
     _warn_of(standing.missing)
-    agreement, rows = standing.agreement, []
-    for name, counts in agreement.counts.items():
-        judged = [counts.get(choice, 0) for choice in ANNOTATION_CHOICES]
+    if standing.problems:
+        warn(f"judgements that do not count: {first_names(standing.problems, NAMED, separator='; ')}")
+    rows = []
+    for name, counts in standing.choices.items():
+        judged = [counts.get(choice, 0) for choice in CHOICES]
         rows.append((name, *map(str, judged), f"{sum(judged)}/{standing.questions}"))
-    numbers = (*ANNOTATION_CHOICES, "of")
+    numbers = (*CHOICES, "of")
     print_table(("annotator", *numbers), rows, numbers=numbers)
-    alpha = f"{agreement.alpha:.3f} over {agreement.units} questions" if agreement.alpha is not None else None
-    print_line(f"Krippendorff's alpha: {alpha or agreement.undefined}")
-    print_line(f"conflicts that a third has to decide: {standing.open_conflicts}")
+    for field, alpha in standing.agreement.items():
+        value = f"{alpha.value:.3f} over {alpha.items} items" if alpha.value is not None else alpha.undefined
+        print_line(f"Krippendorff's alpha of each {field}: {value}")
+    print_line(f"conflicts that a third person has to decide: {standing.open_conflicts}")
     print_line(f"outcome: {', '.join(f'{count} {reason}' for reason, count in standing.outcome.items())}")
-    if standing.outdated:
-        print_line(f"of texts that no question has any more: {standing.outdated} annotations, kept and not counted")
 
 
 def _warn_of(missing: Sequence[str]) -> None:

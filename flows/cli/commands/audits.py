@@ -149,9 +149,9 @@ Baseline = Annotated[
         "nothing can be tested.",
     ),
 ]
-Verdicts = Annotated[
-    str | None,
-    typer.Option("--verdicts", help="A file of verdicts by hand, which count in place of the rule's: .csv or .xlsx."),
+Judgements = Annotated[
+    list[str] | None,
+    typer.Option("--judgements", help="A file of people's judgements, .csv or .xlsx; may be repeated."),
 ]
 JUnit = Annotated[Path | None, typer.Option("--junit", help="Write the thresholds as JUnit XML.")]
 
@@ -172,7 +172,7 @@ def audit(
     thinking: Thinking = "off",
     neutral: Neutral = False,
     judge: JudgeName = None,
-    verdicts: Verdicts = None,
+    judgements: Judgements = None,
     prompt: Prompt = None,
     decoding: Decoding = None,
     set_: Set = None,
@@ -207,14 +207,14 @@ def audit(
     thresholds = checks.thresholds_of(fail_under or (), fail_over or ())
     folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
     oldest = ages.max_age_of(max_age)
-    forgotten = earlier.forgotten_verdicts(folder, verdicts)
+    forgotten = earlier.forgotten_judgements(folder, judgements or ())
     console = err if as_json else out
     log_to(console, verbose=traceback)
     with leaving_nothing(folder):
         study = view.write_study(
             file, model or (), folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens,
             columns=view.columns_of(map_ or ()), thinking=thinking, neutral=neutral, judge=judge,
-            key_from=key_from, revision=revision, max_age=oldest, verdicts=verdicts,
+            key_from=key_from, revision=revision, max_age=oldest, judgements=judgements or (),
             prompts=view.prompts_of(prompt or ()), decodings=decoding or (),
             passages=view.passages_of(set_ or (), order or (), passages_as), replies=replies or (),
             concurrency=concurrency, timeout_s=timeout, thresholds=thresholds,
@@ -222,7 +222,7 @@ def audit(
         selected = Study.load(str(study))
         before = earlier.baseline(baseline, selected.workspace.database) if baseline else None
         selected.check_models("run")
-        read = view.read_rows(selected.study, thresholds, folder)
+        read = view.read_rows(selected.study, thresholds, folder, selected.plan.judgements)
         selected.check("run", offline=offline)
     progress = TerminalProgress(console)
     graph, message = ages.execute(selected, progress, oldest, force=force, offline=offline, wait=wait)
@@ -269,22 +269,26 @@ def audit(
 @audits.command()
 def label(
     file: OwnFile,
-    to: Annotated[Path | None, typer.Option("--to", help="The .jsonl to write; default: FILE-labelled.jsonl.")] = None,
+    annotator: Annotated[str, typer.Option("--annotator", help="Who judges: the same name every time.")],
+    to: Annotated[
+        Path | None, typer.Option("--to", help="The judgements to write; default: FILE-judgements.csv.")
+    ] = None,
     map_: Map = None,
     everything: Annotated[bool, typer.Option("--all", help="Ask about every context, also those with a kind.")] = False,
     traceback: options.Traceback = False,
 ) -> None:
     """Ask for the kinds of contexts that have none, one by one; stopped at any time, the same command goes on.
 
-    Example: [bold]swaymeter label mine.csv[/bold]
+    Example: [bold]swaymeter label mine.csv --annotator ada[/bold]
     """
     from swaymeter.flows.cli.views import audit
     from swaymeter.flows.cli.views import label as view
 
-    work = view.labelling(audit.questions_file(file), to, audit.columns_of(map_ or ()), everything=everything)
-    if not work.open:
+    path = audit.questions_file(file)
+    work = view.labelling(path, to, audit.columns_of(map_ or ()), annotator, everything=everything)
+    if not work.contexts:
         print_line("every context has a kind, or one that follows from its text; --all asks about each")
         return
     view.ask(work, print_line, input)
-    for line in view.summary(work):
-        print_line(line)
+    if work.target.exists():
+        print_line(f"next: swaymeter audit {shlex.join([file, '--judgements', str(work.target)])} --model MODEL")

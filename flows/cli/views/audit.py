@@ -18,6 +18,7 @@ from swaymeter.data.catalog.language_models import AnswerForm
 from swaymeter.data.errors import InputError, UsageError
 from swaymeter.data.options import problems
 from swaymeter.data.reasons import REASONS, ROW_NOT_USABLE
+from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.records.statistics import FEWEST_SAMPLES
 from swaymeter.data.sources.own.columns import checked_map
 from swaymeter.data.sources.own.named_file import wrong_rows
@@ -42,12 +43,12 @@ from swaymeter.flows.study.thresholds import (
     measured_of,
 )
 from swaymeter.reports import variants
-from swaymeter.reports.estimates import by_hand as by_hand_of
-from swaymeter.reports.estimates import cut_off, empty, not_answered, served_beside
+from swaymeter.reports.estimates import cut_off, empty, judged_by_people, not_answered, served_beside
 from swaymeter.reports.estimates import thinking as how_they_think
 from swaymeter.reports.estimates import undecided as undecided_of
 from swaymeter.reports.frames import records
 from swaymeter.reports.tables import of_judges
+from swaymeter.tasks.contexts.judgements import with_kinds
 from swaymeter.tasks.models.applications import FUNCTION, is_function, name_function
 from swaymeter.tasks.statistics.statistic import Row
 
@@ -64,7 +65,7 @@ class Audited(NamedTuple):
     """What was found: each model alone, how every two differ, whose answers were cut off, and which a server gave.
 
     means: the rows that `measured` was read from. variants: what makes it follow, a row each, where there are several;
-    advice: the sentence on which to take. by_hand: what verdicts by hand count for. not_asked: why questions of rows
+    advice: the sentence on which to take. judged: what judgements of people count for. not_asked: why questions of rows
     that can be read were not asked, with an example of each reason. effects: what moves answers among several passages.
     """
 
@@ -75,7 +76,7 @@ class Audited(NamedTuple):
     means: pd.DataFrame
     variants: pd.DataFrame = pd.DataFrame()
     advice: str = ""
-    by_hand: tuple[str, ...] = ()
+    judged: tuple[str, ...] = ()
     not_asked: tuple[str, ...] = ()
     effects: pd.DataFrame = pd.DataFrame()
     silent: pd.DataFrame = pd.DataFrame()
@@ -84,14 +85,16 @@ class Audited(NamedTuple):
     """A sentence on the judge: its verdicts, and its agreement with the rule and with people; "" without a judge."""
 
 
-def read_rows(study: StudyFile, thresholds: Iterable[Threshold], folder: Path) -> ReadQuestions:
+def read_rows(
+    study: StudyFile, thresholds: Iterable[Threshold], folder: Path, judgements: Sequence[Judgement] = ()
+) -> ReadQuestions:
     """What an audit's file has; rows that cannot be used are listed in the folder's NOT_USED.
 
     UsageError where no row, or none of a kind, can be used, or a threshold is not possible.
     """
     options: Any = study.questions
     try:
-        read: ReadQuestions = options.in_some_set(read_questions(options))
+        read: ReadQuestions = options.in_some_set(_with_kinds(read_questions(options), judgements))
     except InputError as error:
         raise UsageError(str(error)) from None
     wrong = [f"{place}: {why}\n" for place, why in wrong_rows(read.rejected)]
@@ -107,6 +110,14 @@ def read_rows(study: StudyFile, thresholds: Iterable[Threshold], folder: Path) -
         if study.measures["answers"]["samples"] < needed:
             raise UsageError(f"{threshold}: it needs sampled answers; add --samples {needed} or more")
     return read
+
+
+def _with_kinds(read: ReadQuestions, judgements: Sequence[Judgement]) -> ReadQuestions:
+    """Return what was read with the kinds that people give."""
+    judged, _ = with_kinds(read.questions, judgements)
+    unknown = [sum(case.condition == "unknown" for one in listed for case in one.contexts)
+               for listed in (read.questions, judged)]  # fmt: skip
+    return read._replace(questions=judged, unknown=max(0, read.unknown - unknown[0] + unknown[1]))
 
 
 def about_rows(read: ReadQuestions, file: Path, folder: Path) -> list[str]:
@@ -128,7 +139,7 @@ def about_answers(found: Audited) -> list[str]:
         (undecided_of(found.silent), "" if found.judge else "; --judge NAME[@URL] decides them"),
         (found.judge, ""),
     )
-    return [*(f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence), *found.by_hand]
+    return [*(f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence), *found.judged]
 
 
 def _thought(unfinished: pd.DataFrame) -> bool:
@@ -216,7 +227,7 @@ def write_study(
     prompts: Mapping[str, Any] = {},
     decodings: Sequence[str] = (),
     passages: Mapping[str, Any] | None = None,
-    verdicts: str | None = None,
+    judgements: Sequence[str] = (),
     replies: Sequence[str] = (),
     concurrency: int | None = None,
     timeout_s: float | None = None,
@@ -241,7 +252,7 @@ def write_study(
         prompts: The prompts by name.
         decodings: The names of decodings.
         passages: How contexts are made of several passages.
-        verdicts: The file of verdicts by hand.
+        judgements: Files of people's judgements.
         replies: Columns of recorded replies.
         concurrency: Upper bound on concurrent calls of functions; None for their default.
         timeout_s: Seconds that a function or a server may take for a reply; None for the default.
@@ -271,7 +282,7 @@ def write_study(
         },
         "prompts": dict(prompts) or None,
         "decodings": [*decodings] or None,
-        "verdicts": str(Path(verdicts).expanduser().absolute()) if verdicts else None,
+        "judgements": [str(Path(name).expanduser().absolute()) for name in judgements],
         "models": [
             *(
                 model | _of_server(model, revision, max_age) | _of_calls(model, concurrency, timeout_s)
@@ -395,7 +406,7 @@ def found_in(database: Path) -> Audited:
         differences = warehouse.frame("model_differences")
         unfinished, servers = (warehouse.frame(name) for name in ("unfinished_greedy_answers", "served_models"))
         judge = of_judges.sentences({name: warehouse.frame(name) for name in of_judges.QUERIES})
-        by_hand = by_hand_of(warehouse.frame("answers_judged_by_hand"), warehouse.frame("verdicts_to_read"))
+        judged = judged_by_people(warehouse.frame("answers_judged_by_people"), warehouse.frame("judgements_to_read"))
         spent, rejected = warehouse.frame(variants.SPENT), warehouse.frame("rejected_in_short")
         effects, silent = warehouse.frame("passage_effects_in_short"), warehouse.frame("silent_replies")
     frames = {variants.MEANS: rows, variants.DIFFERENCES: differences, variants.SPENT: spent}
@@ -403,7 +414,7 @@ def found_in(database: Path) -> Audited:
     known = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
     return Audited(
         measured_of(rows, silent), records(known.where(known.notna(), None)), unfinished, servers, rows,
-        variants.table(frames) if several else pd.DataFrame(), variants.advice(frames), by_hand,
+        variants.table(frames) if several else pd.DataFrame(), variants.advice(frames), judged,
         tuple(map(_not_asked, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))), effects,
         silent,
         judge,

@@ -197,12 +197,13 @@ def last_audit(folder: Path) -> Mapping[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def forgotten_verdicts(folder: Path, verdicts: str | None) -> str:
-    """That the last audit of a workspace counted verdicts by hand, and this one does not; empty where it is not so."""
-    last = last_audit(folder).get("verdicts")
-    if verdicts or not last:
+def forgotten_judgements(folder: Path, judgements: Sequence[str]) -> str:
+    """Return that the last audit of a workspace counted judgements, if this one counts none; empty otherwise."""
+    last = last_audit(folder).get("judgements")
+    if judgements or not isinstance(last, list) or not last:
         return ""
-    return f"the last run counted the verdicts by hand of {last}, and this one does not: --verdicts {quote(str(last))}"
+    again = " ".join(f"--judgements {quote(str(name))}" for name in last)
+    return f"the last run counted judgements of people, and this one does not: {again}"
 
 
 def compared(comparison: Comparison) -> list[Compared]:

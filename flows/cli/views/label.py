@@ -1,167 +1,99 @@
-"""Asking in the terminal for the kinds of contexts that have none; a file of JSON lines keeps each reply at once."""
+"""Ask in the terminal for the kinds of contexts that have none; each reply is stored at once as a judgement."""
 
-import json
-import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from swaymeter.data.errors import InputError, UsageError, WorkspaceError
-from swaymeter.data.escaping import terminal
-from swaymeter.data.records import OWN_KINDS, OwnKind
-from swaymeter.data.sources.own.named_file import Origin, rows_not_usable, wrong_rows
-from swaymeter.data.sources.own.one_row import OwnContext, OwnRow, row_of
-from swaymeter.data.sources.own.rows import AskedQuestion, asked_questions
-from swaymeter.data.sources.own.source import question_rows
-from swaymeter.data.storage.writing import write_file
+from swaymeter.data.errors import InputError, UsageError
+from swaymeter.data.records import OWN_KINDS, Question, QuestionContext
+from swaymeter.data.records.judgements import Judgement
+from swaymeter.data.sources.judgements import annotator_name, read_judgements, write_judgements
+from swaymeter.data.sources.own.source import OwnQuestions, not_usable, read_questions
+from swaymeter.tasks.contexts.judgements import open_contexts, with_kinds
 
-KINDS: Mapping[str, OwnKind] = {name: kind for kind in OWN_KINDS for name in (kind[0], kind)}
+KINDS = {name: kind for kind in OWN_KINDS for name in (kind[0], kind)}
 KEYS = "s supporting, c conflicting, i irrelevant, n neutral, u unknown; Enter skip, b back, q quit: "
-STATED = "the answer that the passage states (Enter: {}): "
-BACK = "back to the kind"
-ENDING = "-labelled.jsonl"
-LONGEST = 5000
-"""Characters of a passage that are shown."""
+STATED = "the answer that the passage states (Enter: back to the kind): "
+LONGEST = 5000  # characters of a passage that are shown
 
 
 @dataclass
 class Labelling:
-    """Questions whose contexts are labelled, the file that keeps them, and which contexts are asked about.
+    """The contexts that an annotator judges, and all judgements of the target, old and new."""
 
-    rejected: how many rows of the file cannot be used, and are not kept.
-    """
-
-    questions: list[AskedQuestion]
+    annotator: str
     target: Path
-    rejected: int
-    open: list[tuple[AskedQuestion, int]]
+    contexts: list[tuple[Question, QuestionContext]]
+    judgements: list[Judgement] = field(default_factory=list)
 
-    def save(self) -> None:
-        """Writes all questions, in one step that nothing can divide."""
-        rows = (json.dumps(question.as_row(), ensure_ascii=False) for question in self.questions)
-        try:
-            write_file(self.target, "".join(f"{row}\n" for row in rows))
-        except WorkspaceError as error:
-            raise UsageError(f"{str(error).partition(';')[0]}; name another file by --to") from None
+    def add(self, question: Question, context: QuestionContext, **values: str) -> None:
+        """Store a kind, and an answer, in place of earlier ones; InputError if the context cannot be of this kind."""
+        about = (question.question_id, context.context_id)
+        rows = [
+            Judgement(0, self.target.name, 0, *about, name, context.text or "", value, self.annotator)
+            for name, value in values.items()
+        ]
+        if problems := with_kinds([question], rows)[1]:
+            raise InputError(problems[0].partition(": ")[2])
+        others = [
+            row for row in self.judgements
+            if (row.question_id, row.context_id, row.annotator) != (*about, self.annotator)
+            or row.field not in ("kind", "answer")
+        ]  # fmt: skip
+        self.judgements = [*others, *rows]
+        write_judgements(self.target, self.judgements, new=False)
 
-    @property
-    def missing(self) -> int:
-        """How many contexts have no kind, and none that follows from their text."""
-        return sum(_is_open(question, at) for question in self.questions for at in range(len(question.contexts)))
 
-
-def labelling(file: Path, to: Path | None, columns: Mapping[str, str], *, everything: bool) -> Labelling:
-    """What is asked about a file: the contexts whose kind is neither given nor follows from their text, or all of them.
-
-    Kinds that an earlier call wrote into the target are taken over.
-
-    Raises:
-        UsageError: A file cannot be read, or the target would lose rows or is not one of JSON lines.
-    """
-    target = to or (file if file.name.endswith(ENDING) else file.with_name(f"{file.stem}{ENDING}"))
-    if target.suffix != ".jsonl":
-        raise UsageError(f"{target}: kinds are written as JSON lines; name a file that ends in .jsonl")
+def labelling(
+    file: Path, to: Path | None, columns: Mapping[str, str], annotator: str, *, everything: bool
+) -> Labelling:
+    """Return the contexts without a kind in a file of questions, or all of them; UsageError if no row can be used."""
+    target = to or file.with_name(f"{file.stem}-judgements.csv")
     try:
-        questions, rejected = asked_questions(question_rows(file, columns).rows, Origin("", ""), columns)
-        is_same = target.exists() and target.samefile(file)
-        written = question_rows(target, {}).rows if target.exists() else []
-        known, unknown = asked_questions(written, Origin("", ""), {})
+        read = read_questions(OwnQuestions(file=str(file), columns=dict(columns)))
+        judgements = [*read_judgements([target])] if target.exists() else []
     except InputError as error:
         raise UsageError(str(error)) from None
-    if not questions:
-        raise UsageError(rows_not_usable(file, wrong_rows(rejected), len(rejected)))
-    if is_same and rejected:
-        raise UsageError(
-            f"{file}: rows that cannot be used would be lost; `swaymeter audit` says what is wrong with them"
-        )
-    kept, there = _contexts(known), _contexts(questions)
-    if lost := len(kept.keys() - there.keys()) + len(unknown):
-        raise UsageError(
-            f"{target}: {lost} of its contexts are not in {file}, and would be lost; name another file by --to"
-        )
-    kept = {name: context for name, context in kept.items() if context.kind}
-    for question in questions:
-        names = [(question.row.question, question.row.answer, context.text) for context in question.contexts]
-        question.contexts = [kept.get(name, context) for name, context in zip(names, question.contexts, strict=True)]
-    places = [(question, at) for question in questions for at in range(len(question.contexts))]
-    asked = [place for place in places if everything or _is_open(*place)]
-    return Labelling(questions, target, len(rejected), asked)
-
-
-def _is_open(question: AskedQuestion, number: int) -> bool:
-    """Whether a context has no kind, and none that follows from its text."""
-    return question.contexts[number].kind is None and question.kinds[number] == "unknown"
-
-
-def _contexts(questions: Sequence[AskedQuestion]) -> dict[tuple[str, str, str], OwnContext]:
-    """The contexts by their questions, answers and texts."""
-    pairs = ((question.row, context) for question in questions for context in question.contexts)
-    return {(row.question, row.answer, context.text): context for row, context in pairs}
+    if not read.questions:
+        raise UsageError(not_usable(file, read))
+    name = annotator_name(annotator, judgements)
+    mine = [row for row in judgements if row.annotator == name]
+    pairs = [(one, context) for one in with_kinds(read.questions, mine)[0] for context in one.contexts]
+    return Labelling(name, target, pairs if everything else open_contexts(read.questions, mine), judgements)
 
 
 def ask(work: Labelling, show: Callable[[str], None], read: Callable[[str], str]) -> None:
-    """Asks about each open context, and keeps each reply; ends where the last one was asked about, or at quit.
+    """Ask about each context, until the last one or until the annotator quits.
 
-    show: prints a text. read: prints a prompt and gives what was typed; EOFError where nothing more can come.
+    Args:
+        work: The contexts.
+        show: Prints a line.
+        read: Prints a prompt and returns what was typed; EOFError at the end of the input.
     """
     at = 0
-    while at < len(work.open):
-        question, number = work.open[at]
-        for line in _lines(question, number, f"{at + 1} of {len(work.open)}"):
+    while at < len(work.contexts):
+        question, context = work.contexts[at]
+        for line in _lines(question, context, f"{at + 1} of {len(work.contexts)}"):
             show(line)
         try:
             reply = read(KEYS).strip().lower()
-            if reply in KINDS:
-                _set(question, number, KINDS[reply], read)
-                work.save()
+            if kind := KINDS.get(reply):
+                stated = read(STATED).strip() if kind == "conflicting" else ""
+                work.add(question, context, kind=kind, **({"answer": stated} if stated else {}))
         except EOFError:
             return
         except InputError as error:
-            show(f"not kept: {error}")
+            show(f"not stored: {error}")
             continue
         if reply in ("q", "quit"):
             return
-        if reply in KINDS or reply in ("", "skip"):
-            at += 1
-        elif reply in ("b", "back"):
-            at = max(at - 1, 0)
+        at = max(at - 1, 0) if reply in ("b", "back") else at + (bool(kind) or reply in ("", "skip"))
 
 
-def _set(question: AskedQuestion, number: int, kind: OwnKind, read: Callable[[str], str]) -> None:
-    """Gives a context its kind; InputError where that cannot be, such as a conflicting one that states the answer."""
-    before = question.contexts[number]
-    cells = {**question.as_row()["contexts"][number], "kind": kind}
-    if before.kind == "conflicting":  # what it states is of that kind alone
-        cells = {name: value for name, value in cells.items() if name not in ("answer", "aliases")}
-    if kind == "conflicting":
-        cells["answer"] = read(STATED.format(terminal(before.answer or BACK))) or before.answer
-    question.contexts[number] = row_of(OwnContext, cells)
-    try:
-        row_of(OwnRow, question.as_row())
-    except InputError:
-        question.contexts[number] = before
-        raise
-
-
-def _lines(question: AskedQuestion, number: int, place: str) -> Iterator[str]:
-    """What is shown of a context: its question, the right answer in its forms, the text, and what is known of it."""
-    context, forms = question.contexts[number], question.forms
-    more = f"\n({len(context.text) - LONGEST:,} more characters)" if len(context.text) > LONGEST else ""
-    yield f"\n{place} · {question.place}"
-    yield f"question  {question.row.question}"
-    yield f"answer    {'; '.join(forms)}"
-    yield f"passage   {context.text[:LONGEST]}{more}"
-    if (kind := question.kinds[number]) != "unknown" or context.kind or context.answer:
-        known = f"{kind}{'' if context.kind else ', by its text'}"
-        yield f"so far    {'; '.join(filter(None, (known, context.answer)))}"
-
-
-def summary(work: Labelling) -> Sequence[str]:
-    """What there is now, and what comes next."""
-    lost = f"; {work.rejected} rows that cannot be used are not in it" if work.rejected else ""
-    if not work.target.exists():
-        return ["nothing was written"]
-    return [
-        f"{work.target}: {len(work.questions)} questions, {work.missing} contexts without a kind{lost}",
-        f"next: swaymeter audit {shlex.quote(str(work.target))} --model MODEL",
-    ]
+def _lines(question: Question, context: QuestionContext, place: str) -> Iterator[str]:
+    yield f"\n{place} · {question.question_id}, {context.context_id}"
+    yield f"question  {question.question}"
+    yield f"answer    {'; '.join(question.forms)}"
+    yield f"passage   {(context.text or '')[:LONGEST]}"
+    if context.condition != "unknown":
+        yield f"so far    {'; '.join((context.condition, *context.answers[:1]))}"

@@ -1,4 +1,6 @@
-"""Cohen's kappa: how far two judges agree on the same items beyond what their habits alone make them agree on.
+"""Agreement on the same items: Cohen's kappa of two judges, Krippendorff's alpha of any number of annotators.
+
+Cohen's kappa: how far two judges agree on the same items beyond what their habits alone make them agree on.
 
     kappa = (p_o - p_e) / (1 - p_e)
     p_o   = the share of items that both call the same
@@ -12,11 +14,18 @@ one: if one of the two says one thing of all items, kappa is 0 whatever is drawn
 What it is not: comparable between sets of items with other shares of verdicts, nor a share of right verdicts: where
 nearly all items are of one verdict, two judges who nearly always agree can have a kappa near 0.
 
+    alpha = 1 - D_o / D_e
+
+Krippendorff's alpha, for nominal data: the observed disagreement of the pairs of values of one item over that of all
+pairs. 1: always the same; 0: as by chance. It is not defined if all values are the same.
+What it is not: the share of equal values.
+
 Source: Cohen 1960, A coefficient of agreement for nominal scales; for the warning, Feinstein and Cicchetti 1990, High
-agreement but low kappa.
+agreement but low kappa. Krippendorff 2004, Content Analysis, chapter 11, computed by the library krippendorff.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +41,41 @@ def cohens_kappa(counts: NDArray[np.float64]) -> float | None:
     """Kappa of a table (k, k): how many items the one calls by the row and the other by the column; None: undefined."""
     (kappa,) = _kappas(counts[np.newaxis])
     return None if np.isnan(kappa) else float(kappa)
+
+
+class Alpha(NamedTuple):
+    """Krippendorff's alpha.
+
+    Attributes:
+        value: The alpha; None if it is not defined.
+        items: Number of items that two annotators judged.
+        annotators: Names of the annotators.
+        undefined: The reason; empty if alpha is defined.
+    """
+
+    value: float | None
+    items: int
+    annotators: tuple[str, ...] = ()
+    undefined: str = ""
+
+
+def krippendorffs_alpha(ratings: Sequence[Mapping[str, str]]) -> Alpha:
+    """Return alpha of items, each with the values of at least two annotators by name."""
+    annotators = tuple(sorted({name for rated in ratings for name in rated}))
+    values = sorted({value for rated in ratings for value in rated.values()})
+    if not ratings:
+        return Alpha(None, 0, undefined="nothing has been judged by two annotators")
+    if len(values) == 1:
+        undefined = f"all annotators always chose {values[0]}, so chance agreement is not defined"
+        return Alpha(None, len(ratings), annotators, undefined)
+    import krippendorff
+
+    table = np.full((len(annotators), len(ratings)), np.nan)
+    for item, rated in enumerate(ratings):
+        for name, value in rated.items():
+            table[annotators.index(name), item] = values.index(value)
+    alpha = float(krippendorff.alpha(reliability_data=table, level_of_measurement="nominal"))
+    return Alpha(alpha, len(ratings), annotators)
 
 
 def kappa_interval(first: Sequence[str], second: Sequence[str], clusters: Sequence[str], seed: int) -> Interval:

@@ -6,7 +6,6 @@ import pytest
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import (
     ALONE,
-    Annotation,
     Context,
     Dispute,
     Fact,
@@ -29,11 +28,11 @@ from swaymeter.data.records import (
     of_row,
 )
 from swaymeter.data.records.history import HistoryRow
+from swaymeter.data.records.judgements import DecidedAnswer, Judgement
 from swaymeter.data.records.row import table_of
 from swaymeter.data.records.score import Variant
 from swaymeter.data.records.statistics import Reliability
 from swaymeter.data.records.tables import QUESTIONS, RECORD_TABLES
-from swaymeter.data.records.verdicts import DecidedAnswer, VerdictByHand
 
 CAPITAL, NORWAY, OSLO = RelationName("capital"), WikidataId("Q20"), WikidataId("Q585")
 QUERY = Query("q1", CAPITAL, "open", 1, "Norway", NORWAY, False, "Oslo", "The capital of Norway is")
@@ -54,9 +53,8 @@ RECORDS = [
     Page("Oslo", "a list", None),
     Dispute("Oslo", 7, "Oslo is old.", 0, "Oslo", "Bergen", 2, (8, 9), 0.4, None, 0, "Wikipedia", "CC", "x", "2026"),
     Rejected(None, CAPITAL, "P36", "Norway", "doubled", "a list", "CC0 1.0", revisions=(8, 9)),
-    Annotation("w1", "d", "first", "accept", None, None, None, None, None, "sheet.csv", "2026-01-01"),
     Variant("m · cad/float32", "m · cad", "m", None, "cad", None, "float32", None, "{}"),
-    VerdictByHand(2, "Where?", "none", "", "greedy", "Oslo", "original", "Ada", ""),
+    Judgement(1, "v.csv", 2, "Where?", "none", "verdict", "Oslo", "original", "Ada", sample="greedy"),
     DecidedAnswer("m", "float32", "capital", "q", "none", None, 2, "original", "person", "Ada", None, None),
     Run(
         "capital", "m", "m/float32", "persuasion", 1, "k", "f", 3, "float32", 135, "a CPU", None, 1, "a", "b", 0.5, 7,

@@ -30,7 +30,7 @@ SUSCEPTIBILITY = MEASURES["susceptibility"].table
 ANSWERS = MEASURES["answers"].table
 CLUSTERS = MEASURES["clusters"].table
 
-MADE = ("variants", "runs", "verdicts_by_hand")
+MADE = ("variants", "runs", "judgements")
 """The tables that no file has."""
 
 

@@ -55,7 +55,7 @@ def test_answers_and_questions_are_listed_to_be_read(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_a_verdict_by_hand_counts_in_place_of_the_rule(tmp_path: Path) -> None:
+def test_a_judgement_counts_in_place_of_the_rule(tmp_path: Path) -> None:
     asked = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1", "condition": "none"}
     hand = {name: asked[name] for name in ("relation", "model", "dtype", "question_id")} | {"context_id": "none"}
     study = {
@@ -66,25 +66,29 @@ def test_a_verdict_by_hand_counts_in_place_of_the_rule(tmp_path: Path) -> None:
             for sample in (None, 0)
         ],
         "decided_answers": [
-            row(table("decided_answers"), **hand, sample=None, row=2, decided_by="person", decider="Ada",
+            row(table("decided_answers"), **hand, sample=None, judgement=2, decided_by="person", decider="Ada",
                 verdict="original")
         ],
-        "verdicts_by_hand": [
-            row(table("verdicts_by_hand"), row=number, question=name, context=context)
-            for number, name, context in ((2, "w1", "none"), (3, "w1", "none"), (4, "w1", "gone"), (5, "w9", "none"))
+        "judgements": [
+            row(table("judgements"), number=number, question_id=name, context_id=context, field=field, problem=problem)
+            for number, name, context, field, problem in (
+                (2, "w1", "none", "verdict", None), (3, "w1", "none", "verdict", None), (4, "w1", "gone", "kind", None),
+                (5, "w9", "none", "verdict", None), (6, "w9", "none", "verdict", "x"), (7, "w9", "", "choice", None),
+            )
         ],
     }  # fmt: skip
     with warehouse_of(tmp_path, study) as warehouse:
         (answer,) = warehouse.frame("answers_of_questions").to_dict("records")
-        (judged,) = warehouse.frame("answers_judged_by_hand").to_dict("records")
-        neither, verdicts = warehouse.frame("greedy_answers_of_neither"), warehouse.frame("verdicts_to_read")
+        (judged,) = warehouse.frame("answers_judged_by_people").to_dict("records")
+        neither, verdicts = warehouse.frame("greedy_answers_of_neither"), warehouse.frame("judgements_to_read")
     assert (answer["verdict"], answer["decider"]) == ("original", "Ada")
     assert answer["samples_that_follow"] == 0
-    assert (judged["greedy_answers"], judged["by_hand"], judged["changed"]) == (1, 1, 1)
+    assert (judged["greedy_answers"], judged["judged"], judged["changed"]) == (1, 1, 1)
     assert neither.empty
     assert plain_values(verdicts, ("answers", "unused")) == {
-        "answers": [1, 0, 0, 0],
-        "unused": [None, "no answer has these words", "the question has no such context", "no such question was asked"],
+        "answers": [1, 0, 0, 0, 0, 0],
+        "unused": [None, "no answer has these words", "the question has no such context", "no such question was asked",
+                   "x", None],
     }
 
 

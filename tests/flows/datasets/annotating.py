@@ -1,11 +1,9 @@
 """What annotators do with their sheets."""
 
-import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from openpyxl import load_workbook
+import pandas as pd
 
 from swaymeter.data.records import Question
 from swaymeter.flows.api import Study
@@ -28,30 +26,22 @@ def questions_of(contents: Contents) -> list[Question]:
 
 
 def fill(file: Path, filled: Fill) -> Path:
-    """Writes into a sheet as a person does, under the names of the columns: by a question's text."""
-    if file.suffix == ".xlsx":
-        book = load_workbook(file)
-        sheet = book["questions"]
-        places = {cell.value: cell.column for cell in sheet[1]}
-        for row in range(2, sheet.max_row + 1):
-            for name, text in filled.get(sheet.cell(row, places["question"]).value, {}).items():
-                sheet.cell(row, places[name], text)
-        book.save(file)
-        return file
-    rows = list(csv.DictReader(file.read_text(encoding="utf-8-sig").splitlines()))
-    with file.open("w", encoding="utf-8-sig", newline="") as handle:
-        writer = csv.DictWriter(handle, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(row | dict(filled.get(row["question"], {})) for row in rows)
+    """Fill in the values of a sheet by question and field, as a person does."""
+    is_xlsx = file.suffix == ".xlsx"
+    sheet = pd.read_excel(file, dtype=str) if is_xlsx else pd.read_csv(file, dtype=str)
+    sheet["value"] = [
+        filled.get(name, {}).get(field) for name, field in zip(sheet["question_id"], sheet["field"], strict=True)
+    ]
+    sheet.to_excel(file, index=False) if is_xlsx else sheet.to_csv(file, index=False)
     return file
 
 
-def judge(contents: Contents, file: Path, annotator: str, filled: Fill, **options: Any) -> annotate.Imported:
-    annotate.export(contents, file, annotator, **options)
-    return annotate.import_(contents, fill(file, filled), annotator)
+def judge(contents: Contents, file: Path, annotator: str, filled: Fill, *, conflicts: bool = False) -> Path:
+    annotate.export(contents, file, annotator, conflicts=conflicts)
+    return fill(file, filled)
 
 
-def choosing(contents: Contents, *choices: str) -> dict[str, dict[str, str]]:
+def choosing(questions: Sequence[Question], *choices: str) -> dict[str, dict[str, str]]:
     return {
-        question.question: {"choice": choice} for question, choice in zip(questions_of(contents), choices, strict=False)
+        question.question_id: {"choice": choice} for question, choice in zip(questions, choices, strict=False)
     }

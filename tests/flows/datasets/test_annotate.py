@@ -1,26 +1,19 @@
-"""What annotators get, what is imported, how it stands, and which questions a study then asks."""
+"""What annotators get, the state of their judgements, and which questions a study then asks."""
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+import pandas as pd
 import pytest
-from openpyxl import load_workbook
 
 from swaymeter.data import reasons
-from swaymeter.data.errors import InputError, MissingFile, UnknownName, UsageError, WorkspaceBusy
-from swaymeter.data.storage.workspace import Workspace
+from swaymeter.data.errors import MissingFile, UnknownName, UsageError
 from swaymeter.flows.datasets import annotate
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages.contents import Contents
 from swaymeter.flows.stages.resolve import graph_of
-from swaymeter.tasks.contexts.annotation.cells import LARGEST_CELL
-from swaymeter.tasks.contexts.annotation.judging import decide, read_annotations, shown
-from swaymeter.tasks.contexts.annotation.sheet import COLUMNS
-from swaymeter.tasks.contexts.annotation.spreadsheet import read_sheet
-from tests.data.a_dataset import changed
-from tests.flows.datasets.annotating import choosing, fill, judge, questions_of, without
+from tests.flows.datasets.annotating import choosing, judge, questions_of, without
 from tests.flows.small_study import again, prepare, run, selected
 
 
@@ -29,93 +22,65 @@ def contents(tmp_path: Path) -> Contents:
     return prepare(selected(tmp_path)).contents
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.glob("*"))}
+def judged(tmp_path: Path, *files: Path) -> Contents:
+    """The study with these files of judgements."""
+    return prepare(selected(tmp_path, judgements=[str(file) for file in files])).contents
 
 
 def test_two_annotators_judge_and_a_third_decides(contents: Contents, tmp_path: Path) -> None:
     questions = questions_of(contents)
-    first, second, third, fourth = questions[:4]
-    ada = choosing(contents, "accept", "change", "accept", "discard", "incomplete")
-    ada[second.question]["new question"] = "Who made it?"
-    ben = choosing(contents, "accept", "change", "discard", "discard", "misinformation", "accept")
-    ben[second.question]["new question"] = "Who made  it? "
-    imported = judge(contents, tmp_path / "ada.xlsx", "ada", ada)
-    assert (imported.new, imported.revised, imported.known) == (5, 0, 0)
-    assert judge(contents, tmp_path / "ben.csv", "ben", ben).new == 6
-    before = annotate.standing(contents)
+    _, second, third, _, fifth = questions[:5]
+    ada = choosing(questions, "accept", "change", "accept", "discard", "incomplete")
+    ada[second.question_id]["question"] = "Who made it?"
+    ben = choosing(questions, "accept", "change", "discard", "discard", "misinformation", "accept")
+    ben[second.question_id]["question"] = "Who made  it? "
+    files = [judge(contents, tmp_path / "ada.xlsx", "ada", ada), judge(contents, tmp_path / "ben.csv", "ben", ben)]
+    before = annotate.standing(judged(tmp_path, *files))
     assert before.open_conflicts == 2
     assert before.outcome["annotators_disagree"] == 2
+    assert {name: sum(counts.values()) for name, counts in before.choices.items()} == {"ada": 5, "ben": 6}
 
-    exported = annotate.export(contents, tmp_path / "cem.xlsx", "cem", conflicts=True)
-    assert exported == annotate.ExportedSheet(2)
-    sheet = load_workbook(tmp_path / "cem.xlsx")["questions"]
-    others = next(cell.column for cell in sheet[1] if cell.value == "two others said")
-    assert {sheet.cell(row, others).value for row in (2, 3)} == {"accept\ndiscard", "incomplete\nmisinformation"}
-    fill(tmp_path / "cem.xlsx", {third.question: {"choice": "accept"}, questions[4].question: {"choice": "discard"}})
-    annotate.import_(contents, tmp_path / "cem.xlsx", "cem")
-
-    standing = annotate.standing(contents)
-    assert (standing.agreement.units, standing.agreement.annotators) == (5, ("ada", "ben"))
-    assert standing.open_conflicts == 0
-
-    decided = decide(questions, read_annotations(contents.workspace))
-    assert [one.question for one in decided.questions] == [first.question, "Who made it?", third.question]
-    assert [one.question_id for one in decided.questions] == [one.question_id for one in questions[:3]]
-    reasons = {one.subject: one.reason for one in decided.rejected}
-    assert reasons[fourth.subject] == "annotators_discard"
-    assert len(decided.questions) + len(decided.rejected) == len(questions) == standing.questions
+    third_file = tmp_path / "cem.xlsx"
+    filled = {third.question_id: {"choice": "accept"}, fifth.question_id: {"choice": "discard"}}
+    judge(judged(tmp_path, *files), third_file, "cem", filled, conflicts=True)
+    others = pd.read_excel(third_file).groupby("question_id")["others"].first()
+    assert others.to_dict() == {
+        third.question_id: "accept\ndiscard", fifth.question_id: "incomplete\nmisinformation"
+    }  # fmt: skip
+    standing = annotate.standing(judged(tmp_path, *files, third_file))
+    alpha = standing.agreement["choice"]
+    assert (alpha.items, alpha.annotators) == (5, ("ada", "ben"))
+    # Of 10 values 3 are accept, 2 change, 3 discard, 1 incomplete, 1 misinformation; two of five pairs differ.
+    assert alpha.value == pytest.approx(1 - (2 / 5) / (1 - (3 * 2 + 2 * 1 + 3 * 2) / 90), abs=1e-9)
+    assert (standing.open_conflicts, standing.problems) == (0, ())
+    assert standing.outcome == {"accepted": 3, "annotators_discard": 2, "not_annotated": len(questions) - 5}
 
 
-def test_an_import_writes_over_no_earlier_one(contents: Contents, tmp_path: Path) -> None:
-    sheet, folder = tmp_path / "ada.xlsx", contents.workspace.root / "annotations"
-    judge(contents, sheet, "ada", choosing(contents, "accept", "accept"))
-    first = files_of(folder)
-    assert annotate.import_(contents, sheet, "ada") == annotate.Imported(0, 0, 2, (), (), ())
-    assert files_of(folder) == first
-
-    fill(sheet, choosing(contents, "discard", "accept", "accept"))
-    with pytest.raises(UsageError, match=r"differs from earlier sheets in 1 questions: .*was accept in ada\.xlsx, "
-                       r"now discard.*nothing was imported; with --revise"):  # fmt: skip
-        annotate.import_(contents, sheet, "ada")
-    assert files_of(folder) == first
-    imported = annotate.import_(contents, sheet, "ada", revise=True)
-    assert (imported.new, imported.revised, imported.known) == (1, 1, 1)
-    assert first.items() <= files_of(folder).items()
-    assert len(files_of(folder)) == 2
-
-
-def test_the_newest_counts_although_a_clock_was_set_back(
-    contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sheet, years = tmp_path / "ada.xlsx", iter(["2030", "2029", "2028"])
-
-    class Clock(annotate.datetime):
-        @classmethod
-        def now(cls, tz: Any = None) -> Any:
-            return annotate.datetime.fromisoformat(f"{next(years)}-01-01T00:00:00+00:00")
-
-    annotate.export(contents, sheet, "ada")
-    with monkeypatch.context() as clock:
-        clock.setattr(annotate, "datetime", Clock)
-        for choice in ("accept", "discard", "accept"):
-            annotate.import_(contents, fill(sheet, choosing(contents, choice)), "ada", revise=True)
-    annotations = read_annotations(contents.workspace)
-    assert [one.choice for one in annotations] == ["accept", "discard", "accept"]
-    assert len({one.imported_at for one in annotations}) == 3
-    assert annotate.standing(contents).agreement.counts == {"ada": {"accept": 1}}
+def test_judgements_that_do_not_count_are_named(contents: Contents, tmp_path: Path) -> None:
+    questions = questions_of(contents)
+    file = judge(contents, tmp_path / "ada.csv", "ada", choosing(questions, "accept", "aksept", "change"))
+    file.write_text(file.read_text() + "gone,,choice,,accept,ada,,,\n")
+    standing = annotate.standing(judged(tmp_path, file))
+    assert [text.partition(";")[0] for text in standing.problems] == [
+        "ada.csv, row 7: 'aksept' is not a choice (did you mean accept?)",
+        f"ada.csv, row {5 * len(questions) + 2}: no question has this id",
+        "ada.csv, row 12: the choice is change, and no correction differs from the text",
+    ]
+    assert standing.choices == {"ada": {"accept": 1}}
 
 
 def test_nothing_left_to_judge_is_usage(contents: Contents, tmp_path: Path) -> None:
+    questions = questions_of(contents)
     with pytest.raises(UsageError, match="no conflict is left for ada to judge"):
         annotate.export(contents, tmp_path / "ada.xlsx", "ada", conflicts=True)
     assert not (tmp_path / "ada.xlsx").exists()
-    everything = choosing(contents, *["accept"] * len(questions_of(contents)))
-    judge(contents, tmp_path / "one.csv", "ada", choosing(contents, "accept"))
-    assert annotate.export(contents, tmp_path / "rest.csv", "ada").questions == len(everything) - 1
-    annotate.import_(contents, fill(tmp_path / "rest.csv", everything), "ada")
+    one = judge(contents, tmp_path / "one.csv", "ada", choosing(questions, "accept"))
+    assert annotate.export(judged(tmp_path, one), tmp_path / "r.csv", "Ada").questions == len(questions) - 1
+    rest = judge(judged(tmp_path, one), tmp_path / "rest.csv", "ada", choosing(questions, *["accept"] * len(questions)))
     with pytest.raises(UsageError, match="no question is left for ada to judge"):
-        annotate.export(contents, tmp_path / "more.csv", "ada")
+        annotate.export(judged(tmp_path, one, rest), tmp_path / "more.csv", "ada")
+    with pytest.raises(UsageError, match="' ' is not a name"):
+        annotate.export(contents, tmp_path / "ada.csv", " ")
 
 
 def test_a_study_may_have_one_partition_annotated(tmp_path: Path) -> None:
@@ -135,38 +100,6 @@ def test_a_study_without_questions_has_nothing_to_annotate(tmp_path: Path) -> No
         annotate.standing(contents)
 
 
-def test_annotations_of_earlier_texts_are_kept_and_not_counted(
-    contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sheet = tmp_path / "ada.xlsx"
-    annotate.export(contents, sheet, "ada")
-    fill(sheet, choosing(contents, "accept", "discard"))
-    first, *others = questions_of(contents)
-    texts = shown(first)[1]
-    anew = [changed(first, original_context=f"{first.original_context} So it is."), *others]
-    monkeypatch.setattr(Contents, "candidates", lambda *_: anew)
-    imported = annotate.import_(contents, sheet, "ada")
-    assert (imported.new, imported.outdated) == (2, (2,))
-    assert texts in {one.texts for one in read_annotations(contents.workspace)}
-    standing = annotate.standing(contents)
-    assert standing.outdated == 1
-    assert standing.agreement.counts == {"ada": {"discard": 1}}
-    assert annotate.export(contents, tmp_path / "new.xlsx", "ada").questions == len(anew) - 1
-
-
-def test_an_import_into_a_locked_workspace_is_refused(
-    contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def busy(workspace: Workspace) -> None:
-        raise WorkspaceBusy
-
-    annotate.export(contents, tmp_path / "ada.csv", "ada")
-    monkeypatch.setattr(Workspace, "lock", busy)
-    with pytest.raises(WorkspaceBusy):
-        annotate.import_(contents, fill(tmp_path / "ada.csv", choosing(contents, "accept")), "ada")
-    assert read_annotations(contents.workspace) == []
-
-
 @pytest.fixture
 def half(tmp_path: Path) -> Contents:
     """Of two partitions, one is not there."""
@@ -175,14 +108,12 @@ def half(tmp_path: Path) -> Contents:
 
 
 def test_a_missing_partition_is_named_and_stops_no_other(half: Contents, tmp_path: Path) -> None:
-    exported = annotate.export(half, tmp_path / "ada.csv", "ada")
-    assert exported.questions == len(questions_of(half))
-    (missing,) = exported.missing
+    sheet = annotate.export(half, tmp_path / "ada.csv", "ada")
+    assert sheet.questions == len(questions_of(half))
+    (missing,) = sheet.missing
     assert missing.startswith("partition disputable: ")
-    imported = annotate.import_(half, fill(tmp_path / "ada.csv", choosing(half, "accept")), "ada")
-    assert (imported.new, imported.missing) == (1, (missing,))
     standing = annotate.standing(half)
-    assert (standing.questions, standing.missing) == (exported.questions, (missing,))
+    assert (standing.questions, standing.missing) == (sheet.questions, (missing,))
     assert annotate.export(half, tmp_path / "s.csv", "ben", partitions=["static"]).missing == ()
 
 
@@ -196,30 +127,18 @@ def test_without_questions_no_sheet_is_written(half: Contents, tmp_path: Path) -
     assert not (tmp_path / "ada.csv").exists()
 
 
-def test_a_question_too_long_for_a_cell_is_named(
-    contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, *others = questions_of(contents)
-    long = changed(first, original_context=f"{first.original_context} {'a' * LARGEST_CELL}")
-    monkeypatch.setattr(Contents, "candidates", lambda *_: [long, *others])
-    exported = annotate.export(contents, tmp_path / "ada.xlsx", "ada")
-    assert exported == annotate.ExportedSheet(len(others), (f"{first.question_id} ({first.subject}): context",))
-    assert len(read_sheet(tmp_path / "ada.xlsx", COLUMNS).rows) == len(others)
-    monkeypatch.setattr(Contents, "candidates", lambda *_: [long])
-    with pytest.raises(InputError, match=f"no question that is left for ada fits into a sheet: {first.question_id}"):
-        annotate.export(contents, tmp_path / "none.csv", "ada")
-
-
 def test_a_study_uses_only_accepted_and_changed_questions(tmp_path: Path) -> None:
     every = {"partitions": ["static"], "per_partition": None}
     study = selected(tmp_path, questions={**every, "annotated": True})
     run(lambda: again(study).graph, Selection(stages=("fetch",)))
     contents = again(study).contents
-    first, second, third, fourth, *others = questions_of(contents)
+    first, second, third, fourth, *others = questions = questions_of(contents)
+    files = []
     for name in ("ada", "ben"):
-        sheet = choosing(contents, "accept", "change", "discard", "accept" if name == "ada" else "incomplete")
-        sheet[second.question] |= {"new question": "Who made it?", "new other answer": "Nobody"}
-        judge(contents, tmp_path / f"{name}.csv", name, sheet)
+        sheet = choosing(questions, "accept", "change", "discard", "accept" if name == "ada" else "incomplete")
+        sheet[second.question_id] |= {"question": "Who made it?", "replacement": "Nobody"}
+        files.append(str(judge(contents, tmp_path / f"{name}.csv", name, sheet)))
+    study = selected(tmp_path, questions={**every, "annotated": True}, judgements=files)
     chosen = prepare(study).contents.chosen("static")
     assert {one.question_id: (one.question, one.replacement, one.counter_memory_context) for one in chosen} == {
         first.question_id: (first.question, first.replacement, first.counter_memory_context),
@@ -238,9 +157,17 @@ def test_a_study_uses_only_accepted_and_changed_questions(tmp_path: Path) -> Non
     assert len(of_all.chosen("static")) == len(others) + 4
 
 
-def test_without_annotations_no_question_is_asked(tmp_path: Path) -> None:
+def test_without_judgements_no_question_is_asked(tmp_path: Path) -> None:
     study = selected(tmp_path, questions={"partitions": ["static"], "annotated": True})
     run(lambda: again(study).graph, Selection(stages=("fetch", "build")))
     choice = again(study).graph.nodes[StepId("build", "static", "choice of questions")]
     assert choice.state == "failed"
     assert "no question can be asked (" in choice.reason
+
+
+def test_a_file_that_cannot_be_read_is_usage(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"judgements: .*gone\.csv cannot be read: No such file"):
+        _ = selected(tmp_path, judgements="gone.csv").plan
+    (tmp_path / "v.csv").write_text("question_id,context_id,field,judged,value,annotator\nq,none,verdict,x,both,Ada\n")
+    with pytest.raises(UsageError, match=r"v\.csv, row 2 is a verdict; name whose_answer under `measures`, too"):
+        _ = selected(tmp_path, judgements="v.csv").plan

@@ -17,7 +17,7 @@ def test_the_written_study_has_every_section_and_comment(file: Path) -> None:
     write_starter(file)
     text = file.read_text(encoding="utf-8")
     # In place of `seed`, and of what has a default.
-    left_out = {"seeds", "prompts", "decodings", "frequency", "thresholds", "verdicts", "whole_only"}
+    left_out = {"seeds", "prompts", "decodings", "frequency", "thresholds", "judgements", "whole_only"}
     assert {*yaml.safe_load(text), *left_out} == set(Study.model_fields)
     assert read_study(file).name == "study"
     keys = [line for line in text.splitlines() if line and not line.startswith("#")]

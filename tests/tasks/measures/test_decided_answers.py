@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from swaymeter.data.records.verdicts import VerdictByHand
+from swaymeter.data.records.judgements import Judgement
 from swaymeter.tasks.measures.decided_answers import decided
 from tests.tasks.measures.conftest import Study
 
@@ -25,7 +25,9 @@ def changed(
         for name, (verdict, outcome) in rules.items()
     ]
     verdicts = [
-        VerdictByHand(row, question.question_id, context, "".join(model), "", answer, verdict, "Ada", "")
+        Judgement(
+            row, "v.csv", row, question.question_id, context, "verdict", answer, verdict, "Ada", variant="".join(model)
+        )
         for row, (context, answer, verdict, *model) in enumerate(hand, 2)
     ]
     names = ("context_id", "verdict", "rule")

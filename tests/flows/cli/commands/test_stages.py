@@ -32,7 +32,7 @@ def study(tmp_path: Path) -> str:
 OF_A_STUDY = [*COMMANDS, "status"]
 OF_NO_STUDY = ["doctor", "measures", "relations", "models", "sources", "init", "schema"]
 ALL = [*OF_A_STUDY, "diff", "export", "export-questions", "predicates", *OF_NO_STUDY]
-GROUPED = [*(f"annotate {name}" for name in ("export", "import", "status")), "cluster slurm"]
+GROUPED = [*(f"annotate {name}" for name in ("export", "status")), "cluster slurm"]
 HEAVY = ("torch", "transformers", "prefect", "scipy", "duckdb", "pandas", "matplotlib")
 
 

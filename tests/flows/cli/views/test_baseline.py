@@ -10,7 +10,7 @@ import pytest
 from swaymeter.data.dataset.comparison import Snapshot
 from swaymeter.data.errors import UsageError
 from swaymeter.flows.cli.views import baseline
-from swaymeter.flows.cli.views.baseline import Compared, Gate, forgotten_verdicts, not_worse
+from swaymeter.flows.cli.views.baseline import Compared, Gate, forgotten_judgements, not_worse
 from swaymeter.flows.study.thresholds import thresholds_of_bounds
 from swaymeter.tasks.statistics.comparison import compare
 from swaymeter.tasks.statistics.formulas.paired import paired_difference, smallest_shown_fall
@@ -142,16 +142,16 @@ def test_bounds_of_a_study_are_thresholds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("audit", "verdicts", "said"),
+    ("audit", "judgements", "said"),
     [
-        ("verdicts: /a b/v.csv", None, "by hand of /a b/v.csv, and this one does not: --verdicts '/a b/v.csv'"),
-        ("verdicts: /a b/v.csv", "other.csv", ""),
-        ("verdicts: null", None, ""),
-        ("[", None, ""),
+        ("judgements: [/a b/v.csv]", (), "and this one does not: --judgements '/a b/v.csv'"),
+        ("judgements: [/a b/v.csv]", ("other.csv",), ""),
+        ("judgements: []", (), ""),
+        ("[", (), ""),
     ],
 )
-def test_verdicts_that_are_left_out_again_are_said(audit: str, verdicts: str | None, said: str, tmp_path: Path) -> None:
-    assert forgotten_verdicts(tmp_path, verdicts) == ""
+def test_forgotten_judgements_are_said(audit: str, judgements: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    assert forgotten_judgements(tmp_path, judgements) == ""
     (tmp_path / "audit.yaml").write_text(audit)
-    assert forgotten_verdicts(tmp_path, verdicts).endswith(said)
-    assert bool(forgotten_verdicts(tmp_path, verdicts)) == bool(said)
+    assert forgotten_judgements(tmp_path, judgements).endswith(said)
+    assert bool(forgotten_judgements(tmp_path, judgements)) == bool(said)

@@ -1,4 +1,4 @@
-"""Kappa by hand, its bounds, and where there is none; its interval against draws by hand."""
+"""Kappa and alpha by hand, its bounds, and where there is none; its interval against draws by hand."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from swaymeter.tasks.statistics.formulas.agreement import cohens_kappa, counts_of, kappa_interval
+from swaymeter.tasks.statistics.formulas.agreement import (
+    Alpha,
+    cohens_kappa,
+    counts_of,
+    kappa_interval,
+    krippendorffs_alpha,
+)
 from swaymeter.tasks.statistics.formulas.intervals import _drawn
 
 FIVE = [
@@ -70,3 +76,33 @@ def test_the_interval_draws_whole_clusters() -> None:
 def test_without_enough_to_draw_there_is_no_interval(second: list[str], clusters: list[str]) -> None:
     first = {"aa": ["b", *["a"] * 7], "ab": ["a", "b"] * 4, "bc": ["a"] * 8}["".join(second[:2])]
     assert kappa_interval(first, second, clusters, 0)[1:] == (None, None)
+
+
+def rated(*items: str) -> list[dict[str, str]]:
+    """Items with the values of annotators a, b and c; - stands for none."""
+    return [{name: value for name, value in zip("abc", item, strict=False) if value != "-"} for item in items]
+
+
+@pytest.mark.parametrize(
+    ("items", "alpha"),
+    [
+        # One pair in four differs; of 8 values 5 are a, 3 are d: D_o = 2/8, D_e = 2*5*3 / (8*7), 1 - (1/4) / (30/56).
+        (("aa", "aa", "ad", "dd"), 8 / 15),
+        (("aa", "dd", "cc"), 1),
+        (("da", "dd"), 0),  # D_o = 2/4, D_e = 2*1*3 / (4*3)
+        (("da", "-dd"), 0),  # other annotators, the same values
+        # Of 16 values 7 are a, 3 d, 2 c, 1 m, 3 i: D_o = 2/8, D_e = 1 - (7*6 + 3*2 + 2*1 + 3*2) / (16*15).
+        (("aa", "ad", "cc", "dd", "aa", "mi", "i-i", "-aa"), 1 - (1 / 4) / (184 / 240)),
+    ],
+)
+def test_alpha(items: tuple[str, ...], alpha: float) -> None:
+    found = krippendorffs_alpha(rated(*items))
+    assert found.value == pytest.approx(alpha, abs=1e-9)
+    assert found.items == len(items)
+
+
+def test_undefined_alpha_says_why() -> None:
+    assert krippendorffs_alpha([]) == Alpha(None, 0, (), "nothing has been judged by two annotators")
+    found = krippendorffs_alpha(rated("aa", "aa"))
+    assert (found.value, found.items, found.annotators) == (None, 2, ("a", "b"))
+    assert found.undefined.startswith("all annotators always chose a, so")

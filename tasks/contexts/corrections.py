@@ -1,6 +1,6 @@
-"""A question with an annotator's texts in place of its own: both contexts, other forms of the answer, flags."""
+"""Corrections of a question: its texts, both contexts, the forms of its answer, and its flags."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from swaymeter.data.records import SLOT, Question, both_contexts
@@ -8,36 +8,39 @@ from swaymeter.data.sources import slots
 from swaymeter.data.sources.slots import ANSWER_LEFT_IN_CONTEXT, OBJECT_NOT_IN_CONTEXT, fill_slot, places_of
 from swaymeter.tasks.contexts.wikidata.mentions import SHORT, is_written
 
-_OF_TEXTS = {
+_TEXT_FLAGS = {
     slots.EMPTY_ANSWER, slots.EMPTY_QUESTION, slots.EMPTY_REPLACEMENT, slots.QUESTION_CONTAINS_ANSWER,
     slots.REPLACEMENT_IS_ANSWER,
 }  # fmt: skip
-_OF_CONTEXTS = {slots.NO_SLOT, OBJECT_NOT_IN_CONTEXT, slots.BROKEN_SLOT, ANSWER_LEFT_IN_CONTEXT}
+_CONTEXT_FLAGS = {slots.NO_SLOT, OBJECT_NOT_IN_CONTEXT, slots.BROKEN_SLOT, ANSWER_LEFT_IN_CONTEXT}
 
 _Place = tuple[int, int]
 
 
-def change(
-    question: Question, text: str | None, answer: str | None, other_answer: str | None, context: str | None
-) -> Question:
-    """The question with its new texts; None: no change. It keeps its id, its counts and its sources.
+def correct(question: Question, corrections: Mapping[str, str]) -> Question:
+    """Return the question with new texts; it keeps its id, its counts and its sources.
 
     A new answer that the context does not state yet replaces the old one there; if it is not a form of the old one, it
     has no item of Wikidata. Slots in a new context are filled.
+
+    Args:
+        question: The question.
+        corrections: New texts by field: question, answer, replacement, and text of the original context.
     """
-    changed = question if text is None else replace(question, question=text)
+    answer, context = corrections.get("answer"), corrections.get("text")
+    changed = replace(question, question=corrections.get("question", question.question))
     if answer is not None and answer.casefold() in {form.casefold() for form in (question.object, *question.answers)}:
         changed = replace(changed, object=answer, answers=tuple(dict.fromkeys((answer, *question.answers))))
     elif answer is not None:
         changed = replace(changed, object=answer, object_id=None, answers=(answer,), replacement_quality=None)
-    if other_answer is not None:
+    if "replacement" in corrections:
         changed = replace(
-            changed, replacement=other_answer, replacement_id=None, replacement_by="annotators",
+            changed, replacement=corrections["replacement"], replacement_id=None, replacement_by="annotators",
             replacement_quality=None,
         )  # fmt: skip
-    if (answer, other_answer, context) != (None, None, None):
+    if corrections.keys() - {"question"}:
         changed = _with_contexts(changed, question, context)
-    other_flags = tuple(flag for flag in changed.flags if flag not in _OF_TEXTS)
+    other_flags = tuple(flag for flag in changed.flags if flag not in _TEXT_FLAGS)
     broken = slots.flags_of(changed.question, changed.answers, changed.object, changed.replacement)
     return replace(changed, flags=tuple(dict.fromkeys((*broken, *other_flags))))
 
@@ -51,7 +54,7 @@ def _with_contexts(changed: Question, before: Question, context: str | None) -> 
     else:
         longer = before.object if len(before.object) > len(changed.object) else ""
         original, snippet = context, _with_slots(context, changed.object, places_of(context, longer))
-    flags: tuple[str, ...] = tuple(flag for flag in changed.flags if flag in _OF_CONTEXTS)
+    flags: tuple[str, ...] = tuple(flag for flag in changed.flags if flag in _CONTEXT_FLAGS)
     if snippet is None:
         flags = (OBJECT_NOT_IN_CONTEXT,)
     elif snippet != old or not set(changed.answers) <= {before.object, *before.answers}:
@@ -69,7 +72,7 @@ def _with_contexts(changed: Question, before: Question, context: str | None) -> 
         contexts=both_contexts(
             original, fill_slot(snippet, changed.replacement) if snippet else "", changed.forms, changed.replacement
         ),
-        flags=(*(flag for flag in changed.flags if flag not in _OF_CONTEXTS), *flags),
+        flags=(*(flag for flag in changed.flags if flag not in _CONTEXT_FLAGS), *flags),
     )
 
 

@@ -1,10 +1,11 @@
-"""Questions of real facts, and annotations of them by people who do not exist."""
+"""Questions of real facts, and judgements of them by people who do not exist."""
 
 from typing import Any
 
-from swaymeter.data.records import Annotation, AnnotationChoice, Question, WikidataId
+from swaymeter.data.records import Question, WikidataId
+from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.sources.slots import fill_slot
-from swaymeter.tasks.contexts.annotation.judging import shown
+from swaymeter.tasks.contexts.judgements import shown_text, texts
 from tests.data.a_dataset import question
 
 SNIPPET = "Ludwig Wittgenstein was born in [ENTITY], then a city of Austria-Hungary."
@@ -23,12 +24,13 @@ def a_question(number: int = 1, **changes: Any) -> Question:
     } | changes)  # fmt: skip
 
 
-def says(of: Question, annotator: str, choice: AnnotationChoice, *, at: int = 0, **texts: Any) -> Annotation:
-    """An annotation of a question; at: how many minutes after noon it was imported."""
-    question_id, digest = shown(of)
-    plain: dict[str, Any] = dict.fromkeys(("question", "object", "replacement", "context", "note"))
-    imported_at = f"2026-01-01T12:{at:02d}:00.000000+00:00"
-    return Annotation(
-        question_id=question_id, texts=digest, annotator=annotator, choice=choice, file=f"{annotator}.xlsx",
-        imported_at=imported_at, **(plain | texts),
-    )  # fmt: skip
+def says(of: Question, annotator: str, choice: str, *, note: str = "", **corrections: str) -> list[Judgement]:
+    """The rows in which an annotator judges a question."""
+    judged = {"choice": shown_text(of), **texts(of)}
+    return [
+        Judgement(
+            0, f"{annotator}.csv", row, of.question_id, "original" if name == "text" else "", name, judged[name], value,
+            annotator, note if name == "choice" else "",
+        )
+        for row, (name, value) in enumerate({"choice": choice, **corrections}.items(), 2)
+    ]  # fmt: skip

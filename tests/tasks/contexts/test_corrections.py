@@ -11,9 +11,9 @@ from swaymeter.data.sources.slots import (
     QUESTION_CONTAINS_ANSWER,
     REPLACEMENT_IS_ANSWER,
 )
-from swaymeter.tasks.contexts.annotation.changed import change
+from swaymeter.tasks.contexts.corrections import correct
 from tests.data.a_dataset import changed as other
-from tests.tasks.contexts.annotation.judged import a_question
+from tests.tasks.contexts.judged import a_question
 
 PLAIN = a_question()
 LIVES = a_question(snippet="He lives in [ENTITY].", object="New York City", replacement="Boston")
@@ -23,6 +23,13 @@ DISPUTED = a_question(
     replacement="young",
 )  # fmt: skip
 MENDED = "The King was {}, and his horse was old."
+
+
+def change(
+    question: Question, text: str | None, answer: str | None, replacement: str | None, context: str | None
+) -> Question:
+    new = {"question": text, "answer": answer, "replacement": replacement, "text": context}
+    return correct(question, {name: value for name, value in new.items() if value is not None})
 
 
 def with_contexts(question: Question, original: str, counter_memory: str) -> Question:

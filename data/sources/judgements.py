@@ -1,0 +1,271 @@
+"""Files of judgements: a row for each thing that a person says, as CSV or .xlsx.
+
+    question_id   id of the question, or the question itself
+    context_id    id of the context, or none; empty where the judgement is about the question
+    field         verdict, kind, choice, question, answer, replacement or text
+    judged        text that was judged; the judgement holds for this text alone
+    value         the judgement; a row without a value is still to be judged
+    annotator     name of the person
+    note, variant, sample
+
+Judgements that do not count keep their row, with the problem. People who differ are counted: the value of most holds.
+"""
+
+import csv
+import os
+import unicodedata
+import zipfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import date, time
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from swaymeter.data.errors import InputError, UsageError, WorkspaceError, first_line
+from swaymeter.data.escaping import sheet_cell, sheet_text, visible
+from swaymeter.data.records.judgements import FIELDS, Judgement, same_words
+from swaymeter.data.storage.writing import put, unfinished
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+COLUMNS = ("question_id", "context_id", "field", "judged", "value", "annotator", "note", "variant", "sample")
+NEEDED = ("question_id", "context_id", "field", "value", "annotator")
+FORMATS = (".csv", ".xlsx")
+LARGEST_FILE = 64 * 2**20
+"""Bytes of a .csv, or of an unpacked .xlsx: a zip file of few kilobytes can hold many gigabytes."""
+MOST_ROWS = 200_000
+"""Rows of a file: an .xlsx can name any row, and the rows before it are filled in."""
+LARGEST_CELL = 32_767
+"""Characters of an .xlsx cell, in UTF-16; a longer text is cut without a warning."""
+SETTLED = ("verdict", "kind", "answer")
+"""Fields in which people outvote each other; the choices of a question have their own rule."""
+NO_CONTEXT, SOME_CONTEXT = ("choice", "question", "replacement"), ("verdict", "kind", "text")
+
+
+def read_judgements(files: Iterable[Path]) -> tuple[Judgement, ...]:
+    """Return the judgements of all files in their order; each that does not count has its problem.
+
+    Raises:
+        InputError: A file cannot be read or lacks a column; the message names both.
+    """
+    judgements, names, said = list[Judgement](), dict[str, str](), set[tuple[str, ...]]()
+    for file in files:
+        for row, cells, is_date in _rows(file):
+            annotator = _name(cells.pop("annotator"))
+            annotator = names.setdefault(annotator.casefold(), annotator)  # Ada and ada are one person
+            judgement = Judgement(len(judgements) + 1, file.name, row, annotator=annotator, **cells)  # type: ignore[arg-type]
+            judgement = replace(judgement, problem=_DATE if is_date else _problem(judgement))
+            content = (*_subject(judgement), same_words(judgement.value), annotator)
+            if content not in said or judgement.problem:
+                judgements.append(judgement)
+            said.add(content)
+    return tuple(_outvoted(_contradictions(judgements)))
+
+
+def write_judgements(file: Path, rows: Iterable[Judgement | Mapping[str, str]], *, new: bool = True) -> None:
+    """Write judgements, whole or not at all; further columns of a row are written and never read.
+
+    Args:
+        file: The .csv or .xlsx.
+        rows: The judgements, or the cells by column.
+        new: If a file that exists is refused instead of replaced.
+
+    Raises:
+        UsageError: The file exists or has another format.
+        InputError: A text is too long for a cell of .xlsx.
+        WorkspaceError: The file cannot be written.
+    """
+    import pandas as pd
+
+    suffix = _suffix(file)
+    listed = [asdict(row) if isinstance(row, Judgement) else row for row in rows]
+    further = list(dict.fromkeys(name for row in listed for name in row if name not in Judgement.__slots__))
+    frame = pd.DataFrame([{name: sheet_cell(row.get(name, "")) for name in (*COLUMNS, *further)} for row in listed])
+    frame = frame.reindex(columns=[*COLUMNS, *further])
+    exists = UsageError(f"{file} exists already and may hold somebody's work; name another file, or move it away")
+    if suffix == ".xlsx" and (long := [row for row in listed if _is_too_long(row)]):
+        raise InputError(f"{file}: a text of question {long[0]['question_id']} fits into no cell of .xlsx; name a .csv")
+    if new and os.path.lexists(file):
+        raise exists
+    try:
+        with unfinished(file) as temporary:
+            if suffix == ".csv":  # with the sign of UTF-8, as Excel reads another encoding without it
+                frame.to_csv(temporary, index=False, encoding="utf-8-sig", quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+            else:
+                frame.to_excel(temporary, index=False, engine="openpyxl")
+            try:
+                put(temporary, file, new=new)
+            except FileExistsError:  # another process was faster
+                raise exists from None
+    except WorkspaceError as error:
+        reason = getattr(error.__cause__, "strerror", None) or first_line(error)
+        raise WorkspaceError(f"{file} cannot be written: {reason}; name another file") from None
+
+
+def annotator_name(name: str, judgements: Iterable[Judgement]) -> str:
+    """Return the name of an annotator as the judgements spell it; UsageError if there is nothing to read in it."""
+    plain = _name(name)
+    if not plain or not plain.isprintable():
+        raise UsageError(f"{name!r} is not a name; give one with letters, such as --annotator ada")
+    return next((row.annotator for row in judgements if row.annotator.casefold() == plain.casefold()), plain)
+
+
+def ratings(judgements: Iterable[Judgement], field: str) -> list[dict[str, str]]:
+    """Return what was judged in a field by several people: the value of each annotator, also of those outvoted."""
+    values: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
+    for judgement in judgements:
+        if judgement.field == field and (judgement.problem is None or judgement.is_outvoted):
+            values[_subject(judgement)][judgement.annotator] = judgement.value
+    return [rated for rated in values.values() if len(rated) > 1]
+
+
+_DATE = "the value is a date; format the cell as text and type it again"
+
+
+def _rows(file: Path) -> Iterator[tuple[int, dict[str, str], bool]]:
+    """Yield the rows with a value: the number that programs show, the cells by column, and if the value is a date."""
+    frame = _frame(file)
+    header = [str(name).strip().casefold() for name in frame.iloc[0]] if len(frame) else []
+    if doubled := [name for name in COLUMNS if header.count(name) > 1]:
+        raise InputError(f"{file}, row 1: the column {doubled[0]} occurs twice; remove one")
+    if missing := [name for name in NEEDED if name not in header]:
+        raise InputError(
+            f"{file}, row 1: the column {missing[0]} is missing; the first row has to name {', '.join(NEEDED)}"
+        )
+    places = [(name, header.index(name)) for name in COLUMNS if name in header]
+    for number, values in enumerate(frame.iloc[1:].itertuples(index=False, name=None), start=2):
+        cells = dict.fromkeys(COLUMNS, "") | {name: _text(values[place]) for name, place in places}
+        cells = {name: text if name == "judged" else text.strip() for name, text in cells.items()}
+        if cells["value"]:
+            yield number, cells, isinstance(values[header.index("value")], date | time)
+
+
+def _frame(file: Path) -> "DataFrame":
+    """Return all cells of a file as they are, the header in row 0."""
+    import pandas as pd
+
+    read: Any = {"header": None, "dtype": object, "keep_default_na": False, "na_filter": False, "nrows": MOST_ROWS + 1}
+    too_large = InputError(f"{file} is too large; save the sheet alone, without empty cells")
+    try:
+        if _suffix(file) == ".xlsx":
+            with zipfile.ZipFile(file) as packed:
+                if sum(part.file_size for part in packed.infolist()) > LARGEST_FILE:
+                    raise too_large
+            frame: DataFrame = pd.read_excel(file, engine="openpyxl", **read)
+        else:
+            if file.stat().st_size > LARGEST_FILE:
+                raise too_large
+            with file.open(encoding="utf-8-sig") as lines:
+                header = lines.readline()
+            separator = max(",;\t", key=header.count)  # by the language of the program
+            frame = pd.read_csv(file, sep=separator, encoding="utf-8-sig", skip_blank_lines=False, **read)
+        if len(frame) > MOST_ROWS:
+            raise too_large
+        return frame
+    except InputError:
+        raise
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame()
+    except UnicodeDecodeError:
+        raise InputError(f"{file} is not in UTF-8; save it as `CSV UTF-8`, or as .xlsx") from None
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror or error}") from None
+    except Exception as error:  # a damaged workbook makes openpyxl raise nearly anything
+        problem = f"{type(error).__name__}: {first_line(error)}"
+        raise InputError(f"{file} cannot be read ({problem}); save it again as `CSV UTF-8`, or as .xlsx") from None
+
+
+def _name(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", name).split())
+
+
+def _suffix(file: Path) -> str:
+    if (suffix := file.suffix.lower()) not in FORMATS:
+        raise UsageError(f"{file} is neither .csv nor .xlsx; save judgements as one of them, or name such a file")
+    return suffix
+
+
+def _text(value: Any) -> str:
+    """Return the text of a cell, also if a program took it for a number; half a character becomes a question mark."""
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = sheet_text(str(value)).replace("\r\n", "\n").replace("\r", "\n")
+    return text.encode(errors="replace").decode()
+
+
+def _is_too_long(row: Mapping[str, Any]) -> bool:
+    return any(len(sheet_cell(str(text)).encode("utf-16-le")) > 2 * LARGEST_CELL for text in row.values())
+
+
+def _problem(judgement: Judgement) -> str | None:
+    """Return why a judgement cannot count by itself; None if it can."""
+    field, values = judgement.field, FIELDS.get(judgement.field)
+    if values is None:
+        return f"{visible(field)!r} is not a field{_meant(field, FIELDS)}; write one of {', '.join(FIELDS)}"
+    if not judgement.question_id:
+        return "question_id is empty; write it, or delete the row"
+    if not judgement.annotator or not judgement.annotator.isprintable():
+        return "the annotator has no name; write it"
+    if values and judgement.value not in values:
+        value = judgement.value
+        return f"{visible(value)!r} is not a {field}{_meant(value, values)}; write one of {', '.join(values)}"
+    if field in SOME_CONTEXT and not judgement.context_id:
+        return f"context_id is empty; a {field} needs the id of its context"
+    if field in NO_CONTEXT and judgement.context_id:
+        return f"context_id is filled in; a {field} is about the question, so leave it empty"
+    if field == "verdict" and not judgement.judged.strip():
+        return "judged is empty; write the reply that was judged"
+    if judgement.sample not in ("", "greedy") and not judgement.sample.isdecimal():
+        return f"{visible(judgement.sample)!r} is not a sample; write its number from 0, or greedy, or leave it empty"
+    return None
+
+
+def _meant(text: str, known: Iterable[str]) -> str:
+    near = get_close_matches(text.casefold(), known, n=1, cutoff=0.5)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
+def _subject(judgement: Judgement) -> tuple[str, ...]:
+    """Return what a judgement is about."""
+    about = (judgement.question_id, judgement.context_id, judgement.field, judgement.variant, judgement.sample)
+    return (*about, same_words(judgement.judged))
+
+
+def _contradictions(judgements: Sequence[Judgement]) -> list[Judgement]:
+    """Return the judgements with those marked in which one person says two things of the same; none of them counts."""
+    said: dict[tuple[str, ...], list[Judgement]] = defaultdict(list)
+    for judgement in judgements:
+        if judgement.problem is None:
+            said[(*_subject(judgement), judgement.annotator)].append(judgement)
+    problems: dict[int, str] = {}
+    for first, *others in said.values():
+        for one, other in [(first, others[0]), *((row, first) for row in others)] if others else ():
+            problems[one.number] = (
+                f"{one.annotator} says {visible(one.value)!r} here and {visible(other.value)!r} in {other.place}; "
+                "neither counts, so delete one of the two"
+            )
+    return [replace(row, problem=problems.get(row.number, row.problem)) for row in judgements]
+
+
+def _outvoted(judgements: Sequence[Judgement]) -> Iterator[Judgement]:
+    """Yield the judgements, those marked against which most people decide; if there is no majority, all are."""
+    votes: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    for judgement in judgements:
+        if judgement.problem is None and judgement.field in SETTLED and judgement.context_id:
+            votes[_subject(judgement)][same_words(judgement.value)] += 1
+    for judgement in judgements:
+        count = votes.get(_subject(judgement), Counter[str]())
+        if judgement.problem is not None or len(count) < 2:
+            yield judgement
+            continue
+        (first, most), (_, second) = count.most_common(2)
+        if most > second and same_words(judgement.value) == first:
+            yield judgement
+        else:
+            problem = "most people say something else" if most > second else "people differ; another has to decide"
+            yield replace(judgement, problem=problem, is_outvoted=True)

@@ -1,0 +1,23 @@
+-- Every judgement of a person, of how many answers it counts (`answers`), and why it does not count: NULL if it counts.
+-- Choices and corrections count where questions are built; a NULL says of them only that the row is possible.
+WITH counted AS (
+    SELECT judgement, count(*) AS answers FROM decided_answers WHERE judgement IS NOT NULL GROUP BY judgement
+),
+asked AS (SELECT question_id, question FROM questions SEMI JOIN answers USING (relation, question_id))
+SELECT
+    judged.* EXCLUDE (problem), coalesce(counted.answers, 0) AS answers,
+    CASE
+        WHEN judged.problem IS NOT NULL THEN judged.problem
+        WHEN counted.answers > 0 OR judged.field NOT IN ('verdict', 'kind') THEN NULL
+        WHEN NOT EXISTS (FROM asked WHERE judged.question_id IN (asked.question_id, asked.question))
+            THEN 'no such question was asked'
+        WHEN judged.context_id <> 'none' AND NOT EXISTS (
+            FROM asked JOIN question_contexts AS contexts USING (question_id)
+            WHERE judged.question_id IN (asked.question_id, asked.question)
+                AND contexts.context_id = judged.context_id
+        ) THEN 'the question has no such context'
+        WHEN judged.field = 'verdict' THEN 'no answer has these words'
+    END AS unused
+FROM judgements AS judged
+LEFT JOIN counted ON counted.judgement = judged.number
+ORDER BY judged.number

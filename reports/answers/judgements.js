@@ -1,0 +1,115 @@
+/* Judgements: verdicts of a reader on the words of a reply. They stay in this browser until they are downloaded; the
+   study counts them once its file of judgements has them. */
+
+const COLUMNS_OF_FILE = ["question_id", "context_id", "field", "judged", "value", "annotator", "note", "variant", "sample"];
+const STORE = `swaymeter.judgements ${document.title}`;
+const judgements = new Map(remembered());
+
+/* What this browser remembers; a browser that remembers nothing says so with an error. */
+function remembered() {
+  try {
+    const known = JSON.parse(localStorage.getItem(STORE) ?? "[]");
+    return known.filter(([, row]) => COLUMNS_OF_FILE.every((name) => typeof row[name] === "string"));
+  } catch {
+    return [];
+  }
+}
+
+function remember() {
+  try {
+    localStorage.setItem(STORE, JSON.stringify([...judgements]));
+  } catch {
+    /* they are kept as long as the page is open */
+  }
+}
+
+function sameWords(text) {
+  return text.split(/\s+/).filter(Boolean).join(" ").replace(/^[' ]+/, "");
+}
+
+function aboutWords(question, context, answer) {
+  return JSON.stringify([question, context, sameWords(answer)]);
+}
+
+/* The judgement of an answer in this browser; undefined without one. */
+function judgementOf(question, context, answer) {
+  return judgements.size ? judgements.get(aboutWords(question, context, answer ?? "")) : undefined;
+}
+
+/* Stores a verdict on an answer; an empty value removes it. */
+function judge(question, context, judged, changes) {
+  const about = aboutWords(question, context, judged);
+  const empty = Object.fromEntries(COLUMNS_OF_FILE.map((name) => [name, ""]));
+  const row = {...empty, question_id: question, context_id: context, field: "verdict", judged, ...judgements.get(about), ...changes};
+  if (row.value) judgements.set(about, row);
+  else judgements.delete(about);
+  remember();
+  showJudgements();
+}
+
+/* What one says of an answer: a list of verdicts and, once one is chosen, the reason. */
+function judging(question, {id, condition}, answer) {
+  const known = judgementOf(question.question_id, id, answer);
+  const options = ["", ...Object.values(NAMES.verdict).filter((verdict) => verdict !== "undecided")].map((verdict) =>
+    element("option", {value: verdict}, verdict ? stating(verdict, condition) : "correct…"),
+  );
+  const select = element("select", {"aria-label": "Your verdict"}, options);
+  const why = element("input", {"aria-label": "Why", placeholder: "why"});
+  select.value = known?.value ?? "";
+  why.value = known?.note ?? "";
+  why.hidden = !known;
+  const keep = () => {
+    judge(question.question_id, id, answer, {value: select.value, note: why.value});
+    for (const other of document.querySelectorAll(".judging")) {
+      if (other.dataset.about !== about) continue;
+      [other.firstChild.value, other.lastChild.value, other.lastChild.hidden] = [select.value, why.value, !select.value];
+    }
+  };
+  select.addEventListener("change", keep);
+  why.addEventListener("change", keep);
+  const about = aboutWords(question.question_id, id, answer);
+  return element("span", {class: "judging", "data-about": about}, select, why);
+}
+
+function showJudgements() {
+  const count = judgements.size;
+  document.getElementById("judgements").hidden = !count;
+  say("judgements-count", `${number(count)} ${count === 1 ? "judgement" : "judgements"}, in this browser alone.`);
+}
+
+/* The file: the study's judgements that nobody has judged anew, and those of this browser. */
+function saveJudgements() {
+  const annotator = document.getElementById("annotator");
+  if (!annotator.reportValidity()) return;
+  const kept = index.judgements.filter(
+    ({question_id: question, context_id: context, field, judged, variant, sample}) =>
+      field !== "verdict" || variant || sample || !judgementOf(idOfQuestion(question), context, judged),
+  );
+  const rows = [...kept, ...[...judgements.values()].map((row) => ({...row, annotator: row.annotator || annotator.value}))];
+  const lines = [COLUMNS_OF_FILE, ...rows.map((row) => COLUMNS_OF_FILE.map((name) => row[name]))];
+  const text = lines.map((cells) => `${cells.map(cellToReadBack).join(",")}\r\n`).join("");
+  download("judgements.csv", `\ufeff${text}`, "text/csv");
+}
+
+/* A file may have the question itself in place of its id. */
+function idOfQuestion(name) {
+  return questions.find(({question_id: id, question}) => id === name || question === name)?.question_id ?? name;
+}
+
+/* A text that a spreadsheet leaves as it is, and that is the same when it is read back: signs as codes, and an
+   apostrophe before what might be a formula or a number. */
+function cellToReadBack(text) {
+  const code = (sign) => `_x${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}_`;
+  const coded = text.replace(/[\u0000-\u0008\u000b-\u001f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)/g, code);
+  const later = new RegExp(`([;\\t\\n\\r][\\s"']*)([${SIGNS}])`, "gu");
+  const cell = coded.replace(later, (_, before, sign) => before + code(sign)).replace(FORMULA, "'");
+  const guarded = /^[^\p{L}']*\d/u.test(cell) ? `'${cell}` : cell;
+  return `"${guarded.replaceAll('"', '""')}"`;
+}
+
+function discardJudgements() {
+  judgements.clear();
+  remember();
+  showJudgements();
+  go({open: ""});
+}

@@ -1,0 +1,314 @@
+"""What people's judgements do to questions: kinds of contexts, and the questions that people accept or correct.
+
+The first two annotators judge a question independently: equal choices decide, otherwise a third person does. Choices
+are equal if their corrections are, too. A judgement holds for the text that was shown; of a question that is built anew
+with other texts, it does not count.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from swaymeter.data import reasons
+from swaymeter.data.reasons import REASONS
+from swaymeter.data.records import OwnKind, Question, QuestionContext
+from swaymeter.data.records.judgements import Judgement, same_words
+from swaymeter.tasks.contexts.corrections import correct
+from swaymeter.tasks.contexts.questions import BuiltQuestions, rejected_question
+
+INDEPENDENT = 2
+"""Annotators that judge each question independently."""
+CORRECTIONS = ("question", "answer", "replacement", "text")
+MEANINGS: Mapping[str, str] = {
+    "accept": "The question is clear, the context states the answer, and the replacement could stand in its place "
+    "and would say something else.",
+    "change": "As accept, but for words to correct: write the whole new text as the value of its row, and leave the "
+    "rows of what stays as it is empty.",
+    "discard": "Not correctable: both answers mean the same, neither is what the question asks for, the text is "
+    "broken, or nobody would ask this.",
+    "misinformation": "The context or an answer is plainly made up or meant to harm: vandalism, a hoax, an insult.",
+    "incomplete": "Nobody can tell what is asked, or what the context says, without something that is missing: "
+    "who, when, or which one.",
+}
+"""Meaning of each choice."""
+_REASONS = {
+    "discard": reasons.ANNOTATORS_DISCARD,
+    "misinformation": reasons.ANNOTATORS_MISINFORMATION,
+    "incomplete": reasons.ANNOTATORS_INCOMPLETE,
+}
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What one annotator says of a question: a choice with its corrections.
+
+    Attributes:
+        annotator: Name of the annotator.
+        choice: The choice.
+        corrections: The new texts by field; empty unless the choice is change.
+        note: The reason; may be empty.
+    """
+
+    annotator: str
+    choice: str
+    corrections: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass
+class Opinions:
+    """The opinions on questions, and what cannot count.
+
+    Attributes:
+        by_question: Opinions on each question in the order of the files, by id.
+        outdated: Ids of questions that were judged with other texts.
+        problems: Sentences on judgements that do not count, with file and row.
+    """
+
+    by_question: dict[str, list[Opinion]] = field(default_factory=lambda: defaultdict(list))
+    outdated: set[str] = field(default_factory=set)
+    problems: list[str] = field(default_factory=list)
+
+    def independent(self, question_id: str) -> list[Opinion]:
+        """Return the opinions of the first two annotators of a question."""
+        return self.by_question.get(question_id, [])[:INDEPENDENT]
+
+    def third(self, question_id: str) -> Opinion | None:
+        """Return the opinion of the third annotator, who decides conflicts."""
+        return next(iter(self.by_question.get(question_id, [])[INDEPENDENT:]), None)
+
+    def is_conflict(self, question_id: str) -> bool:
+        """Return if the first two annotators differ."""
+        first = self.independent(question_id)
+        return len(first) == INDEPENDENT and _content(first[0]) != _content(first[1])
+
+    def decided(self, question_id: str) -> Opinion | None:
+        """Return the opinion that decides; None if fewer than two judged, or two differ and no third person decides."""
+        first = self.independent(question_id)
+        if len(first) < INDEPENDENT:
+            return None
+        return self.third(question_id) if self.is_conflict(question_id) else first[0]
+
+    def summary(self, question_id: str) -> str | None:
+        """Return who chose what; None without an opinion."""
+        opinions = self.by_question.get(question_id, [])[: INDEPENDENT + 1]
+        notes = (f" ({opinion.note})" if opinion.note else "" for opinion in opinions)
+        said = (f"{opinion.annotator}: {opinion.choice}{note}" for opinion, note in zip(opinions, notes, strict=True))
+        return "; ".join(said) or None
+
+
+def opinions(questions: Iterable[Question], judgements: Iterable[Judgement]) -> Opinions:
+    """Return what annotators say of these questions; judgements of other questions are left alone."""
+    known = {question.question_id: question for question in questions}
+    rows: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
+    for judgement in judgements:
+        if judgement.problem is None and judgement.question_id in known and _is_about(judgement):
+            rows[judgement.question_id, judgement.annotator].append(judgement)
+    found = Opinions()
+    for (question_id, _), said in rows.items():
+        _add(found, known[question_id], said)
+    return found
+
+
+def decide(questions: Sequence[Question], opinions: Opinions) -> BuiltQuestions:
+    """Return the accepted questions, with corrections, and the rejected ones, duplicates included."""
+    decided, seen = BuiltQuestions([], []), set[str]()
+    for question in questions:
+        name = question.question_id
+        holds = opinions.decided(name)
+        if name in seen:
+            decided.rejected.append(rejected_question(question, reasons.DOUBLED))
+        elif holds is None:
+            reason = reasons.ANNOTATORS_DISAGREE if opinions.is_conflict(name) else reasons.NOT_ANNOTATED
+            is_outdated = name in opinions.outdated and not opinions.independent(name)
+            detail = "judged with other texts, before it was rebuilt" if is_outdated else opinions.summary(name)
+            decided.rejected.append(rejected_question(question, reason, detail))
+        elif holds.choice in _REASONS:
+            decided.rejected.append(rejected_question(question, _REASONS[holds.choice], opinions.summary(name)))
+        else:
+            decided.questions.append(correct(question, holds.corrections))
+        seen.add(name)
+    return decided
+
+
+def open_questions(
+    questions: Iterable[Question], opinions: Opinions, annotator: str, *, conflicts_only: bool = False
+) -> list[Question]:
+    """Return the questions that an annotator has still to judge, each once.
+
+    Args:
+        questions: The questions.
+        opinions: The opinions on them.
+        annotator: The name of the annotator.
+        conflicts_only: If only conflicts are returned that a third person has to decide.
+    """
+    chosen = []
+    for name, question in {question.question_id: question for question in questions}.items():
+        open_conflict = opinions.is_conflict(name) and opinions.third(name) is None
+        is_open = open_conflict if conflicts_only else len(opinions.independent(name)) < INDEPENDENT
+        if is_open and annotator not in {opinion.annotator for opinion in opinions.by_question.get(name, ())}:
+            chosen.append(question)
+    return chosen
+
+
+def with_kinds(questions: Sequence[Question], judgements: Iterable[Judgement]) -> tuple[list[Question], list[str]]:
+    """Return questions of an own file with the kinds that people give, and sentences on kinds that do not count."""
+    kinds, answers = dict[tuple[str, str], list[Judgement]](), dict[tuple[str, str], list[Judgement]]()
+    for judgement in judgements:
+        rows = kinds if judgement.field == "kind" else answers if judgement.field == "answer" else None
+        if judgement.problem is None and rows is not None and judgement.context_id:
+            rows.setdefault((judgement.question_id, judgement.context_id), []).append(judgement)
+    if not kinds:
+        return [*questions], []
+    judged, problems = list[Question](), list[str]()
+    for question in questions:
+        contexts = []
+        for context in question.contexts:
+            row, answer = (_judgement_of(question, context, rows) for rows in (kinds, answers))
+            problem = _kind_problem(question, row, answer) if row else ""
+            if row and problem:
+                problems.append(f"{row.place}: {problem}")
+            contexts.append(context if row is None or problem else _with_kind(question, context, row, answer))
+        judged.append(replace(question, contexts=tuple(contexts)))
+    return judged, problems
+
+
+def open_contexts(
+    questions: Iterable[Question], judgements: Iterable[Judgement]
+) -> list[tuple[Question, QuestionContext]]:
+    """Return the contexts of own files that have no kind, and none among these judgements."""
+    kinds: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
+    for row in judgements:
+        if row.field == "kind" and row.problem is None:
+            kinds[row.question_id, row.context_id].append(row)
+    pairs = ((question, context) for question in questions if question.is_own for context in question.contexts)
+    return [pair for pair in pairs if pair[1].condition == "unknown" and _judgement_of(*pair, kinds) is None]
+
+
+def context_rows(question: Question, context: QuestionContext, annotator: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of a sheet in which a context is judged, without values: the kind, and the stated answer."""
+    for name in ("kind", "answer"):
+        yield {
+            "question_id": question.question_id, "context_id": context.context_id, "field": name,
+            "judged": context.text or "", "annotator": annotator, "question": question.question,
+        }  # fmt: skip
+
+
+def question_rows(
+    questions: Iterable[Question], annotator: str, opinions: Opinions | None = None
+) -> Iterator[dict[str, str]]:
+    """Yield the rows of a sheet in which questions are judged, without values: the choice, and each text to correct.
+
+    Args:
+        questions: Questions from live sources.
+        annotator: The name of the annotator.
+        opinions: The opinions of others, which are shown without names to a third person; None: not shown.
+    """
+    for question in questions:
+        about = {"question_id": question.question_id, "annotator": annotator}
+        others = "\n".join(map(_description, opinions.independent(question.question_id))) if opinions else ""
+        yield about | {"field": "choice", "judged": shown_text(question), **({"others": others} if opinions else {})}
+        for name, text in texts(question).items():
+            yield about | {"field": name, "judged": text, "context_id": "original" if name == "text" else ""}
+
+
+def texts(question: Question) -> dict[str, str]:
+    """Return the texts of a question that can be corrected, by field."""
+    originals = (question.question, question.object, question.replacement, question.original_context)
+    return dict(zip(CORRECTIONS, originals, strict=True))
+
+
+def shown_text(question: Question) -> str:
+    """Return the text that a choice is about: context, question and both answers."""
+    return "\n".join(
+        f"{title}: {texts(question)[name]}"
+        for title, name in (("Context", "text"), ("Question", "question"), ("Answer", "answer"),
+                            ("Replacement", "replacement"))
+    )  # fmt: skip
+
+
+def _is_about(judgement: Judgement) -> bool:
+    """Return if a judgement is a choice or a correction of a question."""
+    return judgement.field == "choice" or (
+        judgement.field in CORRECTIONS and judgement.context_id == ("original" if judgement.field == "text" else "")
+    )
+
+
+def _add(found: Opinions, question: Question, rows: Sequence[Judgement]) -> None:
+    """Add what one annotator says of a question, or the problem of it."""
+    judged = {"choice": shown_text(question), **texts(question)}
+    current = [row for row in rows if not row.judged.strip() or same_words(row.judged) == same_words(judged[row.field])]
+    choice = next((row for row in current if row.field == "choice"), None)
+    if choice is None or len(current) < len(rows):
+        found.outdated.add(question.question_id)
+        row = next((row for row in rows if row not in current), rows[0])
+        why = "a correction needs the choice change" if row in current else "the question has other texts now"
+        found.problems.append(f"{row.place}: {why}")
+        return
+    new = {row.field: _normalised(row) for row in current if row.field != "choice"}
+    changed = {name: text for name, text in new.items() if text.split() != judged[name].split()}
+    problems = []
+    if choice.value != "change" and new:
+        problems.append(f"the choice is {choice.value}, and {next(iter(new))} is corrected; choose change")
+    elif choice.value == "change" and not changed:
+        problems.append("the choice is change, and no correction differs from the text; write one")
+    elif choice.value == "change":
+        flags = [flag for flag in correct(question, changed).flags if flag not in question.flags]
+        problems += [f"the choice is change, and then: {REASONS.get(flag, flag)}" for flag in flags]
+    if problems:
+        found.problems += [f"{choice.place}: {problem}" for problem in problems]
+    else:
+        opinion = Opinion(choice.annotator, choice.value, changed, choice.note)
+        found.by_question[question.question_id].append(opinion)
+
+
+def _normalised(row: Judgement) -> str:
+    return row.value.strip() if row.field == "text" else " ".join(row.value.split())
+
+
+def _content(opinion: Opinion) -> tuple[str, dict[str, str]]:
+    """Return what is equal in equal opinions."""
+    return opinion.choice, dict(opinion.corrections)
+
+
+def _description(opinion: Opinion) -> str:
+    """Return an opinion without the name of the annotator."""
+    changes = "".join(f"; {name}: {text}" for name, text in opinion.corrections.items())
+    return f"{opinion.choice}{changes}{f' ({opinion.note})' if opinion.note else ''}"
+
+
+def _judgement_of(
+    question: Question, context: QuestionContext, rows: Mapping[tuple[str, str], Sequence[Judgement]]
+) -> Judgement | None:
+    """Return the judgement of a context whose text is still the same."""
+    names = (question.question_id, question.question)
+    listed = (row for name in names for row in rows.get((name, context.context_id), ()))
+    text = same_words(context.text or "")
+    return next((row for row in listed if same_words(row.judged) in ("", text)), None)
+
+
+def _kind_problem(question: Question, kind: Judgement, answer: Judgement | None) -> str:
+    """Return why a context cannot be of a kind; empty if it can."""
+    if not question.is_own:
+        return "the question is not of an own file, so its contexts keep their kinds"
+    if kind.value != "conflicting":
+        return ""
+    if answer is None or not any(map(str.isalnum, answer.value)):
+        return "a conflicting context needs a row `answer` with the answer that it states"
+    if answer.value.casefold() in {form.casefold() for form in question.forms}:
+        return f"the kind is conflicting, and the context states the right answer {answer.value}; correct one"
+    return ""
+
+
+def _with_kind(
+    question: Question, context: QuestionContext, kind: Judgement, answer: Judgement | None
+) -> QuestionContext:
+    """Return a context of an own file with another kind; its id stays."""
+    condition: OwnKind = kind.value  # type: ignore[assignment]  # checked where judgements are read
+    stated: tuple[str, ...] = ()
+    if condition == "supporting":
+        stated = question.forms
+    elif condition == "conflicting" and answer:
+        stated = (answer.value,)
+    passages = tuple(replace(passage, kind=condition, answers=stated) for passage in context.passages)
+    return replace(context, condition=condition, answers=stated, passages=passages)
