@@ -29,7 +29,7 @@ def test_a_model_has_a_setting_for_its_chat_template(tmp_path: Path) -> None:
     assert len({one.outputs["answers"].made_from["parameters"]["prompt"] for one in scores}) == 2
     database = study.graph.nodes[StepId("aggregate", "study", "database")].step
     assert database is not None
-    variants = database.arguments.snapshot.variants
+    variants = database.arguments.completion.variants
     assert {of["dtype"]: json.loads(of["prompt"])["chat_template"] for of in variants} == dict(asked)
 
 
@@ -62,7 +62,7 @@ def test_each_prompt_is_a_variant(tmp_path: Path) -> None:
     name = study.study.models[0].name
     database = study.graph.nodes[StepId("aggregate", "study", "database")].step
     assert database is not None
-    assert {of["variant"]: of["prompt_name"] for of in database.arguments.snapshot.variants} == {
+    assert {of["variant"]: of["prompt_name"] for of in database.arguments.completion.variants} == {
         f"{name} · {way}/float32": way for way in prompts
     }
 
