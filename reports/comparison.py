@@ -37,7 +37,7 @@ from swaymeter.reports.words import CONDITION_NAMES, quantities
 CHANGES, NUMBERS, RUNS = "changes_since_last_run", "headline_numbers_over_time", "runs_over_time"
 HISTORY_QUERIES = (CHANGES, NUMBERS, RUNS)
 PAGE = "swaymeter.reports.page"
-MOST_LINES, MOST_REPLIES = 40, 400
+MAX_LINES, MAX_REPLIES = 40, 400
 """Changes of one sort on the page of a study, and flipped replies on the page of two runs."""
 LONGEST = 160
 """Characters of a text that are shown; a longer text is cut, and its length shown."""
@@ -142,7 +142,7 @@ def sources(difference: Difference) -> dict[str, list[tuple[str, str]]]:
         for kind, relations in (("facts", difference.relations), ("questions", difference.questions))
         for relation in relations
     }
-    return {relation: of_relation for relation, of_relation in lines.items() if of_relation}
+    return {relation: changes for relation, changes in lines.items() if changes}
 
 
 def source_lines(relation: RelationDifference) -> Iterator[tuple[str, str]]:
@@ -223,7 +223,7 @@ def number_tables(
         models = Model(row["model"], row["dtype"]), Model(row["against_model"], row["against_dtype"])
         by_pair.setdefault((f"{runs[0]}{models[0]}", f"{runs[1]}{models[1]}"), []).append(row)
     tables = []
-    for pair, of_pair in by_pair.items():
+    for pair, pair_rows in by_pair.items():
         cells = [
             (
                 name_of(row["quantity"], group_of(row)),
@@ -231,11 +231,11 @@ def number_tables(
                 number(row["mean"], row["unit"]), number(row["against_mean"], row["unit"]),
                 estimate(row, "difference", signed=True), verdict(row),
             )
-            for row in of_pair
+            for row in pair_rows
         ]  # fmt: skip
         names = in_short(pair)
         columns = ("quantity", "n", *(names.names[name] for name in pair), "difference [95%]", "verdict")
-        moved = sum(row["verdict"] in (UP, DOWN) for row in of_pair)
+        moved = sum(row["verdict"] in (UP, DOWN) for row in pair_rows)
         tables.append(NumberTable(names.titled(" against ".join(columns[2:4])), columns, cells, moved))
     return tables
 
@@ -261,7 +261,7 @@ def changes_of_run(changes: pd.DataFrame, numbers: pd.DataFrame) -> RunChanges |
         return None
     before, now = (json.loads(run[column] or "{}") for column in states)
     paired = [_paired(row) for row in records(numbers[numbers["run"] == now["run"]]) if not pd.isna(row["change"])]
-    snapshots = [Snapshot.of_items(items) for items in states.values()]
+    snapshots = [Snapshot.from_items(items) for items in states.values()]
     comparison = compare_items(snapshots[0], snapshots[1], paired, over_time=True)
     return RunChanges(now["run"], before.get("completed_at", ""), comparison)
 
@@ -284,13 +284,13 @@ def _in_words(row: dict[str, Any]) -> str:
 
 def section(frames: Frames) -> Markup:
     """Return the section "since the last run" of the page; empty without a run before."""
-    if frames[CHANGES].empty or (found := changes_of_run(frames[CHANGES], frames[NUMBERS])) is None:
+    if frames[CHANGES].empty or (changes := changes_of_run(frames[CHANGES], frames[NUMBERS])) is None:
         return Markup()
-    comparison = found.comparison
+    comparison = changes.comparison
     words = template(PAGE, "since.html", {"sentence": _in_words})
     return Markup(words.render(
-        before=found.before, comparison=comparison, settings=settings(comparison), sources=sources(comparison.sources),
-        replies=replies(comparison), most=MOST_LINES, page=HISTORY_PAGE,
+        before=changes.before, comparison=comparison, settings=settings(comparison),
+        sources=sources(comparison.sources), replies=replies(comparison), most=MAX_LINES, page=HISTORY_PAGE,
     ))  # fmt: skip
 
 
@@ -301,7 +301,7 @@ def write_history(frames: Frames, folder: Path, card: StudyCard, pictures: Seque
     filters = {"cell": cell, "heading": heading, "numeric": numeric}
     written(
         PAGE, "history.html", "", filters, card=card, pictures=pictures, runs=frames[RUNS],
-        numbers=frames[NUMBERS], since=section(frames), most=MOST_LINES * 10,
+        numbers=frames[NUMBERS], since=section(frames), most=MAX_LINES * 10,
     ).dump(str(folder / HISTORY_PAGE), encoding="utf-8")  # fmt: skip
     return HISTORY_PAGE
 
@@ -329,5 +329,5 @@ def write_two_runs(
     written(
         PAGE, "two_runs.html", "", {}, card={"name": " and ".join(names)}, runs=names, reports=reports,
         replies=replies(comparison, reports), others=comparison.others, tables=tables, settings=settings(comparison),
-        sources=sources(comparison.sources), rejected=rejected, note=NOTE, most=MOST_REPLIES,
+        sources=sources(comparison.sources), rejected=rejected, note=NOTE, most=MAX_REPLIES,
     ).dump(str(file), encoding="utf-8")  # fmt: skip

@@ -53,9 +53,9 @@ FRAMES: Mapping[ItemKind, str] = {"reply": REPLIES, "query": QUERIES}
 SOURCES: Mapping[ItemKind, type] = {"fact": Fact, "question": Question}
 DIGITS = 5
 """Decimals of the numbers in a snapshot: a year of runs has to stay small."""
-OF_MODEL = re.compile(r"(revision|server|hardware) of |model called ")
+MODEL_SETTING = re.compile(r"(revision|server|hardware) of |model called ")
 """Settings of one model: they are compared if both runs have the model."""
-OF_EVERY_RUN = re.compile(r"(seed$|models$|prompt|decoding )")
+STUDY_SETTING = re.compile(r"(seed$|models$|prompt|decoding )")
 """Settings that a database has without a completed run."""
 PROGRAM = "swaymeter"
 """The setting of every completed run: the version of this package."""
@@ -110,7 +110,7 @@ class Snapshot:
     frames: Frames = field(default_factory=lambda: _frames({}))
 
     @classmethod
-    def of_items(cls, items: Mapping[Key, str]) -> "Snapshot":
+    def from_items(cls, items: Mapping[Key, str]) -> "Snapshot":
         """Return the snapshot that has these items, each a JSON text.
 
         Raises:
@@ -129,7 +129,7 @@ class Snapshot:
             ) from None
 
     @classmethod
-    def of_database(cls, warehouse: "Warehouse", name: str, versions: Mapping[str, str] | None = None) -> "Snapshot":
+    def from_database(cls, warehouse: "Warehouse", name: str, versions: Mapping[str, str] | None = None) -> "Snapshot":
         """Read a database as a snapshot.
 
         Args:
@@ -142,8 +142,8 @@ class Snapshot:
         if versions is None:
             last = warehouse.frame("states_of_last_run")
             last = last[last["kind"] == "setting"]
-            kept = dict(zip(last["item"], last["state"], strict=True))
-            versions = {item: state for item, state in kept.items() if not OF_EVERY_RUN.match(item)}
+            last_settings = dict(zip(last["item"], last["state"], strict=True))
+            versions = {item: state for item, state in last_settings.items() if not STUDY_SETTING.match(item)}
         try:
             records: dict[ItemKind, tuple[Any, ...]] = {
                 kind: tuple(of_row(record, row) for row in warehouse.table(table_of(record)).to_pylist())
@@ -175,11 +175,11 @@ class Snapshot:
                 values = as_row(record)
                 state = as_state({name: values[name] for name in columns})
                 states[kind, "", "", identity(state)] = state
-        for kind, kept in COLUMNS.items():
-            frame = self.frames[FRAMES[kind]][["model", "dtype", *IDS[kind], *kept]].astype(object)
+        for kind, types in COLUMNS.items():
+            frame = self.frames[FRAMES[kind]][["model", "dtype", *IDS[kind], *types]].astype(object)
             for row in frame.where(frame.notna(), None).to_dict("records"):
-                item = BETWEEN.join(str(row[name]) for name in IDS[kind])
-                states[kind, str(row["model"]), str(row["dtype"]), item] = as_state({name: row[name] for name in kept})
+                key: Key = (kind, row["model"], row["dtype"], BETWEEN.join(row[name] for name in IDS[kind]))
+                states[key] = as_state({name: row[name] for name in types})
         return states
 
     @property
@@ -188,9 +188,9 @@ class Snapshot:
         pairs = (
             self.frames[name][["model", "dtype"]].itertuples(index=False, name=None) for name in (REPLIES, QUERIES)
         )
-        return sorted({(str(model), str(dtype)) for of_query in pairs for model, dtype in of_query})
+        return sorted({(str(model), str(dtype)) for rows in pairs for model, dtype in rows})
 
-    def of_model(self, model: ModelKey) -> dict[str, Frame]:
+    def select(self, model: ModelKey) -> dict[str, Frame]:
         """Return the frames of one model."""
         name, dtype = model
         return {
@@ -341,7 +341,7 @@ def _setting_changes(before: Mapping[str, str], after: Mapping[str, str]) -> lis
         if change.before != change.after
         and (
             (change.before is not None and change.after is not None)
-            or (not OF_MODEL.match(change.name) and (both_completed or OF_EVERY_RUN.match(change.name)))
+            or (not MODEL_SETTING.match(change.name) and (both_completed or STUDY_SETTING.match(change.name)))
         )
     ]  # fmt: skip
 
@@ -358,9 +358,9 @@ def _replies(before: Snapshot, after: Snapshot, pairs: Iterable[Pair]) -> tuple[
     """Return the flipped replies, and the number of other changes by their sort."""
     flips, others = list[FlippedReply](), Counter[str]()
     for pair in pairs:
-        of_pair, counted = _replies_of(before.of_model(pair[0])[REPLIES], after.of_model(pair[1])[REPLIES], pair)
-        flips += of_pair
-        others.update(counted)
+        flipped, counts = _replies_of(before.select(pair[0])[REPLIES], after.select(pair[1])[REPLIES], pair)
+        flips += flipped
+        others.update(counts)
     flips.sort(key=lambda flip: (flip.question, flip.condition, flip.after))
     return flips, +others
 
@@ -401,8 +401,9 @@ def _differ(both: Frame, names: Iterable[str]) -> Any:
     """Return a truth value for each row: if one of the columns differs between the runs."""
     differs = both["side"] != both["side"]
     for name in names:
-        one, other = both[f"{name}_before"], both[name]
-        if one.dtype.kind == "f":
-            one, other = one.round(DIGITS), other.round(DIGITS)
-        differs |= (one.isna() != other.isna()) | (one != other).fillna(value=False) & one.notna() & other.notna()
+        before, after = both[f"{name}_before"], both[name]
+        if before.dtype.kind == "f":
+            before, after = before.round(DIGITS), after.round(DIGITS)
+        has_both = before.notna() & after.notna()
+        differs |= (before.isna() != after.isna()) | (has_both & (before != after).fillna(value=False))
     return differs

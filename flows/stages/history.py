@@ -56,7 +56,7 @@ def keep_history(step: Step, completion: Completion, warehouse: Any, runs: Seque
     artifact: Any = step.outputs["history"]
     files = snapshot_files(artifact.folder)
     if completion.is_complete:
-        now = Snapshot.of_database(warehouse, "the database", _versions(step, runs, completion))
+        now = Snapshot.from_database(warehouse, "the database", _versions(step, runs, completion))
         if rows := _rows(last_items(files), now, warehouse.frame(NUMBERS), runs, completion):
             files.append(write_snapshot(artifact.folder, rows))
     write_manifest(artifact.manifest, artifact.key, files)
@@ -78,7 +78,7 @@ def _rows(
     changes: dict[tuple[str, ...], Mapping[str, Any]] = {}
     if number and models:
         runs_of_models = (
-            Snapshot.of_items({key: state for key, state in items.items() if key[1:3] in models})
+            Snapshot.from_items({key: state for key, state in items.items() if key[1:3] in models})
             for items in (before, now)
         )
         compared = compare(*runs_of_models, over_time=True, seed=completion.seed)
@@ -87,24 +87,24 @@ def _rows(
     completed_at = datetime.now(UTC).isoformat(timespec="seconds")
     changed[RUN] = as_state({"run": number + 1, "completed_at": completed_at})
     rows = [HistoryRow(number + 1, *key, changed[key]) for key in sorted(changed)]
-    labels = {(one["model"], one["dtype"]): one["label"] or one["model"] for one in completion.variants}
+    labels = {(row["model"], row["dtype"]): row["label"] or row["model"] for row in completion.variants}
     plain = numbers.astype(object).where(numbers.notna(), None)
     for row in plain.to_dict("records"):
         model, dtype = labels.get((row["model"], row["dtype"]), row["model"]), row["dtype"]
         is_same = number and (model, dtype) not in models
         same = {"n": row["n"], "against_mean": row["mean"], "difference": 0.0} if is_same else {}
         change = changes.get((model, dtype, row["quantity"], row["group"]), same)
-        of_number = {name: row[name] for name in ("quantity", "group", "unit", "n", "clusters", "mean", "low", "high")}
+        headline = {name: row[name] for name in ("quantity", "group", "unit", "n", "clusters", "mean", "low", "high")}
         paired = {name: change.get(column) for name, column in PAIRED.items()}
         item = f"{row['quantity']} {row['group']}"
-        rows.append(HistoryRow(number + 1, "number", model, dtype, item, None, **of_number, **paired))
+        rows.append(HistoryRow(number + 1, "number", model, dtype, item, None, **headline, **paired))
     return rows
 
 
 def _versions(step: Step, runs: Iterable[Mapping[str, Any]], completion: Completion) -> dict[str, str]:
     """Return the parameters of measures, and the versions of models, measures and programs, as JSON by name."""
     texts = dict[str, Any]()
-    labels = {one["variant"]: f"{one['label'] or one['model']} ({one['dtype']})" for one in completion.variants}
+    labels = {row["variant"]: f"{row['label'] or row['model']} ({row['dtype']})" for row in completion.variants}
     done = step.tables_read
     revisions = {artifact.key: artifact.made_from["parameters"].get("revision") for artifact, _ in done}
     for row in runs:

@@ -53,8 +53,8 @@ def compare(before: Snapshot, after: Snapshot, *, over_time: bool = False, seed:
 def paired(before: Snapshot, after: Snapshot, *, over_time: bool, seed: int) -> list[Row]:
     """Return the paired differences of the models that are compared, with p_adjusted and verdicts."""
     rows = list[Row]()
-    for one, other in model_pairs(before.models, after.models, over_time=over_time):
-        runs = [(one, before.of_model(one)), (other, after.of_model(other))]
+    for earlier, later in model_pairs(before.models, after.models, over_time=over_time):
+        runs = [(earlier, before.select(earlier)), (later, after.select(later))]
         (first, first_frames), (second, second_frames) = reversed(runs) if over_time else runs
         names = {"model": first[0], "dtype": first[1], "against_model": second[0], "against_dtype": second[1]}
         both = _joined(first_frames, second_frames)
@@ -67,9 +67,9 @@ def rejected(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[str, str
 
     A quantity is named by itself and its group.
     """
-    found = dict[Pair, dict[str, list[tuple[str, str]]]]()
+    rejections = dict[Pair, dict[str, list[tuple[str, str]]]]()
     for pair in comparison.pairs:
-        frames = comparison.before.of_model(pair[0]), comparison.after.of_model(pair[1])
+        frames = comparison.before.select(pair[0]), comparison.after.select(pair[1])
         keys = {"A": _keys(frames[0]), "B": _keys(frames[1])}
         for quantity, group, models in of_models(_joined(*frames)):
             values = {about["model"]: {*frame["item"]} for about, frame in models}
@@ -80,8 +80,8 @@ def rejected(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[str, str
                 for reason, count in _reasons(values[run] - values.get(other, set()), keys[other], no_value).items()
             ]  # fmt: skip
             if parts:
-                found.setdefault(pair, {}).setdefault(", ".join(parts), []).append((quantity, group_of(group)))
-    return found
+                rejections.setdefault(pair, {}).setdefault(", ".join(parts), []).append((quantity, group_of(group)))
+    return rejections
 
 
 def _joined(first: Frames, second: Frames) -> Frames:

@@ -32,8 +32,7 @@ def compare(
     if page or not as_json:
         page = view.write_page(page, databases, comparison, rejected)
     if as_json:
-        datasets = {side: view.dataset_row(one.sources) for side, one in zip("ab", comparison.snapshots, strict=True)}
-        print_product(view.as_json(comparison, **datasets, rejected=rejected))
+        print_product(view.as_json(comparison, **view.datasets(comparison), rejected=rejected))
         return
     for name, database in zip("AB", databases, strict=True):
         print_line(f"{name}: {database}")
@@ -61,8 +60,7 @@ def diff(
         for warning in snapshot.sources.warnings:
             warn(warning)
     if as_json:
-        datasets = {side: view.dataset_row(one.sources) for side, one in zip("ab", comparison.snapshots, strict=True)}
-        print_product(view.as_json(comparison, **datasets))
+        print_product(view.as_json(comparison, **view.datasets(comparison)))
     else:
         view.show_sources(out, comparison.sources, limit=limit)
     if comparison.differs:

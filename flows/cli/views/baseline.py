@@ -253,5 +253,5 @@ def _last_run(database: Path, run: str) -> LastRun:
     if rows.empty:
         raise UsageError(f"{run} has no completed run to compare with; run it to its end")
     keys = rows[["kind", "model", "dtype", "item"]].itertuples(index=False, name=None)
-    snapshot = Snapshot.of_items(dict(zip(keys, rows["state"], strict=True)))
+    snapshot = Snapshot.from_items(dict(zip(keys, rows["state"], strict=True)))
     return LastRun(run, snapshot, int(unfinished["unfinished"].sum()))

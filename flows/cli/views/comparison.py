@@ -87,7 +87,7 @@ def _plain(comparison: Comparison) -> dict[str, Any]:
 
 
 def _sources_row(relations: Sequence[RelationDifference], not_compared: Sequence[str]) -> dict[str, Any]:
-    return {"not_compared": not_compared, "relations": {one.relation: _relation_row(one) for one in relations}}
+    return {"not_compared": not_compared, "relations": {each.relation: _relation_row(each) for each in relations}}
 
 
 def _relation_row(relation: RelationDifference) -> dict[str, Any]:
@@ -102,8 +102,12 @@ def _changed_row(changed: Changed) -> dict[str, Any]:
     return {**{name: getattr(changed.new, name) for name in names}, "changes": changes}
 
 
-def dataset_row(dataset: Dataset) -> dict[str, Any]:
-    """Return what a data set is, for JSON."""
+def datasets(comparison: Comparison) -> dict[str, dict[str, Any]]:
+    """Return the path, counts, version and sources of both data sets, for JSON."""
+    return {side: _dataset_row(snapshot.sources) for side, snapshot in zip("ab", comparison.snapshots, strict=True)}
+
+
+def _dataset_row(dataset: Dataset) -> dict[str, Any]:
     counts = {"facts": len(dataset.facts), "questions": len(dataset.questions)}
     about = {name: getattr(dataset, name) for name in ("version", "sources", "retrieved", "warnings")}
     return {"path": str(dataset.path), **counts, **about}
@@ -140,7 +144,7 @@ def compare(first: Path, second: Path) -> Comparison:
 
 def _snapshot(database: Path) -> Snapshot:
     with opened(database, schema(), limits=Limits()) as warehouse:
-        return Snapshot.of_database(warehouse, str(database))
+        return Snapshot.from_database(warehouse, str(database))
 
 
 def rejected_lines(comparison: Comparison) -> list[str]:
@@ -340,8 +344,8 @@ def _change(row: Mapping[str, Any]) -> tuple[str, str]:
 def history_json(frames: Mapping[str, pd.DataFrame], changes: RunChanges | None) -> str:
     """Return every run, its headline numbers, and the changes of one run as JSON."""
     plain = {name: records(frames[name].astype(object).where(frames[name].notna(), None)) for name in (RUNS, NUMBERS)}
-    of_run = None if changes is None else {"run": changes.run, "before": changes.before, **_plain(changes.comparison)}
-    return as_json(None, runs=plain[RUNS], numbers=plain[NUMBERS], changes=of_run)
+    last = None if changes is None else {"run": changes.run, "before": changes.before, **_plain(changes.comparison)}
+    return as_json(None, runs=plain[RUNS], numbers=plain[NUMBERS], changes=last)
 
 
 def write_numbers(file: Path, frames: Mapping[str, pd.DataFrame]) -> None:
@@ -359,7 +363,7 @@ def write_figures(file: Path, frames: Mapping[str, pd.DataFrame]) -> list[Path]:
     drawn, _ = draw_all([OVER_TIME], {OVER_TIME.queries[0]: frames[NUMBERS], MODELS: frames[MODELS]})
     if not drawn:
         raise UsageError("a figure over time needs two runs with headline numbers")
-    files = [file if len(drawn) == 1 else file.with_stem(f"{file.stem}-{one.model.slug}") for one in drawn]
-    for one, path in zip(drawn, files, strict=True):
-        write_file(path, getattr(rendered(one), file.suffix[1:]))
+    files = [file if len(drawn) == 1 else file.with_stem(f"{file.stem}-{picture.model.slug}") for picture in drawn]
+    for picture, path in zip(drawn, files, strict=True):
+        write_file(path, getattr(rendered(picture), file.suffix[1:]))
     return files

@@ -34,7 +34,7 @@ def reply(name: str, model: str = "m", texts: str = "a", **values: Any) -> dict[
 def test_items_give_the_snapshot_back() -> None:
     sources = Dataset(Path(), (NORWAY, KENYA), (), (question(),))
     items = snapshot([reply("q1"), reply("q2", verdict=None)], sources=sources, settings={"seed": "0"}).items()
-    again = Snapshot.of_items(items)
+    again = Snapshot.from_items(items)
     assert again.items() == items
     assert (len(again.sources.facts), len(again.sources.questions), again.settings) == (2, 1, {"seed": "0"})
 
@@ -44,7 +44,7 @@ def test_a_foreign_item_or_prompt_is_an_object(state: str) -> None:
     with pytest.raises(DamagedFile, match=r"study\.duckdb has a prompt that is not a JSON object"):
         _settings([{"prompt_name": None, "prompt": state}], "study.duckdb")
     with pytest.raises(DamagedFile, match="an item that cannot be read"):
-        Snapshot.of_items({("reply", "m", "float32", "q\x1fc"): state})
+        Snapshot.from_items({("reply", "m", "float32", "q\x1fc"): state})
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_a_planted_change_is_found_in_its_model_and_quantity() -> None:
 
 
 def rows_of(of_run: Snapshot, model: str) -> list[Row]:
-    frame = of_run.of_model((model, "float32"))["answers_of_questions"]
+    frame = of_run.select((model, "float32"))["answers_of_questions"]
     return frame.drop(columns="context_id").rename(columns={"context": "context_id"}).to_dict("records")
 
 
