@@ -3,7 +3,7 @@
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -74,6 +74,8 @@ class Limits:
             timer.cancel()
 
 
+COMPUTED = frozenset({"answers_of_questions", "instances", "marked_instances"})
+"""Views that many queries read, and that take longer to plan than to store: computed once for an open database."""
 _SMALLER = "the database may be made to do harm: ask its sender for the study's file, and run that"
 
 
@@ -125,7 +127,8 @@ class Warehouse:
     def rows(self, query: NamedQuery) -> pa.Table:
         """Return the rows of a query."""
         if named := self._schema.named_in([query]) & self._views.keys():
-            create_views(self._connection, [self._views.pop(name) for name in sorted(named)])
+            views = [self._views.pop(name) for name in sorted(named)]
+            create_views(self._connection, views, computed=frozenset() if self._limits else COMPUTED)
         with _named(query):
             if self._limits:
                 return self._limits.rows(self._connection, query.sql)
@@ -164,13 +167,19 @@ class Warehouse:
         return {column: unit for column, unit in {**passed, **query.units}.items() if unit}
 
     def _tables_of(self, query: NamedQuery) -> set[str]:
-        """The tables and views that a query names."""
-        return {*re.findall(r'"table_name":"(\w+)"', self._tree(query).lower())}
+        """The tables and views that a query names; every text is parsed once a process."""
+        if query.sql not in _tables_in:
+            _tables_in[query.sql] = {*re.findall(r'"table_name":"(\w+)"', self._tree(query).lower())}
+        return _tables_in[query.sql]
 
     def _tree(self, query: NamedQuery) -> str:
         """The syntax tree of a query, as JSON."""
         ((tree,),) = self._connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [query.sql]).fetchall()
         return str(tree)
+
+
+_tables_in: dict[str, set[str]] = {}
+"""The tables and views of parsed queries, by their texts."""
 
 
 @contextmanager
@@ -311,18 +320,24 @@ def _is_of_this_version(connection: duckdb.DuckDBPyConnection) -> bool:
 
 
 def create_views(
-    connection: duckdb.DuckDBPyConnection, views: Sequence[NamedQuery], *, described: bool = False
-) -> None:
-    """Creates those of the views whose tables are there, a view that reads another one after it.
+    connection: duckdb.DuckDBPyConnection, views: Sequence[NamedQuery], *, described: bool = False,
+    computed: Collection[str] = (),
+) -> None:  # fmt: skip
+    """Create the views whose tables are there, a view that reads another one after it.
 
-    described: whether their sentences are comments in the database, which takes as long again.
+    Args:
+        connection: Connection to the database.
+        views: The views.
+        described: If their sentences become comments in the database, which takes as long again.
+        computed: Names of views that are computed at once, as tables of the connection.
     """
     waiting = views
     while waiting:
         left = []
         for query in waiting:
             try:
-                connection.execute(f"CREATE VIEW {quoted(query.name)} AS {query.sql}")
+                made = "TEMP TABLE" if query.name in computed else "VIEW"
+                connection.execute(f"CREATE {made} {quoted(query.name)} AS {query.sql}")
                 if described:
                     connection.execute(f"COMMENT ON VIEW {quoted(query.name)} IS {literal(query.sentence)}")
             except duckdb.CatalogException:

@@ -6,7 +6,6 @@ If nothing is scored, the database of an earlier run stays as it is.
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from importlib import import_module
 from typing import Any
 
 from swaymeter.data.digests import content_key
@@ -87,7 +86,6 @@ def compute_statistics(building: Any, aggregation: Aggregation) -> None:
     Raises:
         ScoreError: Statistics cannot be computed; the message names all of them.
     """
-    import_module("scipy.stats")
     frames, failed = dict[str, Any](), list[str]()
     for statistic in statistics_of(aggregation.classes).values():
         try:

@@ -169,6 +169,8 @@ def of_models(frames: Frames) -> Iterator[tuple[str, Row, list[tuple[Row, Frame]
 
 def differences(frames: Frames, seed: int) -> list[Row]:
     """The rows of `ModelDifference`, but for p_adjusted."""
+    if len({tuple(model) for frame in frames.values() for model in frame[[*MODEL]].drop_duplicates().to_numpy()}) < 2:
+        return []
     rows: list[Row] = []
     for quantity, group, models in of_models(frames):
         by_item = [(about, of_model.set_index(["cluster", "item"])["value"]) for about, of_model in models]

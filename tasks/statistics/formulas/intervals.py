@@ -143,14 +143,14 @@ def share_interval(values: ArrayLike, clusters: ArrayLike) -> Interval:
     Raises:
         ScoreError: a value is neither 0 nor 1.
     """
-    from statsmodels.stats.proportion import proportion_confint
-
     vector = _among(values, (0, 1))
     size, count = effective_size(vector, clusters)
     if count < FEWEST_FOR_INTERVAL:
         return Interval(count)
-    low, high = proportion_confint(vector.mean() * size, size, 1 - COVERAGE, "wilson")
-    return Interval(count, max(0.0, float(low)), min(1.0, float(high)))
+    share, z2 = float(vector.mean()), _normal() ** 2
+    middle = (share + z2 / (2 * size)) / (1 + z2 / size)
+    half = _normal() * math.sqrt(share * (1 - share) / size + z2 / (4 * size**2)) / (1 + z2 / size)
+    return Interval(count, max(0.0, middle - half), min(1.0, middle + half))
 
 
 def difference_interval(differences: ArrayLike, clusters: ArrayLike) -> Interval:
@@ -159,20 +159,18 @@ def difference_interval(differences: ArrayLike, clusters: ArrayLike) -> Interval
     Raises:
         ScoreError: a difference is not -1, 0 or 1.
     """
-    from scipy import stats
-
     vector = _among(differences, (-1, 0, 1))
     size, count = effective_size(vector, clusters)
     if count < FEWEST_FOR_INTERVAL:
         return Interval(count)
     more, less = ((np.mean(vector == sign) * size + 1) / (size + 2) for sign in (1, -1))
-    half = stats.norm.ppf((1 + COVERAGE) / 2) * math.sqrt((more + less - (more - less) ** 2) / (size + 2))
+    half = _normal() * math.sqrt((more + less - (more - less) ** 2) / (size + 2))
     return Interval(count, max(-1.0, float(more - less - half)), min(1.0, float(more - less + half)))
 
 
 def effective_size(values: ArrayLike, clusters: ArrayLike) -> tuple[float, int]:
     """How many independent values say as much of the mean as values (n,) in clusters (n,) do, and the clusters."""
-    from scipy import stats
+    from scipy.special import stdtrit
 
     vector = scores(values)
     sums = sums_of_clusters(clusters, np.ones(len(vector)), vector)
@@ -184,9 +182,16 @@ def effective_size(values: ArrayLike, clusters: ArrayLike) -> tuple[float, int]:
     mean = vector.mean()
     variance = k / (k - 1) * float(((sums[:, 1] - mean * sums[:, 0]) ** 2).sum()) / n**2
     effect = max(1.0, variance * (n - 1) / float(vector.var()))
-    few = stats.t.ppf((1 + COVERAGE) / 2, n - 1) / stats.t.ppf((1 + COVERAGE) / 2, k - 1)
-    weight = stats.norm.ppf((1 + COVERAGE) / 2) ** 2 / 2 * n / k
+    few = float(stdtrit(n - 1, (1 + COVERAGE) / 2) / stdtrit(k - 1, (1 + COVERAGE) / 2))
+    weight = _normal() ** 2 / 2 * n / k
     return float((rarer + weight) / (rarer * effect / (n * few**2) + weight / alike)), k
+
+
+def _normal() -> float:
+    """Return the 97.5th percentile of the normal distribution; scipy.stats would take a second to import."""
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + COVERAGE) / 2))
 
 
 def _among(values: ArrayLike, allowed: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
