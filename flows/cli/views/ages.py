@@ -61,15 +61,16 @@ def execute(
 
 
 def _stale_models(selected: Study, max_age: timedelta) -> list[str]:
-    """Return the models at a server of which a stored answer is older."""
+    """Return the served models and the functions of which a stored answer is older."""
     names = dict[str, None]()
     for node in selected.graph:
         check = node.checks.get("answers") if node.id.stage == "score" else None
-        if check is None or check.state != "done" or selected.plan.variant(node.id).model.is_local:
+        model = selected.plan.variant(node.id).model
+        if check is None or check.state != "done" or not (model.endpoint or model.function):
             continue
         finished = datetime.fromisoformat(str((check.about or {})["finished_at"]))
         if datetime.now(UTC) - finished > max_age:
-            names[selected.plan.variant(node.id).model.name] = None
+            names[model.name] = None
     return [*names]
 
 
