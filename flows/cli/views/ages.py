@@ -65,8 +65,10 @@ def _stale_models(selected: Study, max_age: timedelta) -> list[str]:
     names = dict[str, None]()
     for node in selected.graph:
         check = node.checks.get("answers") if node.id.stage == "score" else None
+        if check is None or check.state != "done":
+            continue
         model = selected.plan.variant(node.id).model
-        if check is None or check.state != "done" or not (model.endpoint or model.function):
+        if not (model.endpoint or model.function):
             continue
         finished = datetime.fromisoformat(str((check.about or {})["finished_at"]))
         if datetime.now(UTC) - finished > max_age:
