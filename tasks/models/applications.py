@@ -12,6 +12,7 @@ import asyncio
 import functools
 import importlib
 import inspect
+import logging
 import queue
 import re
 import sys
@@ -34,6 +35,8 @@ from swaymeter.data.records import Question, QuestionContext
 from swaymeter.data.records.replies import Replies, key_of
 from swaymeter.data.storage.stored_results import StoredResults
 from swaymeter.tasks.models.capabilities import Answer, ReplyState
+
+log = logging.getLogger(__name__)
 
 RECORDED, APPLICATION = "recorded", "application"
 """Dtypes of recorded replies and of a function."""
@@ -150,8 +153,11 @@ class Application(TextModel):
             answers = [*pool.map(self._reply, cases)]
         finally:
             pool.shutdown(wait=False, cancel_futures=True)  # Ctrl-C: calls that wait are not begun
-        if answers and all(answer.state == "failed" for answer in answers):
-            raise ModelError(f"all {len(answers)} replies failed, the first: {answers[0].error}")
+        errors = [answer.error for answer in answers if answer.state == "failed"]
+        if answers and len(errors) == len(answers):
+            raise ModelError(f"all {len(answers)} replies failed, the first: {errors[0]}")
+        if errors:
+            log.warning("%d of %d replies failed, the first: %s", len(errors), len(answers), errors[0])
         return answers
 
     def _reply(self, case: Case) -> Answer:
