@@ -4,12 +4,13 @@ If nothing is scored, the database of an earlier run stays as it is.
 """
 
 import json
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from swaymeter.data.digests import content_key
-from swaymeter.data.errors import ScoreError, SwaymeterError, UnknownName, UsageError
+from swaymeter.data.errors import ScoreError, SwaymeterError, UnknownName, UsageError, first_names
 from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.records.table import Table
 from swaymeter.data.records.tables import HISTORY, JUDGEMENTS, RECORD_TABLES, RUNS, VARIANTS
@@ -29,6 +30,10 @@ from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
 from swaymeter.tasks.statistics.frames import categorical
 from swaymeter.tasks.statistics.statistic import Statistic
 
+log = logging.getLogger(__name__)
+
+NAMED = 20
+"""Judgements that a warning names."""
 Done = tuple[TableArtifact, Check]
 """A table that is done, and its check."""
 
@@ -68,6 +73,7 @@ def make_database(step: Step, run: Run) -> None:
 
     def derive(building: Building) -> None:
         compute_statistics(building, aggregation)
+        _warn_of_judgements(building, aggregation)
         building.load({HISTORY: keep_history(step, aggregation.completion, building.warehouse, runs)})
 
     path, runs = artifact.folder / DATABASE, runs_of(tables, run)
@@ -78,6 +84,15 @@ def make_database(step: Step, run: Run) -> None:
     }
     build(path, artifact.key, schema(), files_of(tables), computed=computed, derive=derive)
     write_manifest(artifact.manifest, artifact.key, [path])
+
+
+def _warn_of_judgements(building: Any, aggregation: Aggregation) -> None:
+    """Log the judgements that do not count, with file, row and reason."""
+    if not aggregation.judgements:
+        return
+    rows = building.warehouse.frame("judgements_to_read").dropna(subset="unused").to_dict("records")
+    if wrong := [f"{row['file']}, row {row['row']}: {row['unused']}" for row in rows]:
+        log.warning("judgements that do not count: %s", first_names(wrong, NAMED, separator="; "))
 
 
 def compute_statistics(building: Any, aggregation: Aggregation) -> None:
