@@ -174,3 +174,13 @@ def test_kinds_are_matched_as_verdicts_are(
     rows[2] = (*rows[2][:3], "neutral", "")
     ended = swaymeter("audit", questions(tmp_path / "mine.csv", rows), *gate)
     assert (ended.code, app.questions) == (0, before)
+
+
+def test_a_deterministic_application_is_no_fault(
+    application: tuple[Application, str], swaymeter: Command, tmp_path: Path
+) -> None:
+    gate = ("audit", questions(tmp_path / "mine.csv", ROWS), "--model", application[1], "--fail-under")
+    ended = swaymeter(*gate, "follow.supporting=0.9", "--samples", "5", "--workspace", str(tmp_path / "ws"))
+    assert (ended.code, ended.err) == (0, "")
+    page = (tmp_path / "ws" / "report" / "index.html").read_text(encoding="utf-8")
+    assert "three seeds give one reply" in page  # a note on persuasion, which needs samples that differ
