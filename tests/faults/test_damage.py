@@ -92,7 +92,7 @@ def test_a_relation_that_fails_stops_no_other(study: TinyStudy, tmp_path: Path) 
         run = api.get(f"/flow_runs/{artifact['flow_run_id']}").json()
         assert (run["state_name"], run["parameters"]["workspace"]) == ("Failed", str(study.workspace))
 
-    status = study.run("status")
+    status = study.run("status", "--all")
     failed_rows = [line.split("│") for line in status.said.splitlines() if re.search(r"│ failed +│", line)]
     assert (status.code, {row[1].strip() for row in failed_rows}) == (1, {"capital"})
     reasons = [line for line in status.said.splitlines() if line.startswith("failed  ")]
