@@ -9,7 +9,7 @@ studies and for one study over time.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -352,6 +352,19 @@ def model_pairs(before: Sequence[ModelKey], after: Sequence[ModelKey], *, over_t
     if not same and (not over_time or len(before) == len(after) == 1):
         return [*product(before, after)]
     return [(model, model) for model in (sorted({*before, *after}) if over_time else same)]
+
+
+def paired_models(changed: Set[ModelKey], before: Iterable[Key], after: Iterable[Key]) -> set[ModelKey]:
+    """Return the changed models that have a counterpart: models of both runs if the runs share a model, else all.
+
+    Args:
+        changed: Models with changed items.
+        before: Keys of the items of the run before.
+        after: Keys of the items of the run.
+    """
+    runs = [{(key[1], key[2]) for key in keys if key[0] in COLUMNS} for keys in (before, after)]
+    shared = runs[0] & runs[1]
+    return {*changed} & shared if shared else {*changed}
 
 
 def _replies(before: Snapshot, after: Snapshot, pairs: Iterable[Pair]) -> tuple[list[FlippedReply], Counter[str]]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from swaymeter.data.dataset.comparison import COLUMNS, Snapshot, as_state
+from swaymeter.data.dataset.comparison import COLUMNS, Snapshot, as_state, paired_models
 from swaymeter.data.records.history import HistoryRow
 from swaymeter.data.storage.artifact import write_manifest
 from swaymeter.data.storage.snapshots import Key, last_items, snapshot_files, write_snapshot
@@ -76,9 +76,9 @@ def _rows(
         return []
     models = {key[1:3] for key in changed if key[0] in COLUMNS}  # of the others no number can move
     changes: dict[tuple[str, ...], Mapping[str, Any]] = {}
-    if number and models:
+    if number and (paired := paired_models(models, before, now)):
         runs_of_models = (
-            Snapshot.from_items({key: state for key, state in items.items() if key[1:3] in models})
+            Snapshot.from_items({key: state for key, state in items.items() if key[1:3] in paired})
             for items in (before, now)
         )
         compared = compare(*runs_of_models, over_time=True, seed=completion.seed)
@@ -95,9 +95,9 @@ def _rows(
         same = {"n": row["n"], "against_mean": row["mean"], "difference": 0.0} if is_same else {}
         change = changes.get((model, dtype, row["quantity"], row["group"]), same)
         headline = {name: row[name] for name in ("quantity", "group", "unit", "n", "clusters", "mean", "low", "high")}
-        paired = {name: change.get(column) for name, column in PAIRED.items()}
+        columns = {name: change.get(column) for name, column in PAIRED.items()}
         item = f"{row['quantity']} {row['group']}"
-        rows.append(HistoryRow(number + 1, "number", model, dtype, item, None, **headline, **paired))
+        rows.append(HistoryRow(number + 1, "number", model, dtype, item, None, **headline, **columns))
     return rows
 
 

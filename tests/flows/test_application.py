@@ -72,7 +72,7 @@ def test_failed_replies_do_not_meet_a_threshold(place: Path, swaymeter: Command)
     (place / "my_app.py").write_text(FAILS)
     (place / "opens.csv").write_text(OPENS)
     ended = swaymeter("audit", "opens.csv", "--model", "my_app.py:fails", "--fail-under", "follow.supporting=0.9")
-    assert (ended.code, "only because replies state nothing (1 missing)" in ended.error) == (1, True)
+    assert (ended.code, "only because replies state nothing (1 missing)" in ended.err) == (1, True)
     printed = " ".join(ended.out.split())
     assert "1 of 4 replies is not judged, for which the application failed" in printed
     assert "the first: my_app.py:fails failed for the question 'Where is it?': KeyError" in printed

@@ -7,7 +7,16 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from swaymeter.data.dataset.comparison import COLUMNS, FRAMES, IDS, Snapshot, _settings, _typed, compare_items
+from swaymeter.data.dataset.comparison import (
+    COLUMNS,
+    FRAMES,
+    IDS,
+    Snapshot,
+    _settings,
+    _typed,
+    compare_items,
+    paired_models,
+)
 from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.errors import DamagedFile
 from tests.data.a_dataset import KENYA, NORWAY, question
@@ -89,3 +98,11 @@ def test_a_flipped_reply_has_both_verdicts() -> None:
 def test_settings_that_differ(before: dict[str, str], now: dict[str, str], names: list[str]) -> None:
     found = compare_items(snapshot(settings=before), snapshot(settings=now))
     assert [change.name for change in found.settings] == names
+
+
+def test_a_replaced_model_has_no_counterpart_beside_another() -> None:
+    keys = {name: ("reply", name, "float32", "q") for name in "abc"}
+    a, b, c = (("a", "float32"), ("b", "float32"), ("c", "float32"))
+    assert paired_models({a, b}, [keys["a"], keys["c"]], [keys["b"], keys["c"]]) == set()
+    assert paired_models({a, b, c}, [keys["a"], keys["c"]], [keys["b"], keys["c"]]) == {c}
+    assert paired_models({a, b}, [keys["a"]], [keys["b"]]) == {a, b}
