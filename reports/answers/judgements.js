@@ -77,14 +77,15 @@ function showJudgements() {
   say("judgements-count", `${number(count)} ${count === 1 ? "judgement" : "judgements"}, in this browser alone.`);
 }
 
-/* The file: the study's judgements that nobody has judged anew, and those of this browser. */
+/* The file: the study's judgements, without those that their annotator judged anew here, and those of this browser. */
 function saveJudgements() {
   const annotator = document.getElementById("annotator");
   if (!annotator.reportValidity()) return;
-  const kept = index.judgements.filter(
-    ({question_id: question, context_id: context, field, judged, variant, sample}) =>
-      field !== "verdict" || variant || sample || !judgementOf(idOfQuestion(question), context, judged),
-  );
+  const isReplaced = (row) => {
+    const later = judgementOf(idOfQuestion(row.question_id), row.context_id, row.judged);
+    return later !== undefined && (later.annotator || annotator.value) === row.annotator;
+  };
+  const kept = index.judgements.filter((row) => row.field !== "verdict" || row.variant || row.sample || !isReplaced(row));
   const rows = [...kept, ...[...judgements.values()].map((row) => ({...row, annotator: row.annotator || annotator.value}))];
   const lines = [COLUMNS_OF_FILE, ...rows.map((row) => COLUMNS_OF_FILE.map((name) => row[name]))];
   const text = lines.map((cells) => `${cells.map(cellToReadBack).join(",")}\r\n`).join("");

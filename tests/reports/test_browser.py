@@ -317,12 +317,16 @@ def test_what_is_listed_is_saved(browser: Browser, tmp_path: Path, file: str) ->
 
 def test_judgements_are_downloaded_as_they_are_read(browser: Browser, tmp_path: Path) -> None:
     frames = frames_of_answers(questions=2)
-    frames["judgements_to_read"] = pd.DataFrame([{
+    text = "=1+1; @x\n\"-2\", _x0041_ \u202e</script>"
+    unused = {
         "number": 1, "file": "v.csv", "row": 2, "question_id": "q1", "context_id": "none", "field": "verdict",
         "judged": "007", "value": "both", "annotator": "Ben", "note": "", "variant": "", "sample": "", "answers": 0,
         "unused": "no answer has these words",
-    }])  # fmt: skip
-    text = "=1+1; @x\n\"-2\", _x0041_ \u202e</script>"
+    }  # fmt: skip
+    earlier = {**unused, "question_id": "q0", "judged": text, "answers": 1, "unused": None}
+    frames["judgements_to_read"] = pd.DataFrame(
+        [unused, {**earlier, "number": 2, "row": 3}, {**earlier, "number": 3, "row": 4, "annotator": "Ada"}]
+    )
     rows = frames["answers_to_read"]
     rows.loc[rows["sample"].isna() & (rows["question_id"] == "q0"), "text"] = text
     browser.open(tmp_path / write_answers(frames, tmp_path, CARD), "#open=q0")
@@ -337,10 +341,11 @@ def test_judgements_are_downloaded_as_they_are_read(browser: Browser, tmp_path: 
     browser.ask("document.getElementById('save-judgements').click()")
     file = tmp_path / "judgements.csv"
     file.write_text(browser.ask("made[0].text()"), encoding="utf-8-sig", newline="")
-    kept, new = read_judgements([file])
+    kept, other, new = read_judgements([file])  # Ada's earlier verdict on the same words is replaced, Ben's is not
+    assert (other.question_id, other.value, other.annotator) == ("q0", "both", "Ben")
     assert (kept.question_id, kept.judged, kept.value, kept.annotator) == ("q1", "007", "both", "Ben")
     assert (new.question_id, new.context_id, new.judged) == ("q0", "none", text)
-    assert (new.field, new.value, new.annotator, new.problem) == ("verdict", "refusal", "Ada", None)
+    assert (new.field, new.value, new.annotator, new.problem) == ("verdict", "refusal", "Ada", other.problem)
     browser.open(tmp_path / "answers.html", "#beside=")
     assert "your judgement, not in the study yet" in browser.ask("document.getElementById('rows').innerText")
     browser.ask("document.getElementById('discard-judgements').click()")
