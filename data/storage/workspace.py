@@ -5,11 +5,12 @@
     scores/<relation>/<model>/<measure>-....parquet        scores; unfinished in parts, <measure>.part-<n>-...
     corpus/<table>-....parquet                             names to count in a corpus, and their counts, by file of it
     reliability/<relation>/<model>/....parquet             how far scores vary between seeds
-    history/numbers-<run>-....parquet, items-....          what each completed run was, kept for good
+    verdicts/<relation>/decided_answers-....parquet        verdicts of people and judges
+    history/run-<number>-<digest>.parquet                  what each completed run was; cannot be made again
     study.duckdb, report/                                  views of the files, made again at any time
     studies/<study>/                                       history/, study.duckdb, report/ of another study
     failures/<step>-....json                               why a step failed: to be read, nothing depends on it
-    downloads/                                             cached responses and loaded graphs
+    downloads/                                             responses, loaded graphs, replies of applications and judges
     forced.json                                            numbers of artifacts that --force and --refresh made again
     workspace.json                                         the version of this layout, and the study that came first
 

@@ -1,1 +1,1 @@
-"""How the graph is run: Prefect flows, the one task that runs any step, the runner, and who is told how far it is."""
+"""Run the graph: Prefect flows, tasks (the steps of a relation in a stage), the executor, and progress."""
