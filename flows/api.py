@@ -156,7 +156,7 @@ class Study:
 
     @cached_property
     def plan(self) -> Plan:
-        """What the study and this machine decide."""
+        """Plan of the study on this machine: models, passes and parameters."""
         return plan_of(self.study, self.workspace)
 
     @cached_property
@@ -166,7 +166,7 @@ class Study:
 
     @property
     def contents(self) -> Contents:
-        """What of the study is fetched and chosen."""
+        """Fetched facts and chosen questions of the study."""
         return Contents(self.plan, self.graph, self.selection.relations)
 
     def check_models(self, name: str) -> None:

@@ -234,7 +234,7 @@ class Comparison:
 
     @property
     def differs(self) -> bool:
-        """Whether anything changed."""
+        """Return True if anything changed."""
         return bool(self.settings or self.sources.differs or self.flips or self.others or self.moved)
 
 

@@ -18,7 +18,7 @@ FINDINGS_FILE = "findings.json"
 _MAX_BYTES = 2**24
 _LONGEST_BRIEF = 30
 _ROUNDING = 1e-9
-"""What is smaller is what rounding leaves of a share in percent."""
+"""Shares in percent below this bound are rounding errors."""
 
 
 @dataclass(frozen=True)

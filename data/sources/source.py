@@ -173,7 +173,7 @@ class QuestionsOptions(Options):
     per_partition: int | None = Field(default=8, ge=1)
     """Questions of each partition, drawn by the study's seed; null for all."""
     annotated: bool = False
-    """Whether only questions are asked that annotators accepted or changed (docs/judgements.md)."""
+    """True if the study asks only questions that annotators accepted or changed (docs/judgements.md)."""
 
     @property
     def of_drawn(self) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def linked(text: str) -> Markup:
 
 
 _ROUNDING = 1e-12
-"""What is smaller is what rounding leaves of 0."""
+"""Values below this bound are rounding errors of 0."""
 
 
 def _digits(number: float) -> str:
