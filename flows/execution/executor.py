@@ -113,7 +113,7 @@ class Executor:
             self._plan(graph)
             if not (self._waiting.tasks or self._running):
                 return graph
-            graph, is_listing = None, self._start()
+            current, graph, is_listing = graph, None, self._start()
             while not is_listing and (self._running or self._waiting.tasks):
                 try:
                     ended = self._running.pop(self._ended.get(timeout=LOOK_AGAIN_SECONDS))
@@ -121,6 +121,9 @@ class Executor:
                     is_listing = self._start()
                     continue
                 self._attempted |= set(map(_attempt, ended.nodes))
+                if ended.graph is not current:  # it began before the graph was resolved again
+                    for node in (node for node in ended.nodes if node.id in current.nodes):
+                        current.resolve(current.nodes[node.id])
                 if not ended.asks_server:  # which takes no model out of the memory
                     self._last_model = ended.model
                 is_listing = self._lists_more(ended)

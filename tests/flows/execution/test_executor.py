@@ -2,7 +2,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
@@ -35,6 +35,17 @@ from tests.flows.graph.toy import (
     kind_of,
 )
 from tests.flows.small_study import Ended, executor, run
+
+
+class Later:
+    """The future of a task that ends when it is told to."""
+
+    def add_done_callback(self, fn: Callable[[Any], None]) -> None:
+        self._callback = fn
+
+    def end(self) -> None:
+        self._callback(self)
+
 
 EVERYTHING = {*OF_A, *OF_B, TOTAL, PAGE}
 
@@ -76,6 +87,37 @@ def test_tasks_come_with_their_nearest_upstream_tasks(toy: Toy) -> None:
     assert found[names[SCORE_A]] == {names[BUILD_A]: True}  # which Prefect leaves "not ready"
     assert found[names[TOTAL]] == {names[SCORE_A]: False, names[SCORE_B]: False}
     assert found[names[PAGE]] == {names[TOTAL]: False}
+
+
+def test_a_task_may_end_after_the_graph_was_resolved_again(toy: Toy) -> None:
+    listed, here, blocked = StepId("build", "listed", "numbers"), Workers(), list[str]()
+    earlier: list[tuple[Task, Later]] = []
+
+    def resolve() -> Graph:
+        graph = toy.graph()
+        lists = graph.nodes[FETCH_B]
+        if lists.state == "done":
+            toy.add(graph, listed, [lists])
+        else:
+            graph.wait(kind_of(listed), listed, lists)
+        return graph
+
+    def submit(task: Task, upstream: Mapping[str, bool]) -> Any:
+        if task.is_blocked:
+            blocked.append(task.name)
+        if task.name == task_name(FETCH_A):
+            earlier.append((task, Later()))
+            return earlier[0][1]
+        if task.name == task_name(listed):  # the graph has been resolved again
+            earlier[0][0].compute(Run(toy.root), here, Progress())
+            earlier[0][1].end()
+        task.compute(Run(toy.root), here, Progress())
+        return Ended()
+
+    with toy.graph().workspace.lock():
+        Executor(resolve, Selection(), submit, Progress(), here).run()
+    assert blocked == []
+    assert Counter(toy.ran) == dict.fromkeys([*EVERYTHING, listed], 1)
 
 
 def test_what_failed_is_tried_once_in_every_run(toy: Toy) -> None:
