@@ -1,7 +1,9 @@
 """Standard output and standard error, and how lines, warnings and long lists are printed."""
 
+import os
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 
 import typer
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
@@ -28,6 +30,7 @@ err = PlainConsole(stderr=True)
 
 MOST_WHOLE = 24
 """Letters of what a row of a table is about that are not folded."""
+
 
 def print_line(line: str | Text, console: Console = out) -> None:
     """Print a line as it is, never folded."""
@@ -67,6 +70,24 @@ def print_product(text: str, *, nl: bool = True) -> None:
         raise
     except OSError as error:
         raise WorkFailed(f"standard output cannot be written: {error.strerror or error}") from None
+
+
+@contextmanager
+def printing_aside() -> Iterator[None]:
+    """Send to standard error what an application, its children and libraries print meanwhile."""
+    sys.stdout.flush()
+    try:
+        kept = os.dup(1)
+    except OSError:  # closed, which `print_product` reports
+        yield
+        return
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def warn(line: str) -> None:

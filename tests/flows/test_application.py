@@ -1,5 +1,6 @@
 """The page docs/application.md as it stands: its log, its assistant, and both audited from Python."""
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -76,3 +77,23 @@ def test_failed_replies_do_not_meet_a_threshold(place: Path, swaymeter: Command)
     printed = " ".join(ended.out.split())
     assert "1 of 4 replies is not judged, for which the application failed" in printed
     assert "the first: my_app.py:fails failed for the question 'Where is it?': KeyError" in printed
+
+
+PRINTS = """
+import os
+def prints(question, passages):
+    print("thinking")
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    os.waitpid(child, 0)
+    return passages[0].text if passages else "I do not know."
+"""
+
+
+def test_what_an_application_prints_is_not_in_the_json(place: Path, swaymeter: Command) -> None:
+    (place / "my_app.py").write_text(PRINTS)
+    (place / "opens.csv").write_text(OPENS)
+    ended = swaymeter("audit", "opens.csv", "--model", "my_app.py:prints", "--json")
+    assert (ended.code, "thinking" in ended.err) == (0, True)
+    assert {row["group"] for row in json.loads(ended.out)["measured"]} >= {"none", "supporting"}

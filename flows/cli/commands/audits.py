@@ -2,6 +2,7 @@
 
 import shlex
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ from rich.text import Text
 
 from swaymeter.data.errors import SwaymeterError, WorkFailed
 from swaymeter.flows.cli import options
-from swaymeter.flows.cli.console import err, out, print_line, print_product, warn
+from swaymeter.flows.cli.console import err, out, print_line, print_product, printing_aside, warn
 
 audits = typer.Typer()
 OwnFile = Annotated[str, typer.Argument(metavar="FILE", help="Questions with contexts: CSV, JSON or Parquet.")]
@@ -31,9 +32,7 @@ Replies = Annotated[
 ]
 Concurrency = Annotated[
     int | None,
-    typer.Option(
-        "--concurrency", min=1, max=1000, help="Calls of a function at once; default: 1, async 8."
-    ),
+    typer.Option("--concurrency", min=1, max=1000, help="Calls of a function at once; default: 1, async 8."),
 ]
 Timeout = Annotated[
     float | None,
@@ -91,7 +90,8 @@ MaxAge = Annotated[
 JudgeName = Annotated[
     str | None,
     typer.Option(
-        "--judge", metavar="NAME[@URL]",
+        "--judge",
+        metavar="NAME[@URL]",
         help="Decides replies that the rule cannot: a language or entailment model, NAME@URL at a server, or "
         "FILE.py:FUNCTION.",
     ),
@@ -141,7 +141,8 @@ PassageForm = Annotated[
 Baseline = Annotated[
     str | None,
     typer.Option(
-        "--baseline", "--fail-if-worse-than",  # the old name stays for one release
+        "--baseline",
+        "--fail-if-worse-than",  # the old name stays for one release
         metavar="WORKSPACE|FILE",
         help="The workspace, database or study of an earlier run; not this run's own workspace. Fail where a number is "
         "worse on the questions of both: the interval of the change is on the wrong side of 0, and p at most 0.05 "
@@ -225,7 +226,8 @@ def audit(
         read = view.read_rows(selected.study, thresholds, folder, selected.plan.judgements)
         selected.check("run", offline=offline)
     progress = TerminalProgress(console)
-    graph, message = ages.execute(selected, progress, oldest, force=force, offline=offline, wait=wait)
+    with printing_aside() if as_json else nullcontext():
+        graph, message = ages.execute(selected, progress, oldest, force=force, offline=offline, wait=wait)
     found = None if message or as_json else selected.findings(graph)
     outcome: checks.Judged = []
     compared = earlier.Gate()
