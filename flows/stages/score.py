@@ -165,13 +165,13 @@ def _sample(step: Step, measure: str, seed: int) -> Any:
 
 def decide_answers(step: Step, run: Run) -> None:
     """Write the answers of a relation that a judge or people decide; arguments: people's verdicts."""
-    from swaymeter.tasks.measures.decided_answers import decided
+    from swaymeter.tasks.measures.decided_answers import decided_answers
 
     answers, stated, judged = (
         [row for table in step.inputs_of(MEASURES[name].table) for row in table.read().select(columns).to_pylist()]
         for name, columns in _DECIDED.items()
     )
-    rows = decided(step.records("questions", Question), answers, stated, judged, step.arguments)
+    rows = decided_answers(step.records("questions", Question), answers, stated, judged, step.arguments)
     output = step.table("decided_answers")
     output.write(output.table.of([*rows]))
 

@@ -1,6 +1,6 @@
-"""Answers: sampled answers and a greedy one to every question, without a context and with each of its two.
+"""Sampled replies and a greedy reply to every question, closed-book and with each of its contexts.
 
-One pass samples the answers and, where they are asked for with them, clusters them and scores coherent persuasion.
+One pass samples the replies. If the study has their clusters and coherent persuasion, the same pass computes both.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,8 +13,8 @@ from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.clusters import cluster_rows, load_judge, prefixes
 from swaymeter.tasks.measures.coherent_persuasion import persuasion_rows
 from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Row
+from swaymeter.tasks.measures.reply_samples import AnswersParameters, SampledReplies, sample, too_long
 from swaymeter.tasks.measures.rows import QuestionScore
-from swaymeter.tasks.measures.sampled import AnswersParameters, Sampled, sample, too_long
 from swaymeter.tasks.models.capabilities import ReplyState, Samples
 from swaymeter.tasks.models.entailment import Entailment
 
@@ -27,33 +27,42 @@ class Answer(QuestionScore):
     text: Annotated[str, Meaning("the answer")]
     token_ids: Annotated[tuple[int, ...], Meaning("its tokens, the end-of-sequence step included")]
     token_log_probs: Annotated[tuple[float, ...], Meaning("log-probabilities of the tokens at temperature 1", "nats")]
-    state: Annotated[ReplyState, Meaning(
-        "how it ended: complete; truncated at the limit of tokens; empty; tool_call, a call of a tool in place of a "
-        "text; withheld, by a server's content filter; unfinished_thoughts, within its thoughts; failed, with an error "
-        "of an application; unrecorded, a row of recorded replies lacks it; not_asked, recorded replies have no such "
-        "row. No other score counts the last five"
-    )]
-    context_cut: Annotated[int, Meaning(
-        "tokens of the context's end that did not fit the model's window and were left out; 0 where all of it was "
-        "read"
-    )]
+    state: Annotated[
+        ReplyState,
+        Meaning(
+            "how it ended: complete; truncated at the limit of tokens; empty; tool_call, a call of a tool in place of "
+            "a text; withheld, by a server's content filter; unfinished_thoughts, within its thoughts; failed, with "
+            "an error of an application; unrecorded, a row of recorded replies lacks it; not_asked, recorded replies "
+            "have no such row. No other score counts the last five"
+        ),
+    ]
+    context_cut: Annotated[
+        int,
+        Meaning(
+            "tokens of the context's end that did not fit the model's window and were left out; 0 where all of it was "
+            "read"
+        ),
+    ]
     thoughts: Annotated[
         str, Meaning("what the model wrote before its answer, which is no part of it; empty for nothing")
     ]
     thought_ids: Annotated[tuple[int, ...], Meaning("the tokens of its thoughts, their marks included")]
-    thinking: Annotated[str | None, Meaning(
-        "how the model was asked to think, such as enable_thinking=false; NULL where its chat template knows of no "
-        "thoughts"
-    )]
+    thinking: Annotated[
+        str | None,
+        Meaning(
+            "how the model was asked to think, such as enable_thinking=false; NULL where its chat template knows of no "
+            "thoughts"
+        ),
+    ]
     error: Annotated[str | None, Meaning("the error of an application; NULL unless the state is failed")]
 
 
 _STORED = ("text", "token_ids", "token_log_probs", "state", "thoughts", "thought_ids", "error")
-"""What is stored of an answer as it is."""
+"""Attributes of a reply that are columns of its row."""
 
 
 def compute_chunks(inputs: Inputs, model: Samples, chunks: Sequence[Sequence[Question]]) -> Computed:
-    """Samples answers to every question in each of its cases; clusters and scores them where asked to."""
+    """Yield the replies of each chunk of questions, with clusters and coherent persuasion if the pass outputs them."""
     judge = load_judge(inputs) if inputs.outputs & {"clusters", "coherent_persuasion"} else None
     for questions in chunks:
         sampled = sample(inputs, model, questions)
@@ -61,7 +70,7 @@ def compute_chunks(inputs: Inputs, model: Samples, chunks: Sequence[Sequence[Que
         yield {"answers": answers, **(_judged(inputs, sampled, judge) if judge else {})}
 
 
-def _rows(case: Sampled) -> Iterator[Row]:
+def _rows(case: SampledReplies) -> Iterator[Row]:
     for number, answer in (*enumerate(case.answers.samples), (None, case.answers.greedy)):
         stored = {name: getattr(answer, name) for name in _STORED}
         cut = case.prompt.context_cut if case.prompt else 0
@@ -69,8 +78,8 @@ def _rows(case: Sampled) -> Iterator[Row]:
         yield {**case.columns, **own, **stored}
 
 
-def _judged(inputs: Inputs, sampled: Sequence[Sampled], judge: Entailment) -> Mapping[str, list[Row]]:
-    """The clusters of sampled answers and, where it is asked for, coherent persuasion."""
+def _judged(inputs: Inputs, sampled: Sequence[SampledReplies], judge: Entailment) -> Mapping[str, list[Row]]:
+    """Return the rows of clusters and, if the pass outputs it, of coherent persuasion."""
     texts = [[answer.text for answer in case.finished.values()] for case in sampled]
     equivalent = judge.equivalent_in_bulk(texts, prefixes(inputs, (case.question for case in sampled)))
     stand_in = {"stand_in": judge.stand_in}
@@ -89,9 +98,14 @@ def _judged(inputs: Inputs, sampled: Sequence[Sampled], judge: Entailment) -> Ma
 
 
 ANSWERS = Measure(
-    row=Answer, version=7, about="questions", capability="samples", compute_chunks=compute_chunks, unfit=too_long,
+    row=Answer,
+    version=7,
+    about="questions",
+    capability="samples",
+    compute_chunks=compute_chunks,
+    unfit=too_long,
     parameters=AnswersParameters,
     meaning="sampled answers and the greedy one, which every later score of answers is computed from",
     # The key of the step has the study's prompts already; without this one the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
-)  # fmt: skip
+)

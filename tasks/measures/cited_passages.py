@@ -1,9 +1,13 @@
-"""Which passages stored answers cite, from which they come, and whether they say that passages disagree; no model.
+"""Citations of stored replies: cited passages, source passages, and statements that passages disagree.
 
-One row for each answer with a context of two passages or more, or whose form numbers them. From which passages an
-answer comes follows from its verdict (`whose_answer`): where it states the right answer, from every passage that states
-it; where it states another one, from every other passage whose own answers it states by its words, or from all
-conflicting ones where these state one answer. `scoring.citations` has the rules of citations and of named conflicts.
+A reply has a row if its context has at least two passages, or if the context numbers its passages. The source passages
+follow from the verdict of `whose_answer`:
+
+- A reply that states the right answer comes from every passage that states the right answer.
+- A reply that states another answer comes from every other passage whose answers its words state. If all conflicting
+  passages state one answer, the reply comes from all of them.
+
+`scoring.citations` has the rules for citations and named conflicts. No model is needed.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -42,7 +46,7 @@ class CitedPassages(QuestionScore):
 
 
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """The citations of every stored answer with a context of several, or of numbered, passages."""
+    """Yield the citations of every stored reply with a context of several, or of numbered, passages."""
     origins = question_provenance(inputs.scores["whose_answer"], questions)
     texts = [rows_by_question(inputs, "answers", questions, "text", greedy=greedy) for greedy in (False, True)]
     verdicts = [
@@ -53,17 +57,24 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
             if len(case.passages) < 2 and not case.is_numbered:
                 continue
             key = question.question_id, case.context_id
-            of_case = {row["sample"]: row["verdict"] for of_kind in verdicts for row in of_kind[key]}
-            known: dict[str, Row] = {}  # samples are often alike
-            for row in (row for of_kind in texts for row in of_kind[key]):
+            verdict_by_sample = {row["sample"]: row["verdict"] for by_question in verdicts for row in by_question[key]}
+            citations_by_text: dict[str, Row] = {}  # samples are often alike
+            for row in (row for by_question in texts for row in by_question[key]):
                 text = row["text"]
-                if text not in known:
-                    known[text] = citations(question, case, text, of_case[row["sample"]])
-                yield {**origins[key], "sample": row["sample"], **known[text]}
+                if text not in citations_by_text:
+                    citations_by_text[text] = citations(question, case, text, verdict_by_sample[row["sample"]])
+                yield {**origins[key], "sample": row["sample"], **citations_by_text[text]}
 
 
 def citations(question: Question, case: QuestionContext, text: str, stated: Verdict) -> Row:
-    """The columns of an answer's citations; stated: whose answer it states."""
+    """Return the columns of a reply's citations.
+
+    Args:
+        question: the question.
+        case: its context.
+        text: the reply.
+        stated: the verdict on the reply.
+    """
     from swaymeter.tasks.scoring.citations import cited, names_conflict
 
     numbers = cited(text, len(case.passages))
@@ -77,14 +88,19 @@ def citations(question: Question, case: QuestionContext, text: str, stated: Verd
         "came_from": came_from,
         "names_conflict": case.condition == "mixed"
         and names_conflict(
-            text, stated, lambda part: decision_on(question, case, part).verdict,
-            question=question.question, cites=numbers, right=right, wrong=set(came_from) - right,
+            text,
+            stated,
+            lambda part: decision_on(question, case, part).verdict,
+            question=question.question,
+            cites=numbers,
+            right=right,
+            wrong=set(came_from) - right,
         ),
-    }  # fmt: skip
+    }
 
 
 def _right(question: Question, case: QuestionContext) -> set[int]:
-    """The passages that state the right answer, by their numbers."""
+    """Return the numbers of the passages that state the right answer."""
     return {
         number
         for number, passage in enumerate(case.passages, 1)
@@ -95,27 +111,31 @@ def _right(question: Question, case: QuestionContext) -> set[int]:
 def _came_from(
     question: Question, case: QuestionContext, text: str, stated: Verdict, right: Collection[int]
 ) -> tuple[int, ...]:
-    """The passages whose answers a reply states, in their order."""
+    """Return the numbers, sorted, of the passages whose answers a reply states."""
     if stated == "refusal":
         return ()
     if stated == "context" and (case.condition in SUPPORTING or is_among(case.answers, question.forms)):
         stated = "original"  # there is one side, and the right answer is on it
-    found = set(right) if stated in ("original", "both") else set()
+    sources = set(right) if stated in ("original", "both") else set()
     if stated == "original":
-        return tuple(sorted(found))
+        return tuple(sorted(sources))
     others = {
         number: QuestionContext("one", passage.kind or "unknown", (passage,), passage.answers)
         for number, passage in enumerate(case.passages, 1)
         if number not in right and passage.answers
     }
-    conflicting = {number: one for number, one in others.items() if one.condition == "conflicting"}
-    if stated in TAKES_CONTEXT and len({frozenset(one.answers) for one in conflicting.values()}) == 1:
-        found |= conflicting.keys()
-    found |= {number for number, one in others.items() if decision_on(question, one, text).verdict in TAKES_CONTEXT}
-    return tuple(sorted(found))
+    conflicting = {number: side for number, side in others.items() if side.condition == "conflicting"}
+    if stated in TAKES_CONTEXT and len({frozenset(side.answers) for side in conflicting.values()}) == 1:
+        sources |= conflicting.keys()
+    sources |= {number for number, side in others.items() if decision_on(question, side, text).verdict in TAKES_CONTEXT}
+    return tuple(sorted(sources))
 
 
 CITED_PASSAGES = Measure(
-    row=CitedPassages, version=2, about="questions", needs=("answers", "whose_answer"), compute=compute,
+    row=CitedPassages,
+    version=2,
+    about="questions",
+    needs=("answers", "whose_answer"),
+    compute=compute,
     meaning="which passages each answer cites, from which it comes, and whether it names their conflict",
-)  # fmt: skip
+)

@@ -17,8 +17,8 @@ from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.clusters import HalfSampleParameters, clusters_of, equivalences, standard_error_of
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
+from swaymeter.tasks.measures.reply_samples import SampledReplies, sample
 from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, question_provenance, rows_by_question
-from swaymeter.tasks.measures.sampled import Sampled, sample
 from swaymeter.tasks.models.capabilities import Samples
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def compute(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> It
         yield {**row, "stand_in": origins[row["question_id"], row["context_id"]]["stand_in"]}
 
 
-def _along_stored(model: Samples, case: Sampled, stored: Sequence[Row]) -> "list[Distribution]":
+def _along_stored(model: Samples, case: SampledReplies, stored: Sequence[Row]) -> "list[Distribution]":
     """Return the mean distribution along each stored reply: of the new sample, or read along the stored tokens."""
     distributions = {
         (answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in case.finished.values()
@@ -72,7 +72,7 @@ def _along_stored(model: Samples, case: Sampled, stored: Sequence[Row]) -> "list
 
 def persuasion_rows(
     inputs: Inputs,
-    sampled: Sequence[Sampled],
+    sampled: Sequence[SampledReplies],
     distributions: "Sequence[Sequence[Distribution]]",
     equivalent: Sequence[NDArray[np.bool_]],
 ) -> Iterator[Row]:

@@ -14,8 +14,8 @@ from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.first_token import first_token_prompts, refuse_thoughts, unfit_for_first_token
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
+from swaymeter.tasks.measures.reply_samples import page_of
 from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, case_columns
-from swaymeter.tasks.measures.sampled import page_of
 from swaymeter.tasks.models.capabilities import NextTokenLogits
 
 

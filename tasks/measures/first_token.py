@@ -7,7 +7,7 @@ from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.records import Question
 from swaymeter.tasks.measures.measure import Inputs
-from swaymeter.tasks.measures.sampled import unfit
+from swaymeter.tasks.measures.reply_samples import unfit
 from swaymeter.tasks.models.capabilities import Model, Tokens
 
 

@@ -1,8 +1,8 @@
-"""Verdicts of a judge on stored answers: on the undecided ones, and on a sample of those that the rule decided.
+"""Verdicts of a judge on stored replies: on undecided replies, and on a sample of replies that the rule decided.
 
-The undecided answers are those of whose_answer without `decided_by`; there the judge's verdict takes the place of the
-rule's. On the sample both verdicts stand side by side, for the agreement of judge and rule. `scoring.judging` has the
-kinds of judges. No judge is asked twice about the same case with the same prompt, whatever the rule says of it.
+Undecided replies have no `decided_by` in whose_answer; the judge's verdict takes the place of the rule's. A reply of
+the sample has both verdicts, for the agreement of judge and rule. `scoring.judging` has the kinds of judges. A verdict
+is stored by its case and prompt, so no judge reads the same case twice.
 """
 
 import re
@@ -49,20 +49,19 @@ _FUNCTION = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_]\w*)")
 
 
 class JudgedAnswersParameters(Parameters):
-    """The judge, and how it is asked."""
+    """The judge, and the replies that it reads."""
 
     judge: ModelName = Field(min_length=1)
-    """Who decides what the rule cannot: a language model or an entailment model (an alias, a hub id or a folder);
+    """The judge of undecided replies: a language model or an entailment model (an alias, a hub id or a folder);
     NAME@URL for a model at a server, such as large@http://127.0.0.1:8000/v1; FILE.py:FUNCTION for a Python function."""
     dtype: Literal["float32", "bfloat16", "float16", "8bit", "4bit"] = "float32"
     """The dtype of a language model on this machine."""
     key_from: str = Field(default="", pattern=KEY_FROM)
-    """The environment variable that holds the key of the judge's server, or `HEADER: VARIABLE`. The key itself stands
-    in no file."""
+    """The environment variable that holds the key of the judge's server, or `HEADER: VARIABLE`."""
     samples: bool = False
-    """Whether undecided sampled answers are judged, too, and not the greedy ones alone."""
+    """True if the judge reads undecided sampled replies as well as greedy ones."""
     agreement: int = Field(default=50, ge=0)
-    """How many greedy answers of each variant that the rule decided are judged, too, for the agreement of both; the
+    """Number of greedy replies of each variant that both the rule and the judge decide, for their agreement. The
     relations of a study have equal shares of them."""
 
     @property
@@ -79,7 +78,7 @@ class JudgedAnswersParameters(Parameters):
 
     @field_validator("judge")
     @classmethod
-    def _has_a_place(cls, judge: str, info: ValidationInfo) -> str:
+    def _check_judge(cls, judge: str, info: ValidationInfo) -> str:
         if "://" in judge and not _SERVED.fullmatch(judge):
             raise ValueError("is no NAME@URL; write it as large@http://127.0.0.1:8000/v1, without #")
         function = _FUNCTION.fullmatch(judge)
@@ -95,13 +94,13 @@ class JudgedAnswersParameters(Parameters):
 
 
 class Judge(NamedTuple):
-    """A judge that is ready to be asked.
+    """A judge that is ready.
 
     Attributes:
-        name: Its name.
-        revision: Its revision; "served" at a server, the SHA-256 of the file for a function.
-        ask: The verdicts on cases.
-        model: A model whose forward passes count; None for other judges.
+        name: its name.
+        revision: its revision; "served" at a server, the SHA-256 of the file for a function.
+        ask: returns the verdicts on cases.
+        model: a model whose forward passes count; None for other judges.
     """
 
     name: str
@@ -117,18 +116,28 @@ class JudgedAnswer(QuestionScore):
     sample: Annotated[int | None, Meaning("number of the sample from 0; NULL for the greedy answer")]
     judge: Annotated[str, Meaning("the judge: a model, or a file with its function")]
     judge_revision: Annotated[str, Meaning("its revision; served at a server, the SHA-256 of a function's file")]
-    verdict: Annotated[Verdict | None, Meaning(
-        "the judge's verdict: context (without a context: that of a conflicting one), original, both, neither, or "
-        "refusal; NULL if the judge gives none"
-    )]
-    log_probability: Annotated[float | None, Meaning(
-        "log-probability of the verdict's letter after the judge's prompt; NULL of other judges than a language model "
-        "on this machine", "nats"
-    )]
-    unjudged: Annotated[Unjudged | None, Meaning(
-        "why there is no verdict: the prompt does not fit the judge's window, the judge replies with something else "
-        "than an offered verdict, or with nothing; NULL if there is one"
-    )]
+    verdict: Annotated[
+        Verdict | None,
+        Meaning(
+            "the judge's verdict: context (without a context: that of a conflicting one), original, both, neither, or "
+            "refusal; NULL if the judge gives none"
+        ),
+    ]
+    log_probability: Annotated[
+        float | None,
+        Meaning(
+            "log-probability of the verdict's letter after the judge's prompt; NULL of other judges than a language "
+            "model on this machine",
+            "nats",
+        ),
+    ]
+    unjudged: Annotated[
+        Unjudged | None,
+        Meaning(
+            "why there is no verdict: the prompt does not fit the judge's window, the judge replies with something "
+            "else than an offered verdict, or with nothing; NULL if there is one"
+        ),
+    ]
     rule: Annotated[Verdict | None, Meaning("the verdict of the rule; NULL if the answer is undecided")]
 
 
@@ -137,7 +146,7 @@ def _judged_answers(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Com
     parameters: JudgedAnswersParameters = inputs.parameters["judged_answers"]
     prompt = content_key(asdict(judge_prompt()))
     about = {"name": judge.name, "revision": judge.revision, "dtype": parameters.dtype, "prompt": prompt}
-    # A server's replies are stored already, by what it was sent.
+    # A server's replies are already stored by their requests.
     stored = None if parameters.endpoint else StoredResults(inputs.verdicts, about)
     sample = _sample(inputs, parameters.agreement)
     for questions in chunks:
@@ -172,25 +181,31 @@ def _rows(
                     verdict = rule["verdict"] if rule["decided_by"] else None
                     rows.append({**origins[key], "sample": row["sample"], "rule": verdict})
     common = {
-        "stand_in": None, "judge": judge.name, "judge_revision": judge.revision, "engine": f"judged by {judge.name}",
-    }  # fmt: skip
+        "stand_in": None,
+        "judge": judge.name,
+        "judge_revision": judge.revision,
+        "engine": f"judged by {judge.name}",
+    }
     for row, verdict in zip(rows, _verdicts(judge, stored, cases), strict=True):
         yield {**row, **common, **verdict._asdict()}
 
 
 def _sample(inputs: Inputs, size: int) -> set[tuple[str, str]]:
-    """Draw the ids of question and context of so many greedy answers that the rule decided."""
+    """Draw the ids of question and context of `size` greedy replies that the rule decided."""
     columns = ["question_id", "context_id", "sample", "decided_by"]
-    asked = {(question.question_id, case.context_id): any(sides(question, case))
-             for question in inputs.questions for case in question.cases}  # fmt: skip
+    has_sides = {
+        (question.question_id, case.context_id): any(sides(question, case))
+        for question in inputs.questions
+        for case in question.cases
+    }
     decided = sorted(
         (row["question_id"], row["context_id"])
         for row in inputs.scores["whose_answer"].select(columns).to_pylist()
-        if row["sample"] is None and row["decided_by"] and asked.get((row["question_id"], row["context_id"]))
+        if row["sample"] is None and row["decided_by"] and has_sides.get((row["question_id"], row["context_id"]))
     )
     draw = generator(inputs.seed, "agreement with the judge", inputs.relation)
-    places = draw.choice(len(decided), size=min(size, len(decided)), replace=False) if decided else ()
-    return {decided[place] for place in places}
+    indices = draw.choice(len(decided), size=min(size, len(decided)), replace=False) if decided else ()
+    return {decided[index] for index in indices}
 
 
 def _verdicts(judge: Judge, stored: StoredResults | None, cases: Sequence[Case]) -> list[JudgeVerdict]:
@@ -206,8 +221,8 @@ def load_judge(inputs: Inputs) -> Judge:
     """Load the judge of a pass.
 
     Raises:
-        ModelError: The judge cannot be loaded.
-        ServiceError: The judge's server cannot be reached.
+        ModelError: the judge cannot be loaded.
+        ServiceError: the judge's server cannot be reached.
     """
     parameters: JudgedAnswersParameters = inputs.parameters["judged_answers"]
     name = parameters.judge
@@ -230,7 +245,7 @@ def load_function(file: Path, name: str) -> Callable[..., Any]:
     """Load a function from a Python file.
 
     Raises:
-        ModelError: The file cannot be run, or has no such function.
+        ModelError: the file cannot be run, or lacks the function.
     """
     spec = spec_from_file_location(f"swaymeter_judge_{content_key({'file': str(file)})[:16]}", file)
     assert spec is not None
@@ -250,8 +265,8 @@ def judge_revision(parameters: JudgedAnswersParameters) -> str:
     """Return the revision of a judge without loading it.
 
     Raises:
-        ModelError: The model cannot be found.
-        MissingFile: The file of a function cannot be read.
+        ModelError: the model cannot be found.
+        MissingFile: the file of a function cannot be read.
     """
     if parameters.endpoint:
         return SERVED
@@ -265,8 +280,15 @@ def _depends_on(parameters: JudgedAnswersParameters) -> Mapping[str, str]:
 
 
 JUDGED_ANSWERS = Measure(
-    row=JudgedAnswer, version=2, unit="nats", about="questions", needs=("answers", "whose_answer"),
-    compute_chunks=_judged_answers, parameters=JudgedAnswersParameters, depends_on=_depends_on,
-    other_model=lambda inputs, model: load_judge(inputs).model, chunks=cut_questions,
+    row=JudgedAnswer,
+    version=2,
+    unit="nats",
+    about="questions",
+    needs=("answers", "whose_answer"),
+    compute_chunks=_judged_answers,
+    parameters=JudgedAnswersParameters,
+    depends_on=_depends_on,
+    other_model=lambda inputs, model: load_judge(inputs).model,
+    chunks=cut_questions,
     meaning="verdicts of a judge on undecided answers, and on a sample of those that the rule decided",
-)  # fmt: skip
+)

@@ -1,14 +1,19 @@
-"""What stored answers state: the expected answer, the context's or the original one; no language model is needed.
+"""Answers that stored replies state: the expected, the context's or the original one. No language model is needed.
 
-accuracy: whether the greedy answer is the expected one. A disputable question without a context has none, so it has no
-accuracy [DynamicQA, Table 2]. persuaded: what a context does to the greedy answer; `scoring.accuracy` has the rules.
-An empty answer equals nothing, not even another empty one.
+accuracy: True if the greedy reply is the expected answer. A disputable question has no expected answer without a
+context, so it has no closed-book accuracy [DynamicQA, Table 2].
+persuaded: the effect of a context on the greedy reply; `scoring.accuracy` has the rules. An empty reply equals no
+reply, not even another empty one.
+whose_answer: the verdict on a reply; `scoring.followed` has the rules, and `judged_answers` decides undecided replies.
 
-whose_answer: `scoring.followed` has the rules; `judged_answers` decides what they cannot. Marks such as [2] are no part
-of an answer where passages are numbered. Without a context, an answer is held against the original one and those that
-the question's conflicting contexts state. With a context that supports the original answer, this is the context's, and
-there is no other. A context that states no answer has none that could be followed. With a mixed context, the context's
-answers are those of its conflicting passages, and the expected one is the original one.
+Sides of a verdict:
+
+- Closed-book: the original answer against the answers of the question's conflicting contexts.
+- A context that supports the original answer: this answer alone.
+- A context that states no answer: the original answer alone.
+- A mixed context: the original answer against the answers of its conflicting passages.
+
+If a context numbers its passages, marks such as [2] are no part of a reply.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,16 +37,16 @@ from swaymeter.tasks.scoring.followed import DecidedBy, Decision, Outcome, Reaso
 
 
 class AccuracyParameters(Parameters):
-    """When an answer counts as the expected one."""
+    """The comparison of a reply with the expected answer."""
 
     rouge_threshold: float = Field(default=0.3, ge=0, lt=1)
-    """The ROUGE-L (F-measure) above which an answer counts as an expected one."""
+    """A reply equals an expected answer if their ROUGE-L (F-measure) is above this threshold."""
     cleaning: Literal["none", "released"] = "none"
-    """What is left out of a model's answer before it is compared: none, nothing; released, as the released code of
-    DynamicQA has it, the letters of "answer" wherever they stand, "assistant:" and colons."""
+    """Text that is removed from a reply before the comparison. none: nothing. released: "assistant:", colons and the
+    letters of "answer" anywhere, as in the released code of DynamicQA."""
 
     def compared(self, answer: str) -> str:
-        """A model's answer as it is compared."""
+        """Return the text of a reply that is compared."""
         from swaymeter.tasks.scoring.accuracy import cleaned_as_released
 
         return cleaned_as_released(answer) if self.cleaning == "released" else answer
@@ -71,9 +76,9 @@ def _accuracy(inputs: Inputs, model: None, questions: Sequence[Question]) -> Ite
 def _greedy_answers(
     inputs: Inputs, questions: Sequence[Question]
 ) -> Iterator[tuple[Question, QuestionContext, str, str | None, Row]]:
-    """Each question in each of its cases with the greedy answer, that without a context, and columns of its score.
+    """Yield each question with each context, its greedy reply, its closed-book greedy reply, and columns of its score.
 
-    An answer that did not get past its thoughts is left out.
+    A reply whose thoughts did not end has no row.
     """
     origins = question_provenance(inputs.scores["answers"], questions)
     stored = rows_by_question(inputs, "answers", questions, "text", greedy=True)
@@ -93,42 +98,62 @@ class Persuaded(QuestionScore):
     answer_without: Annotated[str, Meaning("greedy answer without the context")]
     answer_with: Annotated[str, Meaning("greedy answer with the context")]
     context_answer: Annotated[str, Meaning("the answer that the context states")]
-    persuaded: Annotated[bool, Meaning(
-        "the answer with it is like the context's, and the one without it is not; like: F of ROUGE-L over the threshold"
-    )]
-    stubborn: Annotated[bool, Meaning(
-        "the answers with and without it are alike, and the one without it is not like the context's; may be true "
-        "together with persuaded"
-    )]
-    context_correct: Annotated[bool, Meaning(
-        "the answer with it is like the context's, whatever the one without it is"
-    )]
-    stubborn_released: Annotated[bool, Meaning(
-        "the answers with and without it are alike, and the one with it (in stubborn: the one without it) is not like "
-        "the context's, as the released code counts; never true together with persuaded"
-    )]
+    persuaded: Annotated[
+        bool,
+        Meaning(
+            "the answer with it is like the context's, and the one without it is not; like: F of ROUGE-L over the "
+            "threshold"
+        ),
+    ]
+    stubborn: Annotated[
+        bool,
+        Meaning(
+            "the answers with and without it are alike, and the one without it is not like the context's; may be true "
+            "together with persuaded"
+        ),
+    ]
+    context_correct: Annotated[
+        bool, Meaning("the answer with it is like the context's, whatever the one without it is")
+    ]
+    stubborn_released: Annotated[
+        bool,
+        Meaning(
+            "the answers with and without it are alike, and the one with it (in stubborn: the one without it) is not "
+            "like the context's, as the released code counts; never true together with persuaded"
+        ),
+    ]
 
 
 def _persuaded(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     from swaymeter.tasks.scoring.accuracy import compare_answers
 
     parameters: AccuracyParameters = inputs.parameters["persuaded"]
-    for _, case, answer, alone, origin in _greedy_answers(inputs, questions):
-        if alone is None or not case.answers or case.condition == "mixed":  # whose answers are two sides'
+    for _, case, answer, closed_book, origin in _greedy_answers(inputs, questions):
+        if closed_book is None or not case.answers or case.condition == "mixed":  # whose answers are two sides'
             continue
-        pair, expected = (parameters.compared(alone), parameters.compared(answer)), case.answers[0]
+        pair, expected = (parameters.compared(closed_book), parameters.compared(answer)), case.answers[0]
         compared = compare_answers(*pair, expected, threshold=parameters.rouge_threshold)
-        yield {**origin, "answer_without": alone, "answer_with": answer, "context_answer": expected, **compared}
+        yield {**origin, "answer_without": closed_book, "answer_with": answer, "context_answer": expected, **compared}
 
 
 ACCURACY = Measure(
-    row=Accuracy, version=1, about="questions", needs=("answers",), compute=_accuracy, parameters=AccuracyParameters,
+    row=Accuracy,
+    version=1,
+    about="questions",
+    needs=("answers",),
+    compute=_accuracy,
+    parameters=AccuracyParameters,
     meaning="whether the greedy answer is the expected one",
-)  # fmt: skip
+)
 PERSUADED = Measure(
-    row=Persuaded, version=1, about="questions", needs=("answers",), compute=_persuaded, parameters=AccuracyParameters,
+    row=Persuaded,
+    version=1,
+    about="questions",
+    needs=("answers",),
+    compute=_persuaded,
+    parameters=AccuracyParameters,
     meaning="whether the context changed the greedy answer to its own, or not at all, by ROUGE-L",
-)  # fmt: skip
+)
 
 
 @table("whose_answer", "an answer")
@@ -136,24 +161,36 @@ class WhoseAnswer(QuestionScore):
     """A row of whose answer it is."""
 
     sample: Annotated[int | None, Meaning("number of the sample from 0; NULL for the greedy answer")]
-    verdict: Annotated[Verdict, Meaning(
-        "whose answer it states: context (without a context: that of a conflicting one), original, both, neither, or "
-        "refusal"
-    )]
-    decided_by: Annotated[DecidedBy | None, Meaning(
-        "rule; NULL if the reply is undecided, then the verdict is neither, and a judge or a person may decide it"
-    )]
-    reason: Annotated[Reason | None, Meaning(
-        "why it states neither: its thoughts did not end; it gives another value; it states another answer or none, or "
-        "neither yes nor no in words; it says a yes or no that is nobody's answer; its stance towards the answers is "
-        "unclear; the answer is denied, fits both sides alike, repeats the question, or is part of another name; there "
-        "is no answer to look for. NULL for other verdicts"
-    )]
-    outcome: Annotated[Outcome | None, Meaning(
-        "of a greedy answer with a context, other than a mixed one: persuaded (states the context's answer, and did "
-        "not without it), agreed (did already), stubborn (does not, and is the answer without it), or other; NULL for "
-        "all others"
-    )]
+    verdict: Annotated[
+        Verdict,
+        Meaning(
+            "whose answer it states: context (without a context: that of a conflicting one), original, both, neither, "
+            "or refusal"
+        ),
+    ]
+    decided_by: Annotated[
+        DecidedBy | None,
+        Meaning(
+            "rule; NULL if the reply is undecided, then the verdict is neither, and a judge or a person may decide it"
+        ),
+    ]
+    reason: Annotated[
+        Reason | None,
+        Meaning(
+            "why it states neither: its thoughts did not end; it gives another value; it states another answer or "
+            "none, or neither yes nor no in words; it says a yes or no that is nobody's answer; its stance towards "
+            "the answers is unclear; the answer is denied, fits both sides alike, repeats the question, or is part of "
+            "another name; there is no answer to look for. NULL for other verdicts"
+        ),
+    ]
+    outcome: Annotated[
+        Outcome | None,
+        Meaning(
+            "of a greedy answer with a context, other than a mixed one: persuaded (states the context's answer, and "
+            "did not without it), agreed (did already), stubborn (does not, and is the answer without it), or other; "
+            "NULL for all others"
+        ),
+    ]
 
 
 def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
@@ -167,21 +204,26 @@ def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) ->
             rows = (*samples[key], *greedy[key])
             texts = {row["text"] for row in rows} | ({alone} if alone is not None else set())
             decisions = {text: decision_on(question, case, text) for text in texts}
-            is_one_sided = case.text is not None and case.condition != "mixed"
+            has_single_answer = case.text is not None and case.condition != "mixed"
             for row in rows:
                 decision, moved = decisions[row["text"]], None
-                if alone is not None and row["sample"] is None and is_one_sided:
+                if alone is not None and row["sample"] is None and has_single_answer:
                     moved = outcome(alone, row["text"], decisions[alone].verdict, decision.verdict)
                 yield {
-                    **origins[key], "sample": row["sample"], "engine": "words", "verdict": decision.verdict,
-                    "decided_by": "rule" if decision.is_decided else None, "reason": decision.reason, "outcome": moved,
-                }  # fmt: skip
+                    **origins[key],
+                    "sample": row["sample"],
+                    "engine": "words",
+                    "verdict": decision.verdict,
+                    "decided_by": "rule" if decision.is_decided else None,
+                    "reason": decision.reason,
+                    "outcome": moved,
+                }
 
 
 def decision_on(question: Question, case: QuestionContext, text: str) -> Decision:
     """Return the rule's decision on a reply to a question with a context.
 
-    Answers without words, such as a flag, are not looked for.
+    A reply never states an answer without words, such as a flag.
     """
     original, context = sides(question, case)
     text = without_marks(text) if case.is_numbered else text
@@ -194,12 +236,12 @@ def decision_on(question: Question, case: QuestionContext, text: str) -> Decisio
 
 
 def sides(question: Question, case: QuestionContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The forms of the original answer and of the context's to look for; one answer belongs to one side alone."""
+    """Return the forms of the original answer and of the context's answer; an answer belongs to one side only."""
     original = _with_words(question.forms)
     if case.text is None:
         conflicting = (case for case in question.cases if case.condition in {*CONFLICTING, "mixed"})
-        others = [answer for other in conflicting for answer in other.answers]
-        return original, _with_words(others)
+        conflicting_answers = [answer for other in conflicting for answer in other.answers]
+        return original, _with_words(conflicting_answers)
     stated = _with_words(case.answers)
     if case.condition in SUPPORTING or is_among(stated, original):
         return (), tuple(dict.fromkeys((*original, *stated)))
@@ -207,9 +249,9 @@ def sides(question: Question, case: QuestionContext) -> tuple[tuple[str, ...], t
 
 
 def is_among(stated: Sequence[str], original: Sequence[str]) -> bool:
-    """Whether one of the stated answers is one of the original ones, by their words."""
-    known = {tuple(words(name)) for name in original}
-    return any(tuple(words(name)) in known for name in stated)
+    """Return True if a stated answer has the words of an original answer."""
+    original_words = {tuple(words(name)) for name in original}
+    return any(tuple(words(name)) in original_words for name in stated)
 
 
 def _with_words(names: Iterable[str]) -> tuple[str, ...]:
@@ -217,6 +259,10 @@ def _with_words(names: Iterable[str]) -> tuple[str, ...]:
 
 
 WHOSE_ANSWER = Measure(
-    row=WhoseAnswer, version=11, about="questions", needs=("answers",), compute=_whose_answer,
+    row=WhoseAnswer,
+    version=11,
+    about="questions",
+    needs=("answers",),
+    compute=_whose_answer,
     meaning="whose answer each answer states, and what the context did to the greedy one",
-)  # fmt: skip
+)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from swaymeter.data.records.judgements import Judgement
-from swaymeter.tasks.measures.decided_answers import decided
+from swaymeter.tasks.measures.decided_answers import decided_answers
 from tests.tasks.measures.conftest import Study
 
 OF = {"model": "m", "dtype": "float32"}
@@ -32,7 +32,7 @@ def changed(
     ]
     names = ("context_id", "verdict", "rule")
     judged = [{**of, "judge": "J", **dict(zip(names, one, strict=True))} for one in judge]
-    rows = [*decided(study.inputs.questions, answers, stated, judged, verdicts)]
+    rows = [*decided_answers(study.inputs.questions, answers, stated, judged, verdicts)]
     return {row["context_id"]: (row["verdict"], row["outcome"], row["decider"]) for row in rows}
 
 

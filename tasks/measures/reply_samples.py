@@ -1,4 +1,4 @@
-"""Answers as they are sampled, with the distributions along them, which are too large to be stored."""
+"""Replies as they are sampled, with their next-token distributions, which are too large to store."""
 
 import functools
 from collections.abc import Sequence
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 
 class ThinkingPart(Parameters):
-    """How long models may think before they answer. The template's switch is on meanwhile, where there is one."""
+    """Limits of the thoughts before a reply. If a chat template has a switch for thinking, the switch is on."""
 
     max_new_tokens: int = Field(default=2048, ge=1, le=1_000_000)
-    """The most tokens of thoughts; one that has not ended by then has no answer, and is counted as unfinished."""
+    """Limit of the tokens of thoughts. A model that reaches the limit has no answer; its reply counts as unfinished."""
     models: Literal["all", "without_switch"] = "all"
-    """Which models: all, or those alone whose chat template has thoughts and no switch that turns them off."""
+    """The models that think: all, or only models whose chat template has thoughts and no switch for them."""
 
 
 class AnswersParameters(Parameters):
-    """How answers are sampled."""
+    """The decoding of replies."""
 
     samples: int = Field(default=10, ge=0, le=1000)
-    """Sampled answers of each prompt; 0 for the greedy answer alone, as of an application without randomness."""
+    """Sampled replies of each prompt; 0 for the greedy reply alone, for example of a deterministic application."""
     max_new_tokens: int = Field(default=20, ge=1, le=1000)
-    """The most tokens of an answer."""
+    """Limit of the tokens of a reply."""
     temperature: float = Field(default=0.5, gt=0, le=10)
     """The temperature of sampling."""
     top_p: float = Field(default=1.0, gt=0, le=1)
@@ -43,16 +43,21 @@ class AnswersParameters(Parameters):
     top_k: int = Field(default=0, ge=0)
     """The likeliest tokens that are sampled from; 0 for all."""
     thinking: ThinkingPart | None = None
-    """`{max_new_tokens: 2048}`: models may think, in so many tokens, before they answer; null: thinking is off where a
-    chat template has a switch. `models: without_switch`: only those that cannot do without."""
+    """`{max_new_tokens: 2048}`: models may think in up to 2048 tokens before they answer. null: thinking is off if the
+    chat template has a switch. `models: without_switch`: only models without a switch think."""
 
 
 @dataclass(frozen=True)
-class Sampled:
-    """The answers to a question in one of its cases, with the distributions along them.
+class SampledReplies:
+    """The replies to a question with a context or closed-book, with the distributions along them.
 
-    prompt: what the model read, None of an application, which writes its own; thinking: how it was asked to think,
-    None where its template knows of no thoughts.
+    Attributes:
+        question: the question.
+        case: its context, or ALONE.
+        prompt: the prompt; None for an application, which writes its own.
+        answers: the greedy reply and the sampled ones.
+        engine: name of the engine.
+        thinking: how the model was told to think; None if its chat template has no thoughts.
     """
 
     question: Question
@@ -64,12 +69,12 @@ class Sampled:
 
     @property
     def key(self) -> QuestionKey:
-        """The question and its context."""
+        """The ids of the question and its context."""
         return self.question.question_id, self.case.context_id
 
     @property
     def finished(self) -> "dict[int, Answer]":
-        """The samples that are answers, and not thoughts without an end or withheld, by their numbers."""
+        """The samples that have an answer, by their numbers; unfinished thoughts and withheld replies have none."""
         return {number: answer for number, answer in enumerate(self.answers.samples) if not answer.is_missing}
 
     @property
@@ -79,13 +84,13 @@ class Sampled:
 
 
 def page_of(prompts: AnswerPrompts, question: Question, case: QuestionContext) -> str | None:
-    """What the prompt of a case says that its question is about; None where it says nothing."""
-    which = prompts.about_without_context if case.text is None else prompts.about_with_context
-    return (question.page or question.subject or None) if which == "all" or question.is_disputable else None
+    """Return the page that a prompt names as the topic of its question; None if the prompt names none."""
+    topics = prompts.about_without_context if case.text is None else prompts.about_with_context
+    return (question.page or question.subject or None) if topics == "all" or question.is_disputable else None
 
 
 def too_long(inputs: Inputs, model: Model, question: Question) -> str | None:
-    """Why a question does not fit the model's window with its answer, even without its context; None where it does."""
+    """Return the reason why a question and its reply exceed the model's window without a context; None if they fit."""
     if isinstance(model, TextModel):
         return None
     reserved_tokens, texts, _ = _thinking(inputs, model)
@@ -93,7 +98,7 @@ def too_long(inputs: Inputs, model: Model, question: Question) -> str | None:
 
 
 def _thinking(inputs: Inputs, model: Model) -> tuple[int, AnswerPrompts, int | None]:
-    """The tokens that a reply may have, how questions are put, and the most tokens of thoughts; None for none."""
+    """Return the token limit of a reply, the prompts, and the token limit of its thoughts; None without thoughts."""
     from swaymeter.tasks.models.prompts.answer_prompts import thinks_always
 
     parameters: AnswersParameters = inputs.parameters["answers"]
@@ -105,7 +110,7 @@ def _thinking(inputs: Inputs, model: Model) -> tuple[int, AnswerPrompts, int | N
 
 
 def unfit(model: Model, prompts: AnswerPrompts, question: Question, *, reserved_tokens: int = 0) -> str | None:
-    """Why a question does not fit the model's window, even without its context; None where it does."""
+    """Return the reason why a question exceeds the model's window even without its context; None if it fits."""
     from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 
     options: dict[str, Any] = {"reserved_tokens": reserved_tokens, "prompts": prompts}
@@ -118,8 +123,8 @@ def unfit(model: Model, prompts: AnswerPrompts, question: Question, *, reserved_
     return None
 
 
-def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> list[Sampled]:
-    """The answers to every question in each of its cases; the same ones whenever it is called with the same inputs."""
+def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> list[SampledReplies]:
+    """Return the replies to every question with each of its contexts; equal inputs give equal replies."""
     if isinstance(model, TextModel):
         return _texts(model, questions)
 
@@ -135,39 +140,50 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
         for question, case in cases
     ]
     tokens = [prompt.tokens for prompt in prompts]
-    without = [
-        None if case.text is None
-        else answer_prompt(model, question.question, None, page=page_of(texts, question, ALONE), **options).tokens
-        for question, case in cases
-    ] if inputs.decoding else None  # fmt: skip
+    without = (
+        [
+            None
+            if case.text is None
+            else answer_prompt(model, question.question, None, page=page_of(texts, question, ALONE), **options).tokens
+            for question, case in cases
+        ]
+        if inputs.decoding
+        else None
+    )
     identities = [(question.question_id, case.context_id) for question, case in cases]
     sampling = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump(exclude={"thinking"})}
     form, header = prompt_form(model, texts), answer_header(model, texts)
     answers = model.sample_answers(
-        tokens, identities, form=form, header=header, max_thoughts=max_thoughts, decoding=inputs.decoding,
-        without=without, **sampling,
-    )  # fmt: skip
+        tokens,
+        identities,
+        form=form,
+        header=header,
+        max_thoughts=max_thoughts,
+        decoding=inputs.decoding,
+        without=without,
+        **sampling,
+    )
     if "coherent_persuasion" in inputs.outputs:
-        answers = [_with_distributions(model, each, of_prompt) for each, of_prompt in zip(tokens, answers, strict=True)]
+        answers = [_with_distributions(model, each, sampled) for each, sampled in zip(tokens, answers, strict=True)]
     thinking = thinking_words(model, texts, max_thoughts)
     engine_name = model.engine_of_answers(tokens, to_come=max_thoughts or parameters.max_new_tokens)
     return [
-        Sampled(question, case, prompt, of_prompt, engine_name, thinking)
-        for (question, case), prompt, of_prompt in zip(cases, prompts, answers, strict=True)
+        SampledReplies(question, case, prompt, sampled, engine_name, thinking)
+        for (question, case), prompt, sampled in zip(cases, prompts, answers, strict=True)
     ]
 
 
-def _texts(model: TextModel, questions: Sequence[Question]) -> list[Sampled]:
+def _texts(model: TextModel, questions: Sequence[Question]) -> list[SampledReplies]:
     """Return the replies of an application, which writes its own prompts."""
     cases = [(question, case) for question in questions for case in question.cases]
     return [
-        Sampled(question, case, None, SampledAnswers((), answer), model.engine_name, None)
+        SampledReplies(question, case, None, SampledAnswers((), answer), model.engine_name, None)
         for (question, case), answer in zip(cases, model.replies(cases), strict=True)
     ]
 
 
-def _with_distributions(model: Samples, prompt: Sequence[int], answers: SampledAnswers) -> SampledAnswers:
-    """The answers with the distributions along them, which a server gives where it is asked for them alone."""
+def _with_distributions(model: Samples, prompt: Sequence[int], replies: SampledAnswers) -> SampledAnswers:
+    """Add the distributions along the replies; a server computes them only on request."""
 
     @functools.cache
     def along(thoughts: tuple[int, ...], tokens: tuple[int, ...]) -> Any:
@@ -178,4 +194,4 @@ def _with_distributions(model: Samples, prompt: Sequence[int], answers: SampledA
             return answer
         return replace(answer, mean_distribution=along(answer.thought_ids, answer.token_ids))
 
-    return replace(answers, samples=tuple(map(whole, answers.samples)))
+    return replace(replies, samples=tuple(map(whole, replies.samples)))

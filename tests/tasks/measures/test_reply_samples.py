@@ -11,7 +11,7 @@ from swaymeter.data import catalog
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.sources import sample
 from swaymeter.tasks.measures import measure
-from swaymeter.tasks.measures.sampled import page_of
+from swaymeter.tasks.measures.reply_samples import page_of
 from swaymeter.tasks.models import LanguageModel, load_entailment
 from swaymeter.tasks.models.capabilities import SampledAnswers
 from swaymeter.tasks.models.generation.sample import sample_answers
