@@ -276,13 +276,6 @@ def test_a_query_has_the_columns_whose_units_it_declares(query: NamedQuery, load
     assert query.units.keys() <= {*loaded.rows(query).column_names}
 
 
-def test_five_examples_answer_the_study(loaded: Warehouse) -> None:
-    examples = [name for name in NAMED_QUERIES if name.startswith("example_")]
-    assert [name.split("_")[1] for name in examples] == ["1", "2", "3", "4", "5"]
-    rows = {name.split("_")[1]: len(loaded.frame(name)) for name in examples}
-    assert rows == {"1": 1, "2": 3, "3": 1, "4": 0, "5": 2}
-
-
 def test_degree_of_queries_has_entities_of_a_graph(tmp_path: Path, loaded: Warehouse) -> None:
     rows = small_study()
     first, second = rows["queries"]
