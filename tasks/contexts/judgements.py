@@ -19,18 +19,6 @@ from swaymeter.tasks.contexts.questions import BuiltQuestions, rejected_question
 INDEPENDENT = 2
 """Annotators that judge each question independently."""
 CORRECTIONS = ("question", "answer", "replacement", "text")
-MEANINGS: Mapping[str, str] = {
-    "accept": "The question is clear, the context states the answer, and the replacement could stand in its place "
-    "and would say something else.",
-    "change": "As accept, but for words to correct: write the whole new text as the value of its row, and leave the "
-    "rows of what stays as it is empty.",
-    "discard": "Not correctable: both answers mean the same, neither is what the question asks for, the text is "
-    "broken, or nobody would ask this.",
-    "misinformation": "The context or an answer is plainly made up or meant to harm: vandalism, a hoax, an insult.",
-    "incomplete": "Nobody can tell what is asked, or what the context says, without something that is missing: "
-    "who, when, or which one.",
-}
-"""Meaning of each choice."""
 _REASONS = {
     "discard": reasons.ANNOTATORS_DISCARD,
     "misinformation": reasons.ANNOTATORS_MISINFORMATION,

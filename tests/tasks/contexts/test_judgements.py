@@ -8,10 +8,9 @@ import pytest
 from swaymeter.data import reasons
 from swaymeter.data.reasons import REASONS
 from swaymeter.data.records import Passage, Question, QuestionContext
-from swaymeter.data.records.judgements import CHOICES, Judgement
+from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.sources import slots
 from swaymeter.tasks.contexts.judgements import (
-    MEANINGS,
     context_rows,
     decide,
     open_contexts,
@@ -26,10 +25,6 @@ from tests.tasks.contexts.judged import a_question, says
 ONE, TWO = a_question(1), a_question(2)
 ADA, BEN = says(ONE, "ada", "accept"), says(ONE, "ben", "accept")
 AGAINST = says(ONE, "ben", "discard")
-
-
-def test_every_choice_has_a_meaning() -> None:
-    assert tuple(MEANINGS) == CHOICES
 
 
 @pytest.mark.parametrize("choice", ["discard", "misinformation", "incomplete"])
