@@ -58,7 +58,7 @@ function caseOfRow(row, at) {
     verdict: judgement?.value ?? word("verdict"),
     by: row.by?.[at] ?? "",
     before: row.before?.[at] ?? null,
-    isNew: Boolean(judgement),
+    isNew: judgement !== undefined && !isInStudy(judgement),
     outcome: word("outcome"),
     judged: NAMES.verdict[judged.toLowerCase()] ?? "",
     differs: judged !== judged.toLowerCase(),

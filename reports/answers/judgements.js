@@ -36,6 +36,17 @@ function judgementOf(question, context, answer) {
   return judgements.size ? judgements.get(aboutWords(question, context, answer ?? "")) : undefined;
 }
 
+/* Whether the study's file has a judgement of this browser already, by the same person if a name is given. */
+function isInStudy(judgement) {
+  const about = aboutWords(judgement.question_id, judgement.context_id, judgement.judged);
+  const annotator = judgement.annotator || document.getElementById("annotator").value;
+  return index.judgements.some(
+    (row) =>
+      row.field === "verdict" && row.value === judgement.value && (!annotator || row.annotator === annotator) &&
+      aboutWords(idOfQuestion(row.question_id), row.context_id, row.judged) === about,
+  );
+}
+
 /* Stores a verdict on an answer; an empty value removes it. */
 function judge(question, context, judged, changes) {
   const about = aboutWords(question, context, judged);

@@ -348,6 +348,10 @@ def test_judgements_are_downloaded_as_they_are_read(browser: Browser, tmp_path: 
     assert (new.field, new.value, new.annotator, new.problem) == ("verdict", "refusal", "Ada", other.problem)
     browser.open(tmp_path / "answers.html", "#beside=")
     assert "your judgement, not in the study yet" in browser.ask("document.getElementById('rows').innerText")
+    browser.open(tmp_path / "answers.html", "#open=q0")
+    browser.ask(f"{judged}.value = 'both'; {judged}.dispatchEvent(new Event('change'))")  # as the study has it
+    browser.open(tmp_path / "answers.html", "#beside=")
+    assert "not in the study yet" not in browser.ask("document.getElementById('rows').innerText")
     browser.ask("document.getElementById('discard-judgements').click()")
     assert browser.ask("document.getElementById('judgements').hidden")
 
