@@ -21,6 +21,8 @@ from swaymeter.data.dataset.comparison import (
     Snapshot,
     compare_items,
     group_of,
+    model_pairs,
+    models_of,
 )
 from swaymeter.data.dataset.differences import Change, Changed, Difference, RelationDifference, Value
 from swaymeter.data.escaping import visible
@@ -260,9 +262,15 @@ def changes_of_run(changes: pd.DataFrame, numbers: pd.DataFrame) -> RunChanges |
     if run is None:
         return None
     before, now = (json.loads(run[column] or "{}") for column in states)
-    paired = [_paired(row) for row in records(numbers[numbers["run"] == now["run"]]) if not pd.isna(row["change"])]
+    rows_of_runs = [records(numbers[numbers["run"] == run.get("run")]) for run in (before, now)]
+    models = (  # an unchanged model has no changes, but headline numbers
+        models_of(items) | {(row["model"], row["dtype"]) for row in rows}
+        for items, rows in zip(states.values(), rows_of_runs, strict=True)
+    )
+    pairs = model_pairs(*models, over_time=True)
+    paired = [_paired(row) for row in rows_of_runs[1] if not pd.isna(row["change"])]
     snapshots = [Snapshot.from_items(items) for items in states.values()]
-    comparison = compare_items(snapshots[0], snapshots[1], paired, over_time=True)
+    comparison = compare_items(snapshots[0], snapshots[1], pairs, paired)
     return RunChanges(now["run"], before.get("completed_at", ""), comparison)
 
 

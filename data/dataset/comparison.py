@@ -9,7 +9,7 @@ studies and for one study over time.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -238,18 +238,15 @@ class Comparison:
         return bool(self.settings or self.sources.differs or self.flips or self.others or self.moved)
 
 
-def compare_items(
-    before: Snapshot, after: Snapshot, numbers: Sequence[Row] = (), *, over_time: bool = False
-) -> Comparison:
+def compare_items(before: Snapshot, after: Snapshot, pairs: Sequence[Pair], numbers: Sequence[Row] = ()) -> Comparison:
     """Compare the items of two snapshots.
 
     Args:
         before: The earlier run, or A.
         after: The later run, or B.
+        pairs: The models that are compared, see `model_pairs`.
         numbers: Paired differences of headline numbers.
-        over_time: If the runs are of one study, whose models may be new or gone.
     """
-    pairs = model_pairs(before.models, after.models, over_time=over_time)
     flips, others = _replies(before, after, pairs)
     settings = _setting_changes(before.settings, after.settings)
     return Comparison(before, after, pairs, settings, difference(before.sources, after.sources), flips, others, numbers)
@@ -346,25 +343,24 @@ def _setting_changes(before: Mapping[str, str], after: Mapping[str, str]) -> lis
     ]  # fmt: skip
 
 
-def model_pairs(before: Sequence[ModelKey], after: Sequence[ModelKey], *, over_time: bool) -> list[Pair]:
-    """Return the models that are compared with each other."""
-    same = [model for model in before if model in after]
-    if not same and (not over_time or len(before) == len(after) == 1):
-        return [*product(before, after)]
-    return [(model, model) for model in (sorted({*before, *after}) if over_time else same)]
-
-
-def paired_models(changed: Set[ModelKey], before: Iterable[Key], after: Iterable[Key]) -> set[ModelKey]:
-    """Return the changed models that have a counterpart: models of both runs if the runs share a model, else all.
+def model_pairs(before: Iterable[ModelKey], after: Iterable[ModelKey], *, over_time: bool) -> list[Pair]:
+    """Return the models that are compared with each other.
 
     Args:
-        changed: Models with changed items.
-        before: Keys of the items of the run before.
-        after: Keys of the items of the run.
+        before: All models of the earlier run, or of A.
+        after: All models of the later run, or of B.
+        over_time: If the runs are of one study, whose models may be new or gone.
     """
-    runs = [{(key[1], key[2]) for key in keys if key[0] in COLUMNS} for keys in (before, after)]
-    shared = runs[0] & runs[1]
-    return {*changed} & shared if shared else {*changed}
+    first, second = sorted(set(before)), sorted(set(after))
+    same = [model for model in first if model in second]
+    if not same and (not over_time or len(first) == len(second) == 1):
+        return [*product(first, second)]
+    return [(model, model) for model in (sorted({*first, *second}) if over_time else same)]
+
+
+def models_of(items: Iterable[Key]) -> set[ModelKey]:
+    """Return the models of the replies and queries among these keys."""
+    return {(model, dtype) for kind, model, dtype, _ in items if kind in COLUMNS}
 
 
 def _replies(before: Snapshot, after: Snapshot, pairs: Iterable[Pair]) -> tuple[list[FlippedReply], Counter[str]]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from swaymeter.data.dataset.comparison import COLUMNS, Snapshot, as_state, paired_models
+from swaymeter.data.dataset.comparison import Snapshot, as_state, model_pairs, models_of
 from swaymeter.data.records.history import HistoryRow
 from swaymeter.data.storage.artifact import write_manifest
 from swaymeter.data.storage.snapshots import Key, last_items, snapshot_files, write_snapshot
@@ -74,14 +74,16 @@ def _rows(
     last_score = max((str(row["finished_at"]) for row in runs), default="")
     if number and not changed and last_score <= json.loads(before[RUN])["completed_at"]:
         return []
-    models = {key[1:3] for key in changed if key[0] in COLUMNS}  # of the others no number can move
+    models = models_of(changed)  # of the others no number can move
+    pairs = [pair for pair in model_pairs(models_of(before), models_of(now), over_time=True) if models & {*pair}]
     changes: dict[tuple[str, ...], Mapping[str, Any]] = {}
-    if number and (paired := paired_models(models, before, now)):
-        runs_of_models = (
+    if number and pairs:
+        paired = {model for pair in pairs for model in pair}
+        earlier, later = (
             Snapshot.from_items({key: state for key, state in items.items() if key[1:3] in paired})
             for items in (before, now)
         )
-        compared = compare(*runs_of_models, over_time=True, seed=completion.seed)
+        compared = compare(earlier, later, pairs, over_time=True, seed=completion.seed)
         changes = {tuple(row[name] for name in ("model", "dtype", "quantity", "group")): row
                    for row in compared.numbers}  # fmt: skip
     completed_at = datetime.now(UTC).isoformat(timespec="seconds")

@@ -19,7 +19,7 @@ prompt do not vary.
 """
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 
 from swaymeter.data.dataset.comparison import BETWEEN, Comparison, Pair, Snapshot, compare_items, group_of, model_pairs
 from swaymeter.data.records.statistics import FEWEST_SAMPLES
@@ -35,25 +35,29 @@ NO_VALUE = {
 """Reasons why an item of a model has no value of a quantity, if the reason is not a missing score."""
 
 
-def compare(before: Snapshot, after: Snapshot, *, over_time: bool = False, seed: int = 0) -> Comparison:
+def compare(
+    before: Snapshot, after: Snapshot, pairs: Sequence[Pair] | None = None, *, over_time: bool = False, seed: int = 0
+) -> Comparison:
     """Compare two runs, with the paired differences of their headline numbers.
 
     Args:
         before: The earlier run, or A.
         after: The later run, or B.
+        pairs: The models that are compared; None for those of `model_pairs`.
         over_time: If the runs are of one study; the module says what that changes.
         seed: Seed of the resampling.
 
     Returns:
         The comparison; `numbers` has rows of `ModelDifference` and the column `group`, each with a pair of items.
     """
-    return compare_items(before, after, paired(before, after, over_time=over_time, seed=seed), over_time=over_time)
+    pairs = model_pairs(before.models, after.models, over_time=over_time) if pairs is None else pairs
+    return compare_items(before, after, pairs, paired(before, after, pairs, over_time=over_time, seed=seed))
 
 
-def paired(before: Snapshot, after: Snapshot, *, over_time: bool, seed: int) -> list[Row]:
+def paired(before: Snapshot, after: Snapshot, pairs: Iterable[Pair], *, over_time: bool, seed: int) -> list[Row]:
     """Return the paired differences of the models that are compared, with p_adjusted and verdicts."""
     rows = list[Row]()
-    for earlier, later in model_pairs(before.models, after.models, over_time=over_time):
+    for earlier, later in pairs:
         runs = [(earlier, before.select(earlier)), (later, after.select(later))]
         (first, first_frames), (second, second_frames) = reversed(runs) if over_time else runs
         names = {"model": first[0], "dtype": first[1], "against_model": second[0], "against_dtype": second[1]}

@@ -3,8 +3,11 @@
 import json
 from pathlib import Path
 
-from swaymeter.data.dataset.comparison import compare_items
-from swaymeter.reports.comparison import NumberTable, write_two_runs
+import pandas as pd
+import pytest
+
+from swaymeter.data.dataset.comparison import as_state, compare_items
+from swaymeter.reports.comparison import NumberTable, changes_of_run, write_two_runs
 from tests.data.dataset.test_comparison import reply, snapshot
 from tests.reports.hostile import HOSTILE, without_controls
 from tests.reports.parsed import Parsed
@@ -14,12 +17,13 @@ TEXT = "\n".join(HOSTILE).replace("\x00", "")
 
 def test_hostile_texts_stay_text(tmp_path: Path) -> None:
     about = {"model": TEXT, "condition": TEXT, "question": TEXT}
-    runs = (
+    before, after = (
         snapshot([reply("q", **about, verdict=verdict, answer=TEXT)], settings={"seed": json.dumps(seed)})
         for verdict, seed in (("context", TEXT), ("both", "0"))
     )
     table = NumberTable(TEXT, ("quantity", "n", TEXT, TEXT, "difference [95%]", "verdict"), [(TEXT,) * 6], 1)
-    write_two_runs(tmp_path / "page.html", compare_items(*runs), [table], [TEXT], (TEXT, TEXT), ("a/report", ""))
+    compared = compare_items(before, after, [(before.models[0], after.models[0])])
+    write_two_runs(tmp_path / "page.html", compared, [table], [TEXT], (TEXT, TEXT), ("a/report", ""))
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
     page = Parsed(html)
     page.assert_self_contained()
@@ -30,3 +34,23 @@ def test_hostile_texts_stay_text(tmp_path: Path) -> None:
     links = [attributes["href"] for tag, attributes in page.found if tag == "a"]
     assert [link.partition("#")[0] for link in links] == ["a/report/index.html", "a/report/answers.html"]
     assert html.index('id="flipped"') < html.index('id="differences"') < html.index('id="settings"')
+
+
+@pytest.mark.parametrize(("unchanged", "flips"), [((), 1), (("c",), 0)])
+def test_a_replaced_model_beside_another_flips_nothing(unchanged: tuple[str, ...], flips: int) -> None:
+    first, second = (
+        {**snapshot([reply("q", name, verdict=verdict)]).items(), ("run", "", "", ""): as_state({"run": run})}
+        for run, name, verdict in ((1, "a", "context"), (2, "b", "both"))
+    )
+    columns = ["kind", "model", "dtype", "item"]
+    keys = sorted({*first, *second})
+    changes = pd.DataFrame(keys, columns=columns).assign(
+        state_before=[first.get(key) for key in keys], state=[second.get(key) for key in keys]
+    )
+    numbers = pd.DataFrame(
+        [{"run": run, "model": name, "dtype": "float32", "change": None}
+         for run, changed in ((1, "a"), (2, "b")) for name in (changed, *unchanged)]
+    )  # fmt: skip
+    run = changes_of_run(changes, numbers)
+    assert run is not None
+    assert len(run.comparison.flips) == flips

@@ -220,7 +220,7 @@ def compare_sources(old: str, new: str) -> Comparison:
         UsageError: One cannot be read. The exit code is 2, because 1 means that they differ.
     """
     try:
-        return compare_items(Snapshot(Dataset.of(old)), Snapshot(Dataset.of(new)))
+        return compare_items(Snapshot(Dataset.of(old)), Snapshot(Dataset.of(new)), pairs=())
     except SwaymeterError as error:
         raise UsageError(str(error)) from error
 

@@ -11,11 +11,12 @@ from swaymeter.data.dataset.comparison import (
     COLUMNS,
     FRAMES,
     IDS,
+    Comparison,
     Snapshot,
     _settings,
     _typed,
     compare_items,
-    paired_models,
+    model_pairs,
 )
 from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.errors import DamagedFile
@@ -38,6 +39,10 @@ def snapshot(replies: Iterable[Mapping[str, Any]] = (), **values: Any) -> Snapsh
 def reply(name: str, model: str = "m", texts: str = "a", **values: Any) -> dict[str, Any]:
     about = {"model": model, "dtype": "float32", "question_id": name, "context_id": "c", "texts": texts}
     return {**about, **SIDES, **values}
+
+
+def compared(before: Snapshot, after: Snapshot) -> Comparison:
+    return compare_items(before, after, model_pairs(before.models, after.models, over_time=False))
 
 
 def test_items_give_the_snapshot_back() -> None:
@@ -69,7 +74,7 @@ def test_a_foreign_item_or_prompt_is_an_object(state: str) -> None:
 )
 def test_a_changed_reply_is_counted_by_its_sort(now: dict[str, Any], sort: str | None) -> None:
     others = [reply("q2"), reply("q2", "n")]
-    found = compare_items(snapshot([reply("q1"), *others]), snapshot([reply("q1") | now, *others]), over_time=True)
+    found = compared(snapshot([reply("q1"), *others]), snapshot([reply("q1") | now, *others]))
     assert found.flips == []
     assert found.others[sort or ""] == (sort is not None)
     assert found.differs == (sort is not None)
@@ -77,10 +82,10 @@ def test_a_changed_reply_is_counted_by_its_sort(now: dict[str, Any], sort: str |
 
 def test_a_flipped_reply_has_both_verdicts() -> None:
     before = snapshot([reply("q1"), reply("q2"), reply("q3", verdict=None)])
-    (flip,) = compare_items(before, snapshot([reply("q1", verdict="both", answer=None), reply("q2")])).flips
+    (flip,) = compared(before, snapshot([reply("q1", verdict="both", answer=None), reply("q2")])).flips
     assert (flip.question_id, flip.verdict_before, flip.verdict) == ("q1", "context", "both")
     assert (flip.reply_before, flip.reply) == ("Lima", "")
-    other = compare_items(before, snapshot([reply("q1", "n", verdict="both"), reply("q2", "o")]))
+    other = compared(before, snapshot([reply("q1", "n", verdict="both"), reply("q2", "o")]))
     assert [(flip.before[0], flip.after[0]) for flip in other.flips] == [("m", "n")]
 
 
@@ -96,13 +101,18 @@ def test_a_flipped_reply_has_both_verdicts() -> None:
     ],
 )
 def test_settings_that_differ(before: dict[str, str], now: dict[str, str], names: list[str]) -> None:
-    found = compare_items(snapshot(settings=before), snapshot(settings=now))
+    found = compared(snapshot(settings=before), snapshot(settings=now))
     assert [change.name for change in found.settings] == names
 
 
-def test_a_replaced_model_has_no_counterpart_beside_another() -> None:
-    keys = {name: ("reply", name, "float32", "q") for name in "abc"}
-    a, b, c = (("a", "float32"), ("b", "float32"), ("c", "float32"))
-    assert paired_models({a, b}, [keys["a"], keys["c"]], [keys["b"], keys["c"]]) == set()
-    assert paired_models({a, b, c}, [keys["a"], keys["c"]], [keys["b"], keys["c"]]) == {c}
-    assert paired_models({a, b}, [keys["a"]], [keys["b"]]) == {a, b}
+@pytest.mark.parametrize(
+    ("before", "after", "pairs"),
+    [
+        ("ac", "bc", ["aa", "bb", "cc"]),
+        ("a", "b", ["ab"]),
+        ("ab", "c", ["aa", "bb", "cc"]),
+    ],
+)
+def test_a_replaced_model_is_paired_alone(before: str, after: str, pairs: list[str]) -> None:
+    runs = ([(name, "float32") for name in run] for run in (before, after))
+    assert ["".join(name for name, _ in pair) for pair in model_pairs(*runs, over_time=True)] == pairs

@@ -157,7 +157,7 @@ def test_a_name_cannot_control_the_terminal() -> None:
     text = shown(found)
     assert r"[bold red]Oslo[/]\x1b[2J\u202e\u2066\u200b\x9b1m\n\r\t\x07\u2028\U000e0041" in text
     assert {sign for sign in text if unicodedata.category(sign)[0] == "C"} == {"\n"}
-    assert comparison.as_json(compare_items(Snapshot(found.old), Snapshot(found.new))).isascii()
+    assert comparison.as_json(compare_items(Snapshot(found.old), Snapshot(found.new), ())).isascii()
 
 
 def test_other_scripts_and_signs_stay_readable() -> None:
