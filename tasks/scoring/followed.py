@@ -29,7 +29,7 @@ from swaymeter.tasks.scoring.wording.forms import forms
 from swaymeter.tasks.scoring.wording.kinds import is_other_value
 from swaymeter.tasks.scoring.wording.lists import Items, items_of_reply, states_items
 from swaymeter.tasks.scoring.wording.mentions import Mention, by_first, is_whole, longer_names, longest, mentions
-from swaymeter.tasks.scoring.wording.refusals import is_empty, only_mentions, refuses, says_nothing
+from swaymeter.tasks.scoring.wording.refusals import is_empty, only_mentions, refuses, says_nothing, turns
 from swaymeter.tasks.scoring.wording.sentences import Polarity
 from swaymeter.tasks.scoring.wording.stance import Place, Stance
 
@@ -115,6 +115,8 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
         and reason != "unclear stance"
         and (is_empty(text) or refuses(reply_words, is_polar=bool(sides.polarities)))
     ):
+        if turns(reply_words):
+            return Decision("neither", False, "unclear stance")
         return Decision("refusal", True, None)
     if polarities or says_yes_or_no:
         reason = "yes or no of neither side"
@@ -225,7 +227,7 @@ def _named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | No
         reasons |= set() if stated or not named else {"denied"}
         if stated and only_mentions(reply) and refuses(reply):
             return set(), None
-        if stated and kinds <= stance.WEAK:
+        if stated and (kinds <= stance.WEAK or stance.answers_elsewhere(reply, places, sides.question)):
             stated, reasons = set(), {"unclear stance"}
     reason = next((reason for reason in get_args(Reason) if reason in reasons), None)
     return cast("set[Side]", set(stated)), None if stated else reason

@@ -96,6 +96,9 @@ _MENTIONED = re.compile(
     rf"\b{_SOURCE} (?:only |just |does |do )*(?:mention|refer|talk|discus|describe)\b(?! that)"
     rf"|\b{_SOURCE} only (?:say|state)\b"
 )
+_STATES = rf"\b{_SOURCE} (?:only |just |simply |also |do )?(?:say|state|mention|indicate|suggest) that \w"
+_TURNS = re.compile(rf"^(?:while|although|though) |(?:do|did|can|could) not .*{_STATES}")
+"""A concession at the beginning, or a statement of a source behind what it does not say."""
 _PHRASES = {
     "de": "ich weiß nicht|ich weiß es nicht|weiß ich nicht|weiß ich leider nicht|kann ich nicht sagen|"
     "kann ich leider nicht sagen|nicht entnehmen|keine Ahnung|sagt nichts|sagt der Text nichts|nicht gesagt|"
@@ -177,6 +180,11 @@ def only_mentions(text: Sequence[Word]) -> bool:
 def says_nothing(text: Sequence[Word]) -> bool:
     """Return if a text says that the passage, or anybody, does not say; a No before it answers nothing."""
     return _NOT_EVEN_NO.search(_plain(text)) is not None
+
+
+def turns(text: Sequence[Word]) -> bool:
+    """Return if a text that declines only concedes it, or goes on with what a source states."""
+    return _TURNS.search(_plain(text)) is not None
 
 
 def _plain(text: Iterable[Word]) -> str:

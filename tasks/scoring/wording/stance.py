@@ -293,6 +293,19 @@ def _are_two_sources(reply: Sequence[Word], places: Sequence[Place], stances: Se
     return len(reported) == 2
 
 
+def answers_elsewhere(reply: Sequence[Word], places: Sequence[Place], question: Question) -> bool:
+    """Return if a reply comes to the question only behind its mentions: X is a compiler; the editor is written in C#.
+
+    A bare answer, and a clause that refers to it, answer: "X. It is the capital of Norway."
+    """
+    end = _clause_end(reply, places[-1].end)
+    is_bare = _clause_start(reply, places[0].start) == places[0].start and places[0].end == end
+    if is_bare or len(question.content) < 2 or (end < len(reply) and reply[end].text in _OPENING | _POINTING):
+        return False
+    before, behind = frozenset(texts_of(reply[:end])), frozenset(texts_of(reply[end:]))
+    return question.content.isdisjoint(before) and 2 * len(question.content & behind) > len(question.content)
+
+
 def _clause_behind(reply: Sequence[Word], place: Place) -> tuple[str, ...]:
     return texts_of(reply[place.end : place.end + 4])
 
