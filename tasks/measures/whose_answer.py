@@ -260,7 +260,7 @@ def _with_words(names: Iterable[str]) -> tuple[str, ...]:
 
 WHOSE_ANSWER = Measure(
     row=WhoseAnswer,
-    version=11,
+    version=12,
     about="questions",
     needs=("answers",),
     compute=_whose_answer,

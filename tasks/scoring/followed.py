@@ -17,6 +17,7 @@ as the passage's counts as stated.
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Literal, NamedTuple, cast, get_args
 
 from swaymeter.data.errors import InputError
@@ -107,7 +108,10 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
     stated |= {side for polarity in polarities for side in sides.polarities.get(polarity, ())}
     if len(stated) == 2 and sides.are_alike:
         stated = _as_written(text, context, original) or stated
+    has_part = len(stated) < 2 and not sides.polarities and _has_part(reply_words, sides, stated)
     if stated:
+        if has_part:
+            return Decision("neither", False, "unclear stance")
         return Decision("both" if len(stated) == 2 else stated.pop(), True, None)
     says_yes_or_no = sides.polarities and yes_no.begins_with(reply_words) and not says_nothing(reply_words)
     if (
@@ -115,7 +119,7 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
         and reason != "unclear stance"
         and (is_empty(text) or refuses(reply_words, is_polar=bool(sides.polarities)))
     ):
-        if turns(reply_words):
+        if has_part or turns(reply_words):
             return Decision("neither", False, "unclear stance")
         return Decision("refusal", True, None)
     if polarities or says_yes_or_no:
@@ -227,7 +231,8 @@ def _named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | No
         reasons |= set() if stated or not named else {"denied"}
         if stated and only_mentions(reply) and refuses(reply):
             return set(), None
-        if stated and (kinds <= stance.WEAK or stance.answers_elsewhere(reply, places, sides.question)):
+        is_doubted = kinds == {Stance.REPORTED} and stance.doubts(reply)
+        if stated and (kinds <= stance.WEAK or is_doubted or stance.answers_elsewhere(reply, places, sides.question)):
             stated, reasons = set(), {"unclear stance"}
     reason = next((reason for reason in get_args(Reason) if reason in reasons), None)
     return cast("set[Side]", set(stated)), None if stated else reason
@@ -266,6 +271,21 @@ def _counting(reply: Sequence[Word], sides: _Sides) -> tuple[list[Mention], set[
         reasons.add("fits both answers")
     fitting = [mention for mention in counting if mention.name.exact or len(loose.get(mention[:2], ())) == 1]
     return fitting, reasons
+
+
+def _has_part(reply: Sequence[Word], sides: _Sides, stated: set[Side]) -> bool:
+    """Return if a part of another answer stands alone: a number without its unit, or, if none is stated, a name."""
+    covered = {place for mention in mentions(reply, sides.names) for place in range(mention.start, mention.end)}
+    names = [name for names in sides.names.values() for name in names if name.side]
+    parts = {text for name in names if name.side not in stated for text in name.texts}
+    parts -= {text for name in names if name.side in stated for text in name.texts}
+    parts -= FUNCTION_WORDS | sides.question.texts
+    return any(
+        ((word.kind == "number" and (behind is None or behind.kind != "unit")) or (word.capitals and not stated))
+        and not stance.is_denied(reply, place, place + 1, is_question_negated=sides.question.is_negated)
+        for place, (word, behind) in enumerate(zip_longest(reply, reply[1:]))
+        if place not in covered and word.text in parts
+    )
 
 
 def _beside_question(name: Name, question: Sequence[Word]) -> Name:

@@ -121,6 +121,7 @@ _exact_patterns = _rewritten(
 )
 _loose_patterns = _rewritten(
     (r"(mon|tue|wed|thu|fri|sat|sun)\w*day", r"\1|\1s"),
+    (r"(thur)sday", r"\1|\1s"),
 )
 
 

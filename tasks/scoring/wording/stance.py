@@ -110,6 +110,7 @@ _SOURCES = word_set(
     "источник источники"
 )
 _SOURCE_CHARACTERS = ("文中", "原文", "资料", "資料", "本文", "텍스트", "지문", "текст")
+_DOUBTING = word_set("rely doubt doubtful dubious unreliable unverified deny denie denied dispute disputed")
 _CONTRASTS = word_set(
     "but however actually while whereas yet instead though although aber jedoch allerdings sondern dagegen hingegen "
     "mais pero sino но а لكن ولكن 但 可"
@@ -291,6 +292,11 @@ def _are_two_sources(reply: Sequence[Word], places: Sequence[Place], stances: Se
         if not _SAYING.isdisjoint(clause) and "i" not in clause and (set(clause) - _SAYING - _CONTRASTS)
     }
     return len(reported) == 2
+
+
+def doubts(reply: Sequence[Word]) -> bool:
+    """Return if a reply doubts what it reports: the passage says X, but I would not rely on that."""
+    return not _DOUBTING.isdisjoint(texts_of(reply))
 
 
 def answers_elsewhere(reply: Sequence[Word], places: Sequence[Place], question: Question) -> bool:
