@@ -1,6 +1,7 @@
 """Rows of questions, each with its contexts and their passages."""
 
 import builtins
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
@@ -164,6 +165,12 @@ class Question:
     def is_own(self) -> bool:
         """Whether it is one's own: its contexts have kinds, and are not DynamicQA's two."""
         return any(context.condition in OWN_CONDITIONS for context in self.contexts)
+
+    @builtins.property
+    def printable_name(self) -> str:
+        """The user's id of the question, or its text if it has none: an id of ours is a digest."""
+        is_digest = self.is_own and not self.list_id
+        return repr(textwrap.shorten(self.question, 80)) if is_digest else self.question_id
 
     @builtins.property
     def cases(self) -> tuple[QuestionContext, ...]:

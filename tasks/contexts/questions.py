@@ -83,7 +83,7 @@ def _looked_through(questions: Sequence[Question]) -> list[Question]:
             "be told from them: cut them, or give them the kind unknown",
             len(both), textwrap.shorten("; ".join(both), 1000),
         )  # fmt: skip
-    if long := [_named(question) for question in questions if question.is_own and _is_long(question)]:
+    if long := [question.printable_name for question in questions if question.is_own and _is_long(question)]:
         log.warning(
             "%d questions have answers of more than %d words: %s; words decide whose answer a reply states, and long "
             "ones are not repeated; name a judge at measures.judged_answers.judge (audit: --judge)",
@@ -128,14 +128,8 @@ def _passages(question: Question) -> list[tuple[str, Passage]]:
     found: dict[str, tuple[str, Passage]] = {}
     for case in question.cases if question.is_own else ():
         for passage in case.passages:
-            found.setdefault(passage.text, (f"{_named(question)}, {case.context_id}", passage))
+            found.setdefault(passage.text, (f"{question.printable_name}, {case.context_id}", passage))
     return list(found.values())
-
-
-def _named(question: Question) -> str:
-    """Return the user's id of a question, or its text if it has none: an id of ours is a digest."""
-    is_digest = question.is_own and not question.list_id
-    return repr(textwrap.shorten(question.question, 80)) if is_digest else question.question_id
 
 
 def _looked_for(answers: Iterable[str]) -> list[str]:
@@ -154,7 +148,7 @@ def _alike(question: Question) -> str:
     for case in question.cases if question.is_own else ():
         for answer in case.answers if case.condition in {*CONFLICTING, "mixed"} else ():
             if words(answer) in right:
-                place = f"{_named(question)}, {case.context_id}"
+                place = f"{question.printable_name}, {case.context_id}"
                 return f"{place}: {answer!r} is the right answer {right[words(answer)]!r}"
     return ""
 

@@ -92,7 +92,7 @@ def persuasion_rows(
     grouped = []
     for case, along, matrix in zip(sampled, distributions, equivalent, strict=True):
         clusters, halves = clusters_of(inputs, "coherent_persuasion", matrix, case.key)
-        name = f"the answers to {case.question.question_id} with the context {case.case.context_id}"
+        name = f"the answers to {case.question.printable_name} with the context {case.case.context_id}"
         grouped.append((case, GroupedAnswers(name, along, clusters, halves), matrix))
     for _, cases_of_question in groupby(grouped, key=lambda grouped: grouped[0].question.question_id):
         (alone, without, matrix), *contexts = cases_of_question

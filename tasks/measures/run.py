@@ -184,14 +184,15 @@ def _answerable(measure: Measure, inputs: Inputs, model: Any) -> Inputs:
     """Drop questions that the model cannot read; log the first one and add the rejection reasons."""
     reasons = {question.question_id: measure.unfit(inputs, model, question) for question in inputs.questions}
     new = {question: reason for question, reason in reasons.items() if reason is not None}
+    names = {question.question_id: question.printable_name for question in inputs.questions}
     for first in list(new)[:1]:  # the notes beside the scores have all
         others = f" and {len(new) - 1} more are" if len(new) > 1 else " is"
-        log.warning("relation %s: question %s%s rejected: %s", inputs.relation, first, others, new[first])
+        log.warning("relation %s: question %s%s rejected: %s", inputs.relation, names[first], others, new[first])
     rejected = {**inputs.rejected, **new}
     questions = [question for question in inputs.questions if question.question_id not in rejected]
     if inputs.questions and not questions:
         first = inputs.questions[0].question_id
-        raise ScoreError(f"relation {inputs.relation}: every question is rejected; {first}: {rejected[first]}")
+        raise ScoreError(f"relation {inputs.relation}: every question is rejected; {names[first]}: {rejected[first]}")
     return replace(inputs, questions=questions, rejected=rejected)
 
 

@@ -116,7 +116,7 @@ def identify_judge(name: str) -> tuple[ModelKind, ModelIdentity]:
     """
     entry = models().get(name)
     kind: ModelKind = "entailment" if entry is not None and entry.kind == "entailment" else "language_model"
-    identity = _identify(name, kind, instead=_OFFLINE["language_model"])
+    identity = _identify(name, kind, instead="a judge at a server, NAME@URL")
     config = _config(identity)
     if any(
         str(architecture).endswith("ForSequenceClassification") for architecture in config.get("architectures") or ()

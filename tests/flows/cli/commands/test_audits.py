@@ -132,6 +132,34 @@ def test_a_failed_audit_keeps_the_page(swaymeter: Command, tmp_path: Path) -> No
     assert (ws / "report" / "index.html").read_bytes() == page
 
 
+def test_a_missing_judge_keeps_page_and_study(
+    application: tuple[Application, str], swaymeter: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("swaymeter.tasks.models.files.hub._IS_OFFLINE", True)  # as --offline sets it for a process
+    ws = tmp_path / "ws"
+    gate = ("audit", questions(tmp_path / "mine.csv"), "--model", application[1], "--workspace", str(ws))
+    assert swaymeter(*gate).code == 0
+    listed = (ws / "report" / "index.html", *ws.glob("*.yaml"), *ws.glob("*.duckdb"))
+    files = {file: file.read_bytes() for file in listed}
+    assert len(files) == 3
+    existing = set(re.findall(r"--[a-z][a-z-]+", swaymeter("audit", "--help").out))
+    for judge in ("microsoft/deberta-large-mnli", "all-minilm-l6-v2"):
+        ended = swaymeter(*gate, "--judge", judge, "--offline")
+        assert (ended.code, ended.out) == (2, "")
+        assert {file: file.read_bytes() for file in files} == files
+        assert "stand-in" not in ended.error
+        assert set(re.findall(r"(?<!\S)--[a-z][a-z-]+", ended.error)) <= existing
+
+
+def test_warnings_name_the_question(application: tuple[Application, str], swaymeter: Command, tmp_path: Path) -> None:
+    rows = [*ROWS, (*ROWS[0][:2], "The library has a garden.", "supporting", "")]
+    gate = ("--model", application[1], "--workspace", str(tmp_path / "ws"))
+    ended = swaymeter("audit", questions(tmp_path / "mine.csv", rows), *gate)
+    said = " ".join(f"{ended.out} {ended.err}".split())
+    assert "1 contexts in which the answer that they are said to state was not found: 'When does the library" in said
+    assert not re.search(r"\b[0-9a-f]{8,}\b", said)
+
+
 @pytest.mark.parametrize(
     ("command", "file", "hint"),
     [("audit", "study.yaml", "swaymeter run"), ("run", "mine.jsonl", "swaymeter audit")],
