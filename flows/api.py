@@ -31,7 +31,7 @@ from swaymeter.flows.stages.fetch import FETCH_FACTS
 from swaymeter.flows.stages.plan import Plan, plan_of, workspace_of
 from swaymeter.flows.stages.refusals import check_models, check_run, check_selection
 from swaymeter.flows.stages.resolve import graph_of, raised
-from swaymeter.flows.study.places import RunnerName, folder_in_place_of
+from swaymeter.flows.study.places import RunnerName, workspace_folder
 from swaymeter.flows.study.reading import read_study
 from swaymeter.flows.study.study import Study as StudyFile
 
@@ -112,7 +112,7 @@ class Study:
         file, folder = str(study), None if workspace is None else str(workspace)
         content = read_study(file).run_by(runner)
         selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()))
-        loaded = cls(file, content, workspace_of(content, folder_in_place_of(file, folder)), selection)
+        loaded = cls(file, content, workspace_of(content, workspace_folder(file, folder)), selection)
         check_selection(selection, content, lambda: loaded.graph)
         return loaded
 

@@ -147,7 +147,7 @@ class Plan:
     @cached_property
     def further_seeds(self) -> Mapping[int, "Plan"]:
         """By seed: the plan of that which is compared with the study's own."""
-        return {seed: plan_of(self.study.of_seed(seed), self.workspace) for seed in self.study.further_seeds}
+        return {seed: plan_of(self.study.for_seed(seed), self.workspace) for seed in self.study.further_seeds}
 
 
 def plan_of(study: Study, workspace: Workspace) -> Plan:

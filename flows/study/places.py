@@ -1,4 +1,4 @@
-"""Where study files and workspaces lie, and the study file that `swaymeter init` writes."""
+"""Paths of study files and workspaces, and the study file that `swaymeter init` writes."""
 
 import re
 from pathlib import Path
@@ -16,22 +16,23 @@ AUDIT = "audit.yaml"
 
 
 def study_file(path: str | Path) -> Path:
-    """The file that is meant: that of this path, the bundled one of this name, or the audit of a workspace's folder."""
+    """Return the study file of a path: the file itself, a bundled study of this name, or the audit of a workspace."""
     bundled, audit = STUDIES / f"{path}.yaml", Path(path) / AUDIT
     if audit.is_file():
         return audit
     return bundled if not Path(path).exists() and bundled.exists() else Path(path)
 
 
-def folder_in_place_of(study: str, workspace: str | None) -> str | None:
-    """The workspace that is named: by its option, or as the folder that stands in the place of a study's file."""
+def workspace_folder(study: str, workspace: str | None) -> str | None:
+    """Return the workspace that `--workspace` names, or the folder that is named in place of a study file."""
     return workspace or (study if Path(study).is_dir() else None)
 
 
 def folder_of(folder: str | None, study: str) -> Path:
-    """The folder of a study's workspace: the one that is named, or one named after the study.
+    """Return the folder of a workspace; its default has the study's name.
 
-    RuntimeError where it is below a home directory that does not exist.
+    Raises:
+        RuntimeError: The folder is below a home directory that does not exist.
     """
     return Path(folder or f"workspaces/{study}").expanduser().absolute()
 
@@ -40,13 +41,17 @@ RunnerName = Literal["threads", "processes", "dask"]
 
 
 SCHEMA = "swaymeter.schema.json"
-"""The file beside a study in which editors look for the schema."""
+"""File beside a study that holds the schema for editors."""
 STARTER = Path(__file__).with_name("starter.yaml")
 """A study that the bundled models finish within three minutes on two processor cores, with a comment on every key."""
 
 
 def write_starter(file: Path) -> None:
-    """Writes the study file; UsageError where it exists already or cannot be written."""
+    """Write the study file.
+
+    Raises:
+        UsageError: The file exists or cannot be written.
+    """
     name = re.sub("[^a-z0-9]+", "-", file.stem.lower()).strip("-")[:64] or "study"
     schema = f"# yaml-language-server: $schema={SCHEMA}\n" if (file.parent / SCHEMA).exists() else ""
     text = STARTER.read_text(encoding="utf-8").replace("name: study", f'name: "{name}"').replace("{file}", str(file))

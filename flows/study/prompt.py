@@ -1,4 +1,4 @@
-"""The section `prompt`: how questions are put to the models."""
+"""The section `prompt` of a study: the texts around questions and contexts."""
 
 import re
 from collections import Counter
@@ -33,7 +33,7 @@ OWN_ARGUMENTS = frozenset({
     "messages", "padding", "return_assistant_tokens_mask", "return_dict", "return_tensors", "sanitize_control_tokens",
     "tokenize", "tokenizer_kwargs", "tools", "truncation",
 })  # fmt: skip
-"""What `apply_chat_template` takes itself, so that no template can have it as a keyword of its own."""
+"""Arguments of `apply_chat_template`, which cannot be keywords of a chat template."""
 
 
 def _for_templates(options: dict[str, TemplateValue] | None) -> dict[str, TemplateValue] | None:
@@ -43,28 +43,27 @@ def _for_templates(options: dict[str, TemplateValue] | None) -> dict[str, Templa
 
 
 class PromptPart(Options):
-    """How questions are put to the models; what is left out is the catalog's (data/catalog/prompts.yaml).
+    """The texts around questions and contexts; missing keys take the texts of data/catalog/prompts.yaml.
 
-    Slots are {question} and, in a text with a context, {context}, each once. {about} is where the sentence stands that
-    says which page the question is about; without that slot it stands before the context, or before the question. Other
-    braces, and the letters of a control token, stay text.
+    A text has the slot {question} once, and a text with a context has {context} once. The slot {about} takes the
+    sentence that names the question's page. Without this slot, the sentence precedes the context or the question. Other
+    braces and the letters of a control token stay text.
     """
 
     form: AnswerForm = "default"
-    """Whose texts these are by default: default, ours; published, the form of DynamicQA's prompts in words of our own:
-    answers of one word, one instruction whether there is a context or not, which page a question is about before every
-    question, and no generation prompt; strict, abstain, cite, conflict_aware and role, ways to ask that are compared
-    under `prompts`."""
+    """Source of missing texts. default: Swaymeter's. published: the form of DynamicQA's prompts in other words, with
+    answers of one word, one instruction with and without a context, the page before every question, and no generation
+    prompt. strict, abstain, cite, conflict_aware, role: instructions to compare under `prompts`."""
     file: NamedPath | None = None
-    """A YAML file with keys of this section, such as the published wording; keys of the study's own come before its."""
+    """A YAML file with keys of this section, such as the published wording. Keys in the study win."""
     system: System | None = None
-    """The text before a request, in its own turn where the chat template takes one; null: the catalog's; "": none."""
+    """The system prompt; part of the request if the chat template has no system turn. null: the catalog's. "": none."""
     system_with_context: SystemWithContext | None = None
-    """The same before a request with a context; null: the same text where `system` is one, else the catalog's. With the
-    slot {context} the context, all passages of it, stands here and not in `with_context`."""
+    """The system prompt of a request with a context; null: `system` if the study has it, else the catalog's. With the
+    slot {context}, all passages stand here and not in `with_context`."""
     with_context: RequestWithContext | None = None
-    """The request with a context, for models with a chat template. Write a text with {context} and {question}; without
-    {context} where `system_with_context` has it."""
+    """The request with a context, for models with a chat template. Write a text with {context} and {question}. Leave
+    {context} out if `system_with_context` has it."""
     without_context: WithoutContext | None = None
     """The request without a context, for models with a chat template. Write a text with {question}."""
     plain_with_context: WithContext | None = None
@@ -72,27 +71,25 @@ class PromptPart(Options):
     plain_without_context: WithoutContext | None = None
     """The prompt without a context, for models without a chat template. Write a text with {question}."""
     about: About | None = None
-    """The sentence that says which page a question is about, with the slot {page}; null: the catalog's; "": none."""
+    """The sentence that names the page of a question, with the slot {page}. null: the catalog's. "": none."""
     about_without_context: AboutWhich | None = None
-    """Which questions have it where they stand alone: disputable ones, many of which name no subject, or all; null: the
+    """Closed-book questions with the sentence `about`: all, or disputable ones (many name no subject). null: the
     catalog's."""
     about_with_context: AboutWhich | None = None
-    """Which questions have it where they stand behind a context; null: the catalog's."""
+    """Questions behind a context with the sentence `about`. null: the catalog's."""
     chat_template: ChatTemplate | None = None
-    """Whether chat templates are used: auto, where the tokenizer has one; never, all models get the plain prompts;
-    null: auto."""
+    """Use of chat templates. auto: if the tokenizer has one. never: all models read the plain prompts. null: auto."""
     generation_prompt: bool | None = None
-    """Whether the prompt ends with the beginning of the assistant's turn; without it a model writes that itself, which
-    counts as a part of what it samples and not as a part of the answer's text; null: the catalog's."""
+    """If the prompt ends with the start of the assistant's turn. Otherwise the model writes the start: its tokens count
+    as sampled tokens, and the text of the reply does not contain them. null: the catalog's."""
     template_options: Annotated[dict[str, TemplateValue] | None, AfterValidator(_for_templates)] = None
-    """Keywords of the chat template with their values, such as `enable_thinking: false`; a model whose template lacks
-    one of them is refused, before anything runs where its tokenizer is on this machine. Where a template has a switch
-    for thinking that is not named here, thinking is off, unless `answers: {thinking: ...}` under `measures` lets the
-    models think."""
+    """Keywords of the chat template with their values, such as `enable_thinking: false`. A model is refused if its
+    template lacks a keyword; before the run if the tokenizer is on this machine. Thinking is off by default; the
+    parameter `answers: {thinking: ...}` under `measures` turns it on."""
     start_token: StartToken | None = None
-    """Which start token texts have that no chat template writes: contexts before queries, queries, and plain prompts.
-    tokenizer, the one that the model's tokenizer puts there, which Llama, Mistral and Gemma have and GPT-2 and Pythia
-    have not; never, none; null: tokenizer."""
+    """The start token of texts without a chat template: queries, contexts before queries, and plain prompts. tokenizer:
+    the token that the tokenizer adds (Llama, Mistral and Gemma have one; GPT-2 and Pythia have none). never: none.
+    null: tokenizer."""
 
     @model_validator(mode="after")
     def _readable(self) -> "PromptPart":
@@ -105,7 +102,7 @@ class PromptPart(Options):
         return self
 
     def answer_prompts(self) -> AnswerPrompts:
-        """The catalog's prompts with the changes of the file and of the study."""
+        """Return the catalog's prompts with the changes of the file and the study."""
         return replace(catalog.prompts(self.form), **self._changes())
 
     def _changes(self) -> dict[str, Any]:
@@ -113,10 +110,10 @@ class PromptPart(Options):
         return {"system_with_context": None, **own} if "system" in own else own
 
     def own_texts(self) -> dict[str, Any]:
-        """What is not the catalog's, by key: of the file, and of the study, which comes first."""
-        return {**self._of_file(), **self.model_dump(exclude={"form", "file"}, exclude_none=True)}
+        """Return the texts of the file and the study by key; those of the study win."""
+        return {**self._file_texts(), **self.model_dump(exclude={"form", "file"}, exclude_none=True)}
 
-    def _of_file(self) -> dict[str, Any]:
+    def _file_texts(self) -> dict[str, Any]:
         if self.file is None:
             return {}
         try:
@@ -130,17 +127,18 @@ class PromptPart(Options):
             return PromptPart.model_validate(content).model_dump(exclude={"form"}, exclude_none=True)
         except ValidationError as error:
             wrong = problems(error, PromptPart.model_fields)
-            raise refused(one._replace(message=f"{one.message} (in {self.file})") for one in wrong) from None
+            changed = (each._replace(message=f"{each.message} (in {self.file})") for each in wrong)
+            raise refused(changed) from None
 
 
 TEXTS = frozenset({
     "system", "system_with_context", "with_context", "without_context", "plain_with_context", "plain_without_context",
 })  # fmt: skip
-"""The keys of a prompt that are its wording."""
+"""Keys of a prompt that hold its texts."""
 
 
 def _named(content: Any) -> Any:
-    """Prompts by their names: those of a list, and those of which nothing is said, are forms of the catalog."""
+    """Return prompts by name; a name of a list, or one without keys, is a form of the catalog."""
     if isinstance(content, list | tuple):
         if twice := [name for name, count in Counter(map(str, content)).items() if count > 1]:
             raise ValueError(f"{twice[0]} is named twice; name it once")
@@ -149,14 +147,14 @@ def _named(content: Any) -> Any:
         raise ValueError("expected names with keys of `prompt`, or a list of forms, such as [default, strict]")
     if not content:
         raise ValueError("may not be empty; name at least 1, or leave it out")
-    known = get_args(AnswerForm)
+    forms = get_args(AnswerForm)
     for name, keys in content.items():
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", str(name)):
             raise ValueError(f"{name!r} cannot be a name; use at most 40 letters, digits, dashes and underscores")
-        if keys is None and name not in known:
-            raise ValueError(f"{name} is no form; name one of {', '.join(known)}, or write keys of `prompt` below it")
+        if keys is None and name not in forms:
+            raise ValueError(f"{name} is no form; name one of {', '.join(forms)}, or write keys of `prompt` below it")
     return {str(name): {"form": name} if keys is None else keys for name, keys in content.items()}
 
 
 Prompts = Annotated[dict[str, PromptPart], BeforeValidator(_named)]
-"""Several prompts, by their names."""
+"""Several prompts by name."""

@@ -1,4 +1,4 @@
-"""Study files are read: YAML into a study; everything that is wrong is named at once, with its key."""
+"""Read study files: YAML into a study. An error names every wrong key at once."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,13 +16,18 @@ from swaymeter.flows.study.places import AUDIT, STUDIES, study_file
 from swaymeter.flows.study.study import Study
 
 QUESTION_FILES = frozenset({".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx"})
-"""The endings of files that `swaymeter audit` reads."""
+"""Suffixes of files that `swaymeter audit` reads."""
 
 
 def read_study(path: str | Path, changes: Mapping[str, Any] = MappingProxyType({})) -> Study:
-    """The study of a YAML file, or a bundled one by its name; a file comes first. StudyFileError says what is wrong.
+    """Read a study from a YAML file, or a bundled study by its name.
 
-    changes: values that take the place of the file's, by key, such as models.0.name.
+    Args:
+        path: Path of the file, or name of a bundled study. An existing file wins.
+        changes: New values of keys, such as models.0.name.
+
+    Raises:
+        StudyFileError: The file cannot be read, or a key is wrong.
     """
     file = Path(path)
     if file.suffix.lower() in QUESTION_FILES and file.is_file():
@@ -56,12 +61,16 @@ def read_study(path: str | Path, changes: Mapping[str, Any] = MappingProxyType({
 
 
 def _context(file: Path) -> Mapping[str, Any]:
-    """What the paths of a study are relative to."""
+    """Return the validation context: the folder that relative paths start from."""
     return {"folder": str(file.parent), "is_bundled": file.parent.resolve() == STUDIES.resolve()}
 
 
 def _put(content: Any, key: str, value: Any) -> None:
-    """Puts a value in the place of a key; StudyFileError where the sections around it are not there."""
+    """Replace the value of a key.
+
+    Raises:
+        StudyFileError: The sections around the key do not exist.
+    """
     *above, last = (int(part) if part.isdecimal() else part for part in key.split("."))
     try:
         for part in above:
@@ -81,7 +90,7 @@ def _yaml_problem(error: yaml.MarkedYAMLError, text: str) -> str:
 
 def _messages(error: ValidationError) -> list[str]:
     messages = []
-    for place, message, is_unknown in problems(error, {}):
-        key = ".".join(map(str, place))
+    for location, message, is_unknown in problems(error, {}):
+        key = ".".join(map(str, location))
         messages.append(f"unknown key {key} ({message})" if is_unknown else f"{key}: {message}".removeprefix(": "))
     return messages

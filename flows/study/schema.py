@@ -1,4 +1,4 @@
-"""The JSON schema of study files, for editors: that of the models, with what only their validators know."""
+"""JSON schema of study files for editors: pydantic's schema, with the keys of registered sources and measures."""
 
 from functools import reduce
 from operator import or_
@@ -18,7 +18,7 @@ from swaymeter.tasks.measures import MEASURES
 
 
 def study_schema() -> dict[str, Any]:
-    """The schema of the study files that the registered sources and measures allow."""
+    """Return the JSON schema of study files."""
     parameters = {name: (measure.parameters | None, _field(measure.meaning)) for name, measure in MEASURES.items()}
     measures = create_model("Measures", __base__=Options, **parameters)  # type: ignore[call-overload]
     services = {name: (ServiceOptions, _field(service.name)) for name, service in SERVICES.items()}
@@ -36,7 +36,7 @@ def study_schema() -> dict[str, Any]:
 
 
 def _sources(sources: Registry[Any]) -> Any:
-    """The sections of all sources; a file that does not name the first, which is the default, names another."""
+    """Return the union of the sections of all sources; the first source is the default."""
     first = next(iter(sources))
     return reduce(or_, (_section(source.options, is_default=name == first) for name, source in sources.items()))
 
@@ -50,7 +50,13 @@ def _section(options: type[Options], *, is_default: bool) -> type[BaseModel]:
 
 
 def _changed(model: type[Any], *, needed: bool = False, **annotations: Any) -> type[Any]:
-    """The model with other annotations of some keys; needed: whether these keys have no default."""
+    """Return the model with other annotations of some keys.
+
+    Args:
+        model: A model of pydantic.
+        needed: If the keys have no default.
+        annotations: New annotation of each key.
+    """
     changes = {}
     for name, annotation in annotations.items():
         field = model.model_fields[name]

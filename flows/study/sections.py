@@ -1,4 +1,4 @@
-"""The sections of a study file: what each of their keys says, and its default."""
+"""Sections of a study file with their keys and defaults."""
 
 import os
 import re
@@ -51,10 +51,10 @@ from swaymeter.tasks.models.endpoints.endpoint import KEY_FROM, Endpoint
 
 
 class PerQueryPart(Options):
-    """The sample of contexts that stands before a query, in place of every context of its relation."""
+    """A sample of contexts for each query, in place of all contexts of its relation."""
 
     contexts: int = Field(ge=2, le=100_000)
-    """Contexts of a query, its relevant ones among them."""
+    """Contexts of a query, including the relevant ones."""
     relevant: int = Field(ge=0, le=100_000)
     """Contexts that mention the query's entity."""
 
@@ -66,57 +66,57 @@ class PerQueryPart(Options):
 
 
 class ContextsPart(Options):
-    """How many contexts of each kind are written about each entity; the published study has two of each."""
+    """Contexts about each entity, by context type; the published study has two of each."""
 
     base: int = Field(default=2, ge=0, le=1000)
     """Contexts that state an answer: "The capital of Norway is Lima."."""
     assertive: int = Field(default=2, ge=0, le=1000)
-    """Contexts that insist on it: "Without any doubt, the capital of Norway is Lima."."""
+    """Contexts that insist on an answer: "Without any doubt, the capital of Norway is Lima."."""
     negation: int = Field(default=2, ge=0, le=1000)
-    """Contexts that deny it: "The capital of Norway is not Lima."."""
+    """Contexts that deny an answer: "The capital of Norway is not Lima."."""
 
     templates: Literal["varied", "published-form"] = "varied"
-    """The sentences: varied, drawn from two of each kind with several lead-ins; published-form, one of each kind, as in
-    the published study: the sentence that an answer completes, one lead-in before it, and its negation."""
+    """Context templates. varied: two sentences of each type with several lead-ins. published-form: one of each type as
+    in the published study, the sentence that an answer completes, one lead-in before it, and its negation."""
     file: NamedPath | None = None
-    """A file of own contexts, which take the place of the written ones in its relations (docs/own-data.md)."""
+    """A file of contexts, which replaces the generated contexts of its relations (docs/own-data.md)."""
     per_query: PerQueryPart | None = None
-    """How many contexts stand before a query, drawn for each one anew; null: every context of its relation."""
+    """A sample of contexts for each query; null: every context of its relation."""
 
     @property
     def sample(self) -> PerQuery | None:
-        """The sample of contexts that a query is asked with; None where it is asked with every one."""
+        """Sample of contexts for each query; None for all contexts."""
         return PerQuery(self.per_query.contexts, self.per_query.relevant) if self.per_query else None
 
     def per_kind(self) -> dict[ContextKind, int]:
-        """Contexts of each entity, by kind."""
+        """Return the number of contexts of each entity, by context type."""
         return {"base": self.base, "assertive": self.assertive, "negation": self.negation}
 
     def worded(self, relation: Relation) -> Relation:
-        """The relation with the sentences that the study wants."""
+        """Return the relation with the context templates of the study."""
         if self.templates == "varied":
             return relation
         return replace(relation, contexts=catalog.published_form(relation))
 
     @model_validator(mode="after")
-    def _some(self) -> "ContextsPart":
+    def _not_empty(self) -> "ContextsPart":
         if self.base + self.assertive + self.negation == 0:
             raise ValueError("base, assertive and negation are all 0; persuasion needs contexts")
         return self
 
 
 class ExecutionPart(Options):
-    """Where steps that ask a model are computed; all others stay in the process that runs the study. No score depends
-    on it. `--runner` on the command line takes the place of `runner`."""
+    """Workers of the scoring tasks; all other tasks run in the process of the study. No score depends on this section.
+    `--runner` on the command line replaces `runner`."""
 
     runner: RunnerName = "threads"
-    """threads: one at a time in the process that runs the study; processes: worker processes on this machine, one a
-    GPU, each of which keeps its model; dask: workers of a Dask cluster. The last two need the extra `dask`."""
+    """threads: one task at a time, in the process of the study. processes: worker processes on this machine, one for
+    each GPU. dask: workers of a Dask cluster. `processes` and `dask` need the extra `dask`."""
     workers: int | None = Field(default=None, ge=1, le=1000)
-    """Worker processes, also of a Dask cluster that the run starts; null: one a GPU, or two where there is none."""
+    """Worker processes, also of a Dask cluster that the run starts; null: one for each GPU, or two without a GPU."""
     address: str | None = Field(default=None, pattern=r"^(tcp|tls|ucx|ws|wss)://\S+$")
-    """The scheduler of a Dask cluster, such as tcp://10.0.0.1:8786; null: what the environment variable
-    DASK_SCHEDULER_ADDRESS says, else a cluster on this machine that ends with the run."""
+    """Address of a Dask scheduler, such as tcp://10.0.0.1:8786; null: the environment variable DASK_SCHEDULER_ADDRESS,
+    else a cluster on this machine that ends with the run."""
 
 
 def _validated(measures: Any, info: ValidationInfo) -> dict[str, dict[str, Any]]:
@@ -142,7 +142,7 @@ def _parameters(name: str, content: Any, info: ValidationInfo) -> dict[str, Any]
         measure = MEASURES[name]
     except UnknownName as error:
         raise refused([Problem((), str(error))]) from None
-    known = measure.parameters.model_fields
+    fields = measure.parameters.model_fields
     content = {} if content is None else content
     try:
         return dict(measure.parameters.model_validate(content, context=info.context).model_dump())
@@ -151,24 +151,24 @@ def _parameters(name: str, content: Any, info: ValidationInfo) -> dict[str, Any]
             problem._replace(message=f"is a parameter of {owners}; write it there")
             if problem.is_unknown and (owners := _owners(str(problem.place[0]), measure))
             else problem
-            for problem in problems(error, known)
+            for problem in problems(error, fields)
         ) from None
 
 
 def _owners(key: str, measure: Measure) -> str:
-    """The needed measures that have that parameter."""
+    """Return the names of the needed measures that have the parameter."""
     return ", ".join(need for need in measure.needs if key in MEASURES[need].parameters.model_fields)
 
 
 Measures = Annotated[dict[str, dict[str, Any]], BeforeValidator(_validated)]
-"""The parameters of the named measures, all of them, by name."""
+"""All parameters of the measures, by name of the measure."""
 
 
 DecodingName = Literal["greedy", "cad", "adacad", "coiecd"]
 
 
 def _decodings(content: Any) -> Any:
-    """Decodings by their names, each with its parameters; a list of names has none."""
+    """Return decodings by name with their parameters; a list of names has no parameters."""
     if isinstance(content, list | tuple) and all(isinstance(name, str) for name in content):
         if len(set(content)) < len(content):
             raise ValueError("a decoding is named twice; name each once")
@@ -185,54 +185,54 @@ Decodings = Annotated[dict[DecodingName, dict[str, float]], BeforeValidator(_dec
 
 
 class ModelPart(Options):
-    """A language model and how it computes, or, with `endpoint`, where it is served (docs/endpoints.md)."""
+    """A language model on this machine, at an endpoint (docs/endpoints.md), or an application (docs/application.md)."""
 
     name: str = Field(min_length=1)
-    """An alias of the catalog, a hub id or a folder; with `endpoint`, what scores call the model."""
+    """An alias of the catalog, a hub id or a folder; with `endpoint`, the name of the model in all tables."""
     dtype: Literal["auto", "float32", "bfloat16", "float16", "8bit", "4bit"] = "auto"
-    """The dtype that it computes in; auto: bfloat16 on a GPU, float32 on a CPU."""
+    """The dtype of the weights; auto: bfloat16 on a GPU, float32 on a CPU."""
     device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?|balanced)$")
-    """Where it runs: auto, cpu, cuda, cuda:1, or balanced over all GPUs."""
+    """Device of the model: auto, cpu, cuda, cuda:1, or balanced over all GPUs."""
     batch_size: int | None = Field(default=None, ge=1, le=100_000)
-    """Prompts whose answers are sampled in one batch; null: as many as fit the memory."""
+    """Prompts of one batch of sampled replies; null: as many as fit the memory."""
     chat_template: ChatTemplate | None = None
-    """Whether its chat template is used, in place of what `prompt.chat_template` says of all models; null: as there."""
+    """Use of the chat template by this model; null: `prompt.chat_template`."""
     label: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)] | None = None
-    """What the page and `status` call the model in place of its name; a line of at most 60 characters. No score depends
-    on it."""
+    """Text that people read in place of the name, on the page and in `status`: a line of at most 60 characters. Scores
+    do not depend on it."""
 
     endpoint: str | None = Field(default=None, pattern=r"^https?://[^\s/?#@]+(/[^\s?#]*)?(\?[^\s#]*)?$")
-    """The address of a server that has the model, such as http://127.0.0.1:8000/v1, perhaps with a query such as
-    ?api-version=1; null: it is computed here."""
+    """Address of a model server, such as http://127.0.0.1:8000/v1, perhaps with a query such as ?api-version=1. null:
+    the model runs on this machine."""
     api: Literal["auto", "openai", "vllm", "llama.cpp"] = "auto"
-    """Which kind of server it is; auto: as the server says, openai where it does not."""
+    """API of the server; auto: as the server reports, else openai."""
     served_as: str = ""
-    """What the server calls the model; empty: as `name`."""
+    """Name of the model at the server; empty: `name`."""
     revision: str = ""
-    """Which weights the server has, in your own words: another one means that all scores are computed anew."""
+    """Version of the server's weights, in your own words; another revision means new scores."""
     max_age_hours: float | None = Field(default=None, ge=0, le=876_000)
-    """The age in hours up to which a stored answer of the server is used; null: any age."""
+    """Maximal age in hours of a stored reply; null: any age."""
     key_from: str = Field(default="", pattern=KEY_FROM)
-    """The environment variable that holds the server's key, or, for another header than Authorization, `HEADER:
-    VARIABLE`, such as `api-key: AZURE_KEY`. The key itself stands in no file."""
+    """Environment variable with the server's key; for a header other than Authorization, `HEADER: VARIABLE`, such as
+    `api-key: AZURE_KEY`. No file contains the key itself."""
     tokenizer: ModelName = ""
-    """The model whose tokenizer and chat template write the prompts, which are then sent as tokens: an alias, hub id or
-    folder. Empty: questions are sent as messages, and the server's template writes them."""
+    """Model whose tokenizer and chat template write the prompts: an alias, hub id or folder. The server then receives
+    tokens. Empty: the server receives messages and applies its own template."""
     requests_in_flight: int = Field(default=32, ge=1, le=1000)
-    """The most requests at the same time; how many the server bears is found out below that."""
+    """Upper bound on concurrent requests; the client adapts to the server below it."""
     requests_per_minute: float | None = Field(default=None, gt=0, le=60_000)
-    """The most requests in a minute; null: no limit."""
+    """Upper bound on requests in a minute; null: no limit."""
     timeout_s: float = Field(default=600, gt=0, le=36_000)
-    """For how many seconds the server may be silent over one request."""
+    """Seconds without data after which a request fails; for a function, seconds of a call."""
     max_requests: int | None = Field(default=None, ge=1)
-    """The most requests of one run, which then ends in good order; null: no limit."""
+    """Upper bound on requests of one run; the run then stops with a message. null: no limit."""
 
     replies: str | None = Field(default=None, min_length=1)
-    """The column of the file of questions with this model's replies: nothing is asked then (docs/application.md)."""
+    """Column of the question file with recorded replies of this model (docs/application.md)."""
     function: str | None = Field(default=None, pattern=f"^{FUNCTION.pattern}$")
     """A Python function that replies: FILE.py:FUNCTION or MODULE:FUNCTION (docs/application.md)."""
     concurrency: int | None = Field(default=None, ge=1, le=1000)
-    """Calls of the function at the same time; null: 1, or 8 of an async function."""
+    """Concurrent calls of the function; null: 1, or 8 for an async function."""
 
     _source: str = PrivateAttr("")
     _is_in_workspace: bool = PrivateAttr(False)
@@ -268,7 +268,7 @@ class ModelPart(Options):
 
     @property
     def source(self) -> str:
-        """What it is loaded from, wherever the study is run; scores call it by its name."""
+        """Path or name to load the model from, independent of the current folder."""
         return self._source or self.name
 
     @field_validator("endpoint")
@@ -280,14 +280,14 @@ class ModelPart(Options):
 
     @field_validator("label")
     @classmethod
-    def _one_line(cls, label: str | None) -> str | None:
+    def _printable_line(cls, label: str | None) -> str | None:
         if label is not None and not label.isprintable():
             raise ValueError("has a character that cannot be printed; write it in one line")
         return label
 
     @property
     def served(self) -> Endpoint | None:
-        """Where it is served; None where it is computed here."""
+        """Endpoint of the model; None for a model on this machine."""
         if self.endpoint is None:
             return None
         return Endpoint(
@@ -297,7 +297,7 @@ class ModelPart(Options):
         )  # fmt: skip
 
     @model_validator(mode="after")
-    def _here_or_there(self) -> "ModelPart":
+    def _matching_keys(self) -> "ModelPart":
         fields = type(self).model_fields
         changed = {name for name in self.model_fields_set if getattr(self, name) != fields[name].default}
         kinds = [name for name in _KEYS_OF_KINDS if getattr(self, name)]
@@ -324,7 +324,7 @@ class ModelPart(Options):
 
 
 _KEY_NAME = re.compile("key|token|secret|password|^(code|sig)$", re.IGNORECASE)
-"""Names of a query's fields that hold keys."""
+"""Fields of a URL's query that hold keys."""
 _KEYS_OF_ALL = frozenset({"name", "label"})
 _KEYS_OF_WEIGHTS = frozenset({"dtype", "device", "batch_size", "chat_template"})
 _KEYS_OF_KINDS: Mapping[str, frozenset[str]] = {
@@ -335,58 +335,58 @@ _KEYS_OF_KINDS: Mapping[str, frozenset[str]] = {
     "function": frozenset({"concurrency", "timeout_s"}),
     "replies": frozenset(),
 }  # fmt: skip
-"""The key that makes a model no model of this machine, and the further keys that such a model has."""
+"""Keys of models that do not run on this machine, by the key that declares such a model."""
 
 
 class ServiceOptions(Options):
-    """A mirror's address, or other limits than the default ones of a service (docs/facts.md, docs/questions.md)."""
+    """Address of a mirror and limits of a service (docs/facts.md, docs/questions.md)."""
 
     address: str | None = Field(default=None, pattern=r"^https?://\S+$")
-    """Where the service is, an address that begins with https:// or http://."""
+    """Address of the service; it begins with https:// or http://."""
     requests_per_minute: float | None = Field(default=None, gt=0, le=60_000)
-    """The most requests that are sent in a minute."""
+    """Upper bound on requests in a minute."""
     max_concurrency: int | None = Field(default=None, ge=1, le=100)
-    """The most requests that are in flight at the same time."""
+    """Upper bound on concurrent requests."""
     cache_ttl_days: float | None = Field(default=None, ge=0, le=36_500)
-    """How old a cached response may be, in days."""
+    """Maximal age of a cached response in days."""
     timeout_s: float | None = Field(default=None, gt=0, le=3600)
-    """For how many seconds the service may be silent; a whole response may take twice as long."""
+    """Seconds without data after which a request fails; a whole response may take twice as long."""
     max_requests: int | None = Field(default=None, ge=1)
-    """The most requests of one run."""
+    """Upper bound on requests of one run."""
 
 
 class ServicesPart(Options):
-    """Who asks public services, where their responses are cached, and options of each service by its key."""
+    """Contact and cache for public services, and options of each service by its key."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, ServiceOptions] = Field(init=False)
 
     contact: str | None = None
-    """An e-mail address or a page of whoever runs the study; null: the environment variable SWAYMETER_CONTACT."""
+    """E-mail address or page of the person who runs the study; null: the environment variable SWAYMETER_CONTACT."""
     cache: NamedPath | None = None
-    """The folder of cached responses; null: one in the workspace."""
+    """Folder of cached responses; null: a folder in the workspace."""
 
     @model_validator(mode="before")
     @classmethod
-    def _known_services(cls, content: Any) -> Any:
-        known = {*cls.model_fields, *SERVICES}
-        if isinstance(content, dict) and (unknown := [str(key) for key in content if key not in known]):
-            raise refused(unknown_key(key, known) for key in unknown)
+    def _check_services(cls, content: Any) -> Any:
+        keys = {*cls.model_fields, *SERVICES}
+        if isinstance(content, dict) and (unknown := [str(key) for key in content if key not in keys]):
+            raise refused(unknown_key(key, keys) for key in unknown)
         return content
 
     @property
-    def asked_by(self) -> str | None:
-        """The contact: the study's, or that of whoever runs it."""
+    def requester(self) -> str | None:
+        """Contact of the study, or SWAYMETER_CONTACT."""
         return self.contact or os.environ.get("SWAYMETER_CONTACT")
 
     def by_name(self) -> dict[str, Service]:
-        """Every service as the study wants it."""
+        """Return every service with the options of the study."""
         changes = {name: options.model_dump(exclude_none=True) for name, options in self.__pydantic_extra__.items()}
         return {name: replace(service, **changes.get(name, {})) for name, service in SERVICES.items()}
 
 
 def _branch(sources: Registry[Any]) -> Callable[[Any, ValidationInfo], Any]:
-    """Validates a section with the options model of the source that it names."""
+    """Return a validator that uses the options of the source that a section names."""
 
     def validate(content: Any, info: ValidationInfo) -> Any:
         if content is None or isinstance(content, Options):
@@ -395,8 +395,8 @@ def _branch(sources: Registry[Any]) -> Callable[[Any, ValidationInfo], Any]:
             raise ValueError("expected keys with values, such as source")
         name = str(content.get("source", next(iter(sources))))
         if name not in sources:
-            known = ", ".join(sources)
-            raise refused([Problem(("source",), f"no {sources.kind} is named {name!r}; choose one of {known}")])
+            names = ", ".join(sources)
+            raise refused([Problem(("source",), f"no {sources.kind} is named {name!r}; choose one of {names}")])
         options = sources[name].options
         owners = {key: owner for owner, source in reversed(sources.items()) for key in source.options.model_fields}
         if foreign := [key for key in content if key in owners and key not in options.model_fields]:

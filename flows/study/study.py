@@ -1,4 +1,4 @@
-"""A study: what is asked, of which models, with which measures, and how public services are treated."""
+"""A study: its facts and questions, models, measures and services, as a validated YAML file."""
 
 from collections import Counter
 from dataclasses import replace
@@ -31,7 +31,7 @@ from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
 
 Seed = Annotated[int, Field(strict=True, ge=0, lt=2**63)]  # the database keeps it as BIGINT
 MEASURES_OF_SEEDS = ("persuasion", "susceptibility")
-"""What is compared between the samples of several seeds."""
+"""Measures that are compared over several seeds."""
 
 
 def _bounds(bounds: dict[str, str]) -> dict[str, str]:
@@ -50,59 +50,57 @@ def _listed(files: Any) -> Any:
 
 
 class Study(Options):
-    """What is asked, of which models, with which measures."""
+    """The facts and questions, the models that answer, and the measures of their answers."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
-    """The study's name: lower-case letters, digits and dashes."""
+    """Name of the study: lower-case letters, digits and dashes."""
     asks: Shown = ""
     """The question that the study asks; the report opens with it."""
     seed: Seed = 0
-    """What everything random is drawn with."""
+    """Seed of every random draw."""
     seeds: Annotated[tuple[Seed, ...], Field(min_length=2, max_length=100)] | None = None
-    """In place of `seed`, the study's and further ones. Contexts about the same entities are drawn with each of these,
-    too, and scored by persuasion and susceptibility: how far these vary is reported."""
+    """The study's seed and further seeds, in place of `seed`. Each further seed draws other contexts about the same
+    entities. The report shows how far persuasion and susceptibility vary over the seeds."""
     workspace: NamedPath | None = None
-    """The folder of everything that is made, from the folder of this file as all paths; null: `workspaces/` and the
-    name, below the current folder, which of a deployment is `SWAYMETER_HOME`. Studies of different names may share
-    one."""
+    """The folder of all outputs, relative to this file like all paths. null: `workspaces/NAME` in the current folder;
+    the current folder of a deployment is `SWAYMETER_HOME`. Studies of different names can share a workspace."""
     facts: Facts | None = None
-    """Facts, which become queries and contexts."""
+    """Facts, from which queries and contexts are written."""
     services: ServicesPart = ServicesPart()
-    """How public services are treated."""
+    """Limits, addresses and cache of public services."""
     contexts: ContextsPart = ContextsPart()
-    """How many contexts are written."""
+    """Number and form of contexts."""
     frequency: Frequency | None = None
-    """A corpus in which the names of the facts are counted; null: none is."""
+    """A corpus in which the names of the facts are counted; null: no corpus."""
     questions: Questions | None = None
     """DynamicQA-style questions."""
     prompt: PromptPart = PromptPart()
-    """How questions are put to the models."""
+    """The texts around questions and contexts."""
     prompts: Prompts | None = None
-    """Several ways to put questions, each a name with keys of `prompt`; or a list of forms, such as [default, strict].
-    Every model is asked in each of them, and they are compared as models are. null: `prompt` alone."""
+    """Several prompts to compare: names with keys of `prompt`, or a list of forms such as [default, strict]. Each model
+    reads every prompt. null: `prompt` alone."""
     decodings: Decodings | None = None
-    """Several decodings of answers, compared as prompts are: greedy, the model's own distribution; cad, context-aware
-    decoding (`cad: {weight: 1.0}`); adacad, its adaptive form; coiecd (docs/measures.md has their formulas). Those that
-    contrast answer with the context and without it in one pass. Models at an endpoint are asked with greedy alone.
-    null: greedy."""
+    """Several decodings to compare. greedy: the model's own distribution. cad: context-aware decoding (`cad: {weight:
+    1.0}`). adacad: its adaptive form. coiecd: entropy-constrained (docs/measures.md has the formulas). Models at an
+    endpoint decode greedily. null: greedy."""
     models: tuple[ModelPart, ...]
-    """The models that are asked."""
+    """The models that answer."""
     thresholds: Annotated[dict[str, str], AfterValidator(_bounds)] = Field(default={})
-    """What the headline numbers of every model have to be, as `--fail-under` of `swaymeter audit` names them, such as
-    `{follow.supporting: ">= 0.9", refuse.none.high: "<= 10%"}`: a run ends with exit code 1 where one is not. `.low`
-    and `.high` are the ends of an interval."""
+    """Bounds of the headline numbers of every model, with the names of `--fail-under`, such as
+    `{follow.supporting: ">= 0.9", refuse.none.high: "<= 10%"}`. A run ends with exit code 1 if a bound is not met.
+    `.low` and `.high` are the ends of an interval."""
     whole_only: bool = False
-    """Whether the database and the page of an earlier run stay as they are until every score is there; false: they show
-    what is there, though a model or a judge has failed."""
+    """If the database and the page of an earlier run stay until every score exists. false: they show the scores that
+    exist, also if a model or a judge has failed."""
     execution: ExecutionPart = ExecutionPart()
-    """Where the models are asked."""
+    """Workers that compute the models' answers."""
     measures: Measures
     """The measures with their parameters, such as `persuasion: {}`; or a list of names."""
     judgements: Annotated[tuple[NamedPath, ...], BeforeValidator(_listed)] = ()
-    """A file of people's judgements, .csv or .xlsx, or several: verdicts on replies, kinds of contexts, and choices and
-    corrections of questions (docs/judgements.md)."""
+    """Files of judgements, .csv or .xlsx: verdicts on replies, kinds of contexts, choices and corrections of questions
+    (docs/judgements.md)."""
     entropy_classes: EntropyClasses = EntropyClasses()
-    """Classes of semantic entropy, which questions and their words are counted by."""
+    """Classes of semantic entropy, by which questions and their words are counted."""
 
     @model_validator(mode="before")
     @classmethod
@@ -113,8 +111,8 @@ class Study(Options):
             wrong = "`seed` is there, too; leave it out: the study's is the first of `seeds`"
             raise refused([Problem(("seeds",), wrong)])
         seeds = content["seeds"]
-        known = isinstance(seeds, list | tuple) and seeds and type(seeds[0]) is int
-        return {**content, "seed": seeds[0]} if known else content
+        has_seeds = isinstance(seeds, list | tuple) and seeds and type(seeds[0]) is int
+        return {**content, "seed": seeds[0]} if has_seeds else content
 
     @model_validator(mode="after")
     def _consistent(self) -> "Study":
@@ -144,10 +142,10 @@ class Study(Options):
         if self.frequency and not {"susceptibility", "persuasion"} & self.requested().keys():
             wrong = "is compared with susceptibility and persuasion; name one of them under `measures`"
             raise refused([Problem(("frequency",), wrong)])
-        called = Counter(model.label or model.name for model in self.models)
-        for place, model in enumerate(self.models):
-            if model.label and called[model.label] > 1:
-                raise refused([Problem(("models", place, "label"), "another model is called so; write another label")])
+        labels = Counter(model.label or model.name for model in self.models)
+        for number, model in enumerate(self.models):
+            if model.label and labels[model.label] > 1:
+                raise refused([Problem(("models", number, "label"), "another model is called so; write another label")])
         self._refuse_for_texts()
         for name, measure in self.requested().items():
             if measure.about != "questions" and (self.facts is None or not self.facts.relations):
@@ -169,9 +167,9 @@ class Study(Options):
         recorded = [model.replies for model in self.models if model.replies]
         if recorded:
             if not isinstance(self.questions, OwnQuestions):
-                place = next(place for place, model in enumerate(self.models) if model.replies)
+                number = next(number for number, model in enumerate(self.models) if model.replies)
                 wrong = "is a column of a file of questions; name the file under `questions` with source: file"
-                raise refused([Problem(("models", place, "replies"), wrong)])
+                raise refused([Problem(("models", number, "replies"), wrong)])
             self.questions.read_replies(recorded)
         for model in (model for model in self.models if model.gives_text_of):
             what = "its recorded replies" if model.replies else "a function"
@@ -185,21 +183,26 @@ class Study(Options):
 
     @property
     def further_seeds(self) -> tuple[int, ...]:
-        """The seeds beside the study's."""
+        """Seeds other than the study's."""
         return (self.seeds or ())[1:]
 
     def run_by(self, runner: RunnerName | None) -> "Study":
-        """The study with another runner; None for its own."""
+        """Return the study with another runner; None keeps its own."""
         execution = self.execution.model_copy(update={"runner": runner or self.execution.runner})
         return self.model_copy(update={"execution": execution})
 
-    def of_seed(self, seed: int) -> "Study":
-        """The study with one of its seeds alone, and of its measures those that are compared between seeds."""
+    def for_seed(self, seed: int) -> "Study":
+        """Return the study with one seed, and with the measures that are compared over seeds."""
         measures = {name: self.parameters(name) for name in MEASURES_OF_SEEDS if name in self.requested()}
         return self.model_copy(update={"seed": seed, "seeds": None, "measures": measures})
 
     def answer_prompts(self, model: ModelPart, prompt: str = "") -> AnswerPrompts:
-        """How questions are put to a model: as the study says of all, in one of its prompts, and of this model."""
+        """Return the prompts of a model.
+
+        Args:
+            model: The model, whose own `chat_template` wins.
+            prompt: Name under `prompts`; empty for `prompt`.
+        """
         prompts = self.prompt.answer_prompts()
         if prompt:
             assert self.prompts is not None
@@ -208,17 +211,22 @@ class Study(Options):
         return replace(prompts, chat_template=model.chat_template or prompts.chat_template)
 
     def requested(self) -> dict[str, Measure]:
-        """The measures that the study names and, transitively, those that they need, in the registry's order."""
+        """Return the measures of the study and the measures that they need, in the order of the registry."""
         names = list(self.measures)
         for name in names:  # grows meanwhile
             names += [need for need in MEASURES[name].needs if need not in names]
         return {name: measure for name, measure in MEASURES.items() if name in names}
 
     def parameters(self, name: str) -> dict[str, Any]:
-        """The parameters of a measure: the study's, or their defaults."""
+        """Return the parameters of a measure; defaults if the study does not name it."""
         return self.measures.get(name) or MEASURES[name].parameters().model_dump()
 
     def access(self, downloads: Path, **options: Any) -> Access:
-        """How the study reaches services; options: as in `Access`."""
+        """Return the access to public services.
+
+        Args:
+            downloads: Folder of cached responses, unless the study names one.
+            options: Further arguments of `Access`.
+        """
         cache = Path(self.services.cache) if self.services.cache else None
-        return Access(downloads, self.services.by_name(), self.services.asked_by, cache, **options)
+        return Access(downloads, self.services.by_name(), self.services.requester, cache, **options)

@@ -1,4 +1,4 @@
-"""Thresholds of the headline numbers of an audit or a study: if each is met, and the file for CI."""
+"""Thresholds of the headline numbers of an audit or a study, and their JUnit file."""
 
 import math
 import re
@@ -26,12 +26,12 @@ QUANTITIES: Mapping[str, str] = {
     "correct": "correct", "refuse": "refuses", "context_bias": "context_bias", "prior_bias": "prior_bias",
     "persuasion": "coherent_persuasion", "unchanged": "coherent_persuasion_unchanged",
 }  # fmt: skip
-"""What a threshold can name, and the quantities of swaymeter.tasks.statistics.models."""
+"""Names of quantities in thresholds, and the quantities of swaymeter.tasks.statistics.models."""
 NAMES = {of: name for name, of in QUANTITIES.items()}
 IN_NATS = ("persuasion", "unchanged")
-"""Of these, those that are not shares."""
-OF_MIXED = ("prefer_right", "prefer_wrong", "name_both")
-"""Of these, those of contexts with a right and a wrong passage."""
+"""Quantities in nats; all others are shares."""
+MIXED_QUANTITIES = ("prefer_right", "prefer_wrong", "name_both")
+"""Quantities of contexts with a right and a wrong passage."""
 _THRESHOLD = re.compile(
     r"(?P<quantity>[a-z_]+)(?:\.(?P<group>(?!(?:low|high)=)[a-z_]+))?(?:\.(?P<end>low|high))?"
     r"=(?P<value>-?\d+(?:\.\d+)?)(?P<percent>%?)",
@@ -40,7 +40,7 @@ _THRESHOLD = re.compile(
 
 
 def name_of(quantity: str, group: str) -> str:
-    """What a threshold calls a quantity of the statistics in a group, such as follow.supporting."""
+    """Return the name of a quantity and a group in thresholds, such as follow.supporting."""
     return f"{NAMES.get(quantity, quantity)}.{group}"
 
 
@@ -53,16 +53,24 @@ CONDITIONS_OF_ALL: Mapping[str, tuple[str, ...]] = {
     "resist_wrong": ("conflicting", "mixed"),
     "abstain": ("irrelevant", "neutral"),
 }
-"""The conditions that the group `all` of a quantity takes together."""
+"""Conditions of the group `all` of a quantity."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The mean of a quantity of a model over n answers, and its 95% interval over questions.
+    """Mean of a quantity of a model over n replies, and its 95% interval over questions.
 
     Attributes:
-        group: The kind of context, or none.
-        clusters: How many `over` there are; the interval is over these.
+        model: Label and dtype of the variant.
+        quantity: Name of the quantity in thresholds.
+        group: Kind of context, or none.
+        n: Number of replies.
+        clusters: Number of independent units, over which the interval is computed.
+        over: Name of the unit, such as question.
+        mean: Mean, in `unit`.
+        low: Lower end of the interval; None for too few clusters.
+        high: Upper end of the interval; None for too few clusters.
+        unit: share or nats.
         empty: Greedy replies of the group that have no text.
         undecided: Greedy replies of the group without a sure verdict.
         missing: Greedy replies of the group that a filter withheld or whose thoughts did not end; not among the n.
@@ -84,11 +92,11 @@ class Measured:
 
     @property
     def name(self) -> str:
-        """How a threshold names it."""
+        """Name of the quantity and the group in thresholds."""
         return f"{self.quantity}.{self.group}"
 
     def worst_mean(self, *, at_least: bool) -> float:
-        """Return the mean if each reply that states nothing counted against a threshold."""
+        """Return the mean if every reply without an answer counted against a threshold."""
         if self.unit != SHARE:
             return self.mean
         favourable, refusals = self.n * self.mean, self.quantity in COUNTS_REFUSALS
@@ -102,31 +110,36 @@ class Measured:
 
     @property
     def silence(self) -> str:
-        """The replies that state nothing, such as "2 empty, 1 undecided"; "" if all are decided."""
+        """Counts of replies without an answer, such as "2 empty, 1 undecided"; "" if all are decided."""
         counts = {"empty": self.empty, "undecided": self.undecided, "missing": self.missing}
         return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 
     @property
     def words(self) -> str:
-        """The mean with its interval."""
+        """Mean with its interval."""
         return estimate(asdict(self))
 
     @property
     def in_short(self) -> str:
-        """The same; of a share without an interval how many of how many."""
+        """Mean with its interval, or a fraction such as "3 of 5" for a share without an interval."""
         return f"{round(self.n * self.mean)} of {self.n}" if self.low is None and self.unit == SHARE else self.words
 
     @property
     def counts(self) -> str:
-        """How many answers it is over, and to how many questions."""
+        """Numbers of replies and of questions, such as "40 answers to 20 questions"."""
         return f"{plural(self.n, 'answer')} to {plural(self.clusters, self.over)}"
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """What the mean of a quantity, or an end of its interval, has to be for every model: at least, or at most, a value.
+    """Bound of the mean of a quantity, or of an end of its interval, for every model.
 
-    end: low or high; empty for the mean.
+    Attributes:
+        quantity: Name of the quantity.
+        group: Kind of context; None for every kind.
+        value: The bound, as a share or in nats.
+        at_least: True for a lower bound, False for an upper bound.
+        end: low or high, an end of the interval; empty for the mean.
     """
 
     quantity: str
@@ -137,7 +150,11 @@ class Threshold:
 
     @classmethod
     def parse(cls, text: str, *, at_least: bool) -> "Threshold":
-        """The threshold of an option's text, such as follow.supporting=0.9; UsageError where it is none."""
+        """Parse the text of an option, such as follow.supporting=0.9.
+
+        Raises:
+            UsageError: The text is not a threshold.
+        """
         read = _THRESHOLD.fullmatch(text.strip())
         if read is None:
             raise UsageError(f"{text!r} is not a threshold; write such as follow.supporting=0.9 or refuse.none=0.1")
@@ -153,7 +170,7 @@ class Threshold:
         return cls(read["quantity"], read["group"], value, at_least, read["end"] or "")
 
     def __str__(self) -> str:
-        """How it is written."""
+        """Return the threshold as text, such as "follow.supporting >= 0.9"."""
         name = ".".join(filter(None, (self.quantity, self.group, self.end)))
         return f"{name} {'>=' if self.at_least else '<='} {self.value:.12g}"
 
@@ -164,7 +181,7 @@ class Threshold:
         return f"{self.end} {'>=' if self.at_least else '<='} {value}".strip()
 
     def unmet(self, row: Measured) -> str:
-        """What was measured and what is asked for, in its unit, where it is not met; empty where it is."""
+        """Return a message with the mean and the bound; empty if the threshold is met."""
         measured = float(getattr(row, self.end or "mean"))
         if self._is_met_by(measured):
             worst = row.worst_mean(at_least=self.at_least)
@@ -177,36 +194,47 @@ class Threshold:
         limit, of = told_apart(self.value, measured, row.unit)
         near = "" if of == number(measured, row.unit) else f", and is {of}"  # both would read alike
         unit = "" if row.unit == SHARE else f" {row.unit}"
-        of_what = f"the {self.end} end of its interval" if self.end else "it"
+        subject = f"the {self.end} end of its interval" if self.end else "it"
         side = "least" if self.at_least else "most"
         is_so = f"{row.name} of {row.model} is {row.words} over {row.counts}"
-        return f"{is_so}, and {of_what} has to be at {side} {limit}{unit}{near}"
+        return f"{is_so}, and {subject} has to be at {side} {limit}{unit}{near}"
 
     def _is_met_by(self, value: float) -> bool:
         return value >= self.value if self.at_least else value <= self.value
 
     def check(self, conditions: Set[str]) -> None:
-        """UsageError where no question can have it; conditions: those of the file's contexts."""
-        of_quantity: Set[str] = {
-            "follow": conditions - {"irrelevant", "neutral", "mixed"}, **_of_passages(conditions),
+        """Check that the file has contexts for the threshold.
+
+        Args:
+            conditions: Conditions of the contexts of the file.
+
+        Raises:
+            UsageError: No context has the group.
+        """
+        groups: Set[str] = {
+            "follow": conditions - {"irrelevant", "neutral", "mixed"}, **_passage_groups(conditions),
             "keep": conditions & {*UNRELATED}, "correct": {"none"},
             "refuse": conditions | {"none"}, "context_bias": conditions & {"conflicting"},
             "prior_bias": conditions & {"supporting"},
         }.get(self.quantity, conditions)  # fmt: skip
-        if not of_quantity or (self.group is not None and self.group not in of_quantity):
-            names = [f"{self.quantity}.{group}" for group in sorted(of_quantity)]
+        if not groups or (self.group is not None and self.group not in groups):
+            names = [f"{self.quantity}.{group}" for group in sorted(groups)]
             has = ", ".join(names) or "nothing of that quantity"
             near = get_close_matches(f"{self.quantity}.{self.group}", names, n=1, cutoff=0.8)
-            asked = f"; did you mean {near[0]!r}?" if near else ""
-            if self.group in (None, "mixed") and "mixed" not in conditions and self.quantity in OF_MIXED:
-                asked = "; it needs contexts with a right and a wrong passage: --set supporting+conflicting"
-            raise UsageError(f"{self}: the file has no contexts for that; it has {has}{asked}")
+            advice = f"; did you mean {near[0]!r}?" if near else ""
+            if self.group in (None, "mixed") and "mixed" not in conditions and self.quantity in MIXED_QUANTITIES:
+                advice = "; it needs contexts with a right and a wrong passage: --set supporting+conflicting"
+            raise UsageError(f"{self}: the file has no contexts for that; it has {has}{advice}")
 
     def of(self, measured: Iterable[Measured]) -> list[Measured]:
-        """What it is about; WorkFailed where nothing of the kind was measured of a model."""
-        known = list(measured)
-        about = [row for row in known if row.quantity == self.quantity and self.group in (None, row.group)]
-        if not about or (lacking := sorted({row.model for row in known} - {row.model for row in about})):
+        """Return the rows that the threshold bounds.
+
+        Raises:
+            WorkFailed: A model has no such row, or no interval.
+        """
+        rows = list(measured)
+        about = [row for row in rows if row.quantity == self.quantity and self.group in (None, row.group)]
+        if not about or (lacking := sorted({row.model for row in rows} - {row.model for row in about})):
             models = ", ".join(lacking) if about else "any model"
             raise WorkFailed(f"{self} could not be judged for {models}: {self._why_none}")
         if self.end and (few := next((row for row in about if row.low is None), None)):
@@ -218,7 +246,7 @@ class Threshold:
 
     @property
     def _why_none(self) -> str:
-        """Why a model may have nothing that it is about."""
+        """Reason why a model has no row for the threshold."""
         if self.quantity in IN_NATS:
             fewest = FEWEST_SAMPLES * (2 if self.quantity == "unchanged" else 1)
             return f"fewer than {fewest} sampled answers ended, with the context or without; raise --samples"
@@ -227,11 +255,11 @@ class Threshold:
         return "no answer of that kind could be judged"
 
 
-def _of_passages(conditions: Set[str]) -> Mapping[str, Set[str]]:
+def _passage_groups(conditions: Set[str]) -> Mapping[str, Set[str]]:
     """The groups of the quantities by which variants are chosen, and of mixed contexts."""
     taken_together = CONDITIONS_OF_ALL.items()
     groups: dict[str, Set[str]] = {name: {"all"} if conditions & {*of} else set() for name, of in taken_together}
-    return groups | dict.fromkeys(OF_MIXED, conditions & {"mixed"})
+    return groups | dict.fromkeys(MIXED_QUANTITIES, conditions & {"mixed"})
 
 
 Judged = Sequence[tuple[Threshold, Measured, str]]
@@ -266,7 +294,7 @@ def measured_of(means: "pd.DataFrame", silent: "pd.DataFrame") -> list[Measured]
 
 
 MAX_REASONS = 2
-"""Unmet thresholds that an error message tells in full."""
+"""Number of unmet thresholds that an error message states in full."""
 
 
 def refuse_unmet(outcome: Judged, failure: str = "") -> None:
@@ -277,7 +305,7 @@ def refuse_unmet(outcome: Judged, failure: str = "") -> None:
 
 
 def thresholds_of(under: Iterable[str], over: Iterable[str]) -> list[Threshold]:
-    """The thresholds of the options --fail-under and --fail-over."""
+    """Return the thresholds of the options --fail-under and --fail-over."""
     return [
         *(Threshold.parse(text, at_least=True) for text in under),
         *(Threshold.parse(text, at_least=False) for text in over),
@@ -316,7 +344,7 @@ def write_junit(
     file: Path, name: str, outcome: Judged, *, unused: Sequence[Wrong] = (), compared: Iterable[Case] = (),
     notes: Sequence[str] = (), error: str = "",
 ) -> None:  # fmt: skip
-    """Writes the thresholds as JUnit XML, a test case for each threshold and model; UsageError where it cannot.
+    """Write the thresholds as JUnit XML, a test case for each threshold and model.
 
     Args:
         file: The file to write.
@@ -325,7 +353,10 @@ def write_junit(
         unused: What is wrong with rows of the file that are not used, each a skipped case.
         compared: The cases of a comparison with an earlier run.
         notes: Lines on the replies, such as how many are empty; the output of the suite.
-        error: Why the audit did not come to its end; a case of its own.
+        error: Reason why the audit failed; a case of its own.
+
+    Raises:
+        UsageError: The file cannot be written.
     """
     cases = [("swaymeter", "audit", "error", error)] if error else []
     cases += [
@@ -333,16 +364,16 @@ def write_junit(
         for threshold, row, unmet in outcome
     ]
     cases += compared
-    cases += [("rows that are not used", place, "skipped", why) for place, why in unused]
+    cases += [("rows that are not used", row, "skipped", why) for row, why in unused]
     kinds = [kind for *_, kind, message in cases if message]
     counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     suite = ElementTree.Element(
         "testsuite", {counted: str(kinds.count(kind)) for counted, kind in counts.items()},
         name=xml(f"swaymeter audit {name}"), tests=str(len(cases)),
     )  # fmt: skip
-    for of_case in cases:
-        classname, called, kind, message = map(xml, of_case)
-        case = ElementTree.SubElement(suite, "testcase", classname=classname, name=called)
+    for texts in cases:
+        classname, title, kind, message = map(xml, texts)
+        case = ElementTree.SubElement(suite, "testcase", classname=classname, name=title)
         if message and kind == "system-out":
             ElementTree.SubElement(case, kind).text = message
         elif message:

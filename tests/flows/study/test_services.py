@@ -22,7 +22,7 @@ def test_other_services_keep_their_defaults() -> None:
 
 def test_the_contact_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SWAYMETER_CONTACT", "me@example.org")
-    assert ServicesPart().asked_by == "me@example.org"
-    assert ServicesPart(contact="you@example.org").asked_by == "you@example.org"
+    assert ServicesPart().requester == "me@example.org"
+    assert ServicesPart(contact="you@example.org").requester == "you@example.org"
     monkeypatch.delenv("SWAYMETER_CONTACT")
-    assert ServicesPart().asked_by is None
+    assert ServicesPart().requester is None

@@ -35,7 +35,7 @@ WIKIDATA = {"source": "wikidata"}
          "memorization_ratio.max_new_tokens (is a parameter of greedy_answers; write it there)"),
         ({"services": {"yago": {"tries": 100}}}, "unknown key services.yago.tries"),
         # ---- values
-        ({"name": "../up"}, 'name: "../up" is not possible. The study\'s name: lower-case letters, digits and dashes'),
+        ({"name": "../up"}, 'name: "../up" is not possible. Name of the study: lower-case letters, digits and dashes'),
         ({"seed": 2**63}, "seed: must be less than 9,223,372,036,854,775,808, not 9223372036854775808"),
         ({"seed": "one"}, 'seed: expected a whole number, not "one"'),
         ({"seeds": [0, 1], "seed": 0}, "seeds: `seed` is there, too; leave it out: the study's is the first of"),
