@@ -363,3 +363,15 @@ class Reliability(ModelScores):
     percentile_95: Annotated[float | None, Meaning("their 95th percentile", "squared nats")]
     largest: Annotated[float | None, Meaning("the largest", "squared nats")]
     untestable: Annotated[str | None, Meaning("why there is none; NULL where there is one")]
+
+
+@table("agreement_of_annotators", "how far people agree on what several of them judged", key=("field",))
+@dataclass(frozen=True, slots=True)
+class AnnotatorAgreement:
+    """Krippendorff's alpha of a field of judgements."""
+
+    field: Annotated[str, Meaning("verdict, kind or choice")]
+    items: Annotated[int, Meaning("texts that at least two people judged; of a choice, the first two count")]
+    annotators: Annotated[tuple[str, ...], Meaning("names of these people")]
+    alpha: Annotated[float | None, Meaning("Krippendorff's alpha, nominal; NULL if it is not defined")]
+    undefined: Annotated[str | None, Meaning("why it is not defined; NULL if it is")]

@@ -113,15 +113,6 @@ def annotator_name(name: str, judgements: Iterable[Judgement]) -> str:
     return next((row.annotator for row in judgements if row.annotator.casefold() == plain.casefold()), plain)
 
 
-def ratings(judgements: Iterable[Judgement], field: str) -> list[dict[str, str]]:
-    """Return what was judged in a field by several people: the value of each annotator, also of those outvoted."""
-    values: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
-    for judgement in judgements:
-        if judgement.field == field and (judgement.problem is None or judgement.is_outvoted):
-            values[_subject(judgement)][judgement.annotator] = judgement.value
-    return [rated for rated in values.values() if len(rated) > 1]
-
-
 _DATE = "the value is a date; format the cell as text and type it again"
 
 

@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from swaymeter.data.errors import SwaymeterError, UnknownName, UsageError
 from swaymeter.data.records import Partition, Question
-from swaymeter.data.records.judgements import FIELDS
-from swaymeter.data.sources.judgements import annotator_name, ratings, write_judgements
+from swaymeter.data.sources.judgements import annotator_name, write_judgements
 from swaymeter.flows.stages.contents import Contents
 from swaymeter.tasks.contexts.judgements import (
     Opinions,
@@ -20,7 +20,7 @@ from swaymeter.tasks.contexts.judgements import (
     question_rows,
     with_kinds,
 )
-from swaymeter.tasks.statistics.formulas.agreement import Alpha, krippendorffs_alpha
+from swaymeter.tasks.statistics.judges import agreement_of_annotators
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Standing:
     Attributes:
         questions: Number of questions.
         choices: Choices of each annotator, with their numbers.
-        agreement: Krippendorff's alpha by field, of the fields that two people judged.
+        agreement: Rows of `AnnotatorAgreement`, one for each field that two people judged.
         outcome: Questions by what decides them: accepted, or a rejection reason.
         open_conflicts: Conflicts that a third person has to decide.
         problems: Judgements that do not count, with file, row and reason.
@@ -52,7 +52,7 @@ class Standing:
 
     questions: int
     choices: Mapping[str, Mapping[str, int]]
-    agreement: Mapping[str, Alpha]
+    agreement: Sequence[Mapping[str, Any]]
     outcome: Mapping[str, int]
     open_conflicts: int
     problems: tuple[str, ...] = ()
@@ -103,17 +103,11 @@ def standing(contents: Contents) -> Standing:
         for row in judgements
         if row.problem or row.question_id not in known
     ]
-    independent = [
-        {opinion.annotator: opinion.choice for opinion in said.independent(question.question_id)}
-        for question in {question.question_id: question for question in questions}.values()
-    ]
-    rated = {"choice": [row for row in independent if len(row) > 1]}
-    rated |= {name: ratings(judgements, name) for name, values in FIELDS.items() if values and name != "choice"}
     reasons = Counter(row.reason for row in decided.rejected)
     return Standing(
-        questions=len(independent),
+        questions=len({question.question_id for question in questions}),
         choices=_choices(said),
-        agreement={name: krippendorffs_alpha(rows) for name, rows in rated.items() if rows or name == "choice"},
+        agreement=agreement_of_annotators(map(asdict, judgements)),
         outcome={"accepted": len(decided.questions), **dict(sorted(reasons.items()))},
         open_conflicts=sum(said.is_conflict(name) and said.third(name) is None for name in said.by_question),
         problems=(*wrong, *problems, *said.problems),

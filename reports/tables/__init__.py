@@ -28,6 +28,7 @@ TABLES: Registry[Table] = Registry("table", (
     of_questions.SHARES,
     of_questions.OUTCOMES,
     of_judges.AGREEMENT,
+    of_judges.PEOPLE,
     of_questions.NUMBERS,
     of_questions.CORRELATIONS,
     of_questions.REGRESSIONS,

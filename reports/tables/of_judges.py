@@ -1,4 +1,4 @@
-"""How far a judge agrees with the rule and with people on whose answer is stated, and what it decided."""
+"""Agreement of a judge with the rule and with people on whose answer is stated, what it decided, and of people."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -77,4 +77,24 @@ AGREEMENT = Table(
     "of answers with the same verdict, kappa how much of what chance would leave is agreed (1: all; 0: as by chance). "
     "Intervals have 95%, over subjects, or questions where none is named. Neither says which of the two is right.",
     QUERIES, _rows, note=sentences,
+)  # fmt: skip
+
+
+def _people(frames: Frames) -> pd.DataFrame:
+    shown = [
+        {
+            "field": row["field"], "items": row["items"], "annotators": row["annotators"],
+            "alpha": f"undefined: {row['undefined']}" if pd.isna(row["alpha"]) else f"{row['alpha']:.3f}",
+        }
+        for row in records(frames["agreement_of_people"])
+    ]  # fmt: skip
+    return pd.DataFrame(shown)
+
+
+PEOPLE = Table(
+    "agreement-of-people",
+    "Do people agree with each other?",
+    "Krippendorff's alpha of what several people judged, by field (1: they always agree; 0: as by chance). Items are "
+    "texts that at least two people judged; of choices, the first two people count.",
+    ("agreement_of_people",), _people,
 )  # fmt: skip

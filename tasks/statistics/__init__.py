@@ -43,6 +43,7 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     means.ANSWERS,
     means.PARTITIONS,
     judges.AGREEMENT_WITH_JUDGE,
+    judges.AGREEMENT_OF_ANNOTATORS,
     predictors.CORRELATIONS,
     *predictors.REGRESSIONS,
     *EntropyClasses().statistics,

@@ -1,4 +1,4 @@
-"""How far a judge agrees with the rule, and with people, on whose answer a greedy answer states.
+"""Agreement: of a judge with the rule and with people on whose answer a greedy answer states, and of people.
 
     agreement_with_judge   the share of answers on which both verdicts are the same
     kappa_with_judge       Cohen's kappa of both verdicts; formulas.agreement has it
@@ -7,12 +7,19 @@ Groups: the judge, and what it is compared with: the rule, on a sample of the an
 on the answers that people judged. Unit of analysis: a greedy answer with both verdicts. Intervals take subjects as
 independent, or questions if no subject is named. A kappa that is missing is undefined: both gave one verdict alone.
 What it is not: how often either is right.
+
+Agreement of people is Krippendorff's alpha of each field of judgements. Its items are the texts that several people
+judged, also people whom the others outvote. Of the choices on a question the first two count: a third person decides,
+and has read what the two chose.
 """
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from swaymeter.data.records.statistics import SHARE, Summary
-from swaymeter.tasks.statistics.formulas.agreement import cohens_kappa, counts_of, kappa_interval
+from swaymeter.data.records.judgements import FIELDS, same_words
+from swaymeter.data.records.statistics import SHARE, AnnotatorAgreement, Summary
+from swaymeter.tasks.statistics.formulas.agreement import cohens_kappa, counts_of, kappa_interval, krippendorffs_alpha
 from swaymeter.tasks.statistics.formulas.intervals import Interval, share_interval
 from swaymeter.tasks.statistics.frames import by, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
@@ -20,6 +27,10 @@ from swaymeter.tasks.statistics.summary import EMPTY, MODEL
 
 AGREEMENT, KAPPA = "agreement_with_judge", "kappa_with_judge"
 GROUP = ("judge", "against")
+RATED = tuple(field for field, values in FIELDS.items() if values)
+"""Fields of judgements whose values are a list."""
+INDEPENDENT = 2
+"""People whose choices on a question count; the third has read them."""
 
 
 def agreement(frames: Frames, seed: int) -> list[Row]:
@@ -56,4 +67,37 @@ def _ends(interval: Interval) -> Row:
     return {"items": interval.clusters, "low": interval.low, "high": interval.high}
 
 
+def agreement_of_annotators(judgements: Iterable[Mapping[Any, Any]]) -> list[Row]:
+    """Return the rows of `AnnotatorAgreement`, one for each field that at least two people judged.
+
+    Args:
+        judgements: Rows of `Judgement` in the order of the files.
+    """
+    values: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
+    for row in judgements:
+        if row["field"] in RATED and (row["is_outvoted"] or not isinstance(row["problem"], str)):
+            about = (row[name] for name in ("field", "question_id", "context_id", "variant", "sample"))
+            rated = values[*about, same_words(row["judged"])]
+            if row["field"] != "choice" or len(rated) < INDEPENDENT:
+                rated[row["annotator"]] = row["value"]
+    by_field: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for (field, *_), rated in values.items():
+        if len(rated) > 1:
+            by_field[field].append(rated)
+    return [_agreement_in(field, ratings) for field, ratings in sorted(by_field.items())]
+
+
+def _agreement_in(field: str, ratings: list[dict[str, str]]) -> Row:
+    alpha, values = krippendorffs_alpha(ratings), {value for rated in ratings for value in rated.values()}
+    undefined = f"all annotators always chose {values.pop()}, so chance agreement is not defined"
+    return {
+        "field": field, "items": len(ratings), "annotators": sorted({name for rated in ratings for name in rated}),
+        "alpha": alpha, "undefined": undefined if alpha is None else None,
+    }  # fmt: skip
+
+
+AGREEMENT_OF_ANNOTATORS = Statistic(
+    "annotator_agreement", 1, AnnotatorAgreement, ("judgements_of_people",),
+    lambda frames, seed: agreement_of_annotators(frames["judgements_of_people"].to_dict("records")),
+)  # fmt: skip
 AGREEMENT_WITH_JUDGE = Statistic("judge_agreement", 2, Summary, ("judged_greedy_answers",), agreement)

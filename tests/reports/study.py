@@ -15,6 +15,7 @@ import pyarrow as pa
 from swaymeter.data.randomness import generator
 from swaymeter.data.records import Passage, QuestionContext, as_row
 from swaymeter.data.records.findings import NotRun, StudyCard
+from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.records.tables import DECIDED_ANSWERS, HISTORY, JUDGEMENTS
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.warehouse import Units
@@ -39,6 +40,13 @@ OWN = (
     ("unknown", "unknown"),
 )  # fmt: skip
 """Contexts of a user's own questions: their ids and kinds."""
+CHOICES = [
+    as_row(Judgement(number, "choices.csv", number + 1, question, "", "choice", "", value, annotator))
+    for number, (question, annotator, value) in enumerate(
+        [("q0", "Ada", "accept"), ("q0", "Ben", "accept"), ("q1", "Ada", "accept"), ("q1", "Ben", "discard")], start=1
+    )
+]
+"""Judgements of people."""
 CARD = StudyCard(
     name="quickstart", seeds=(7, 8),
     asked="How far do contexts sway a small instruct model away from what it believes of four relations?",
@@ -78,14 +86,14 @@ def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str,
 
     So are those of a measure of which `tables` makes no rows up.
     """
-    known = tables([(MODEL, "float32")], entities=4, questions=30) if rows is None else rows
+    known = rows or tables([(MODEL, "float32")], entities=4, questions=30) | {JUDGEMENTS.name: CHOICES}
     full = tables([("m", "bfloat16")], relations=["r"], entities=2, questions=6)
     with duckdb.connect(config={"threads": 1}) as connection:
         for name, of_full in full.items():
             some = _frame(known.get(name) or of_full).iloc[slice(None if known.get(name) else 0)]
             _stored(connection, name, some)
         for table in (JUDGEMENTS, DECIDED_ANSWERS):
-            _stored(connection, table.name, table.of([]))
+            _stored(connection, table.name, table.of(known.get(table.name, [])))
         _stored(connection, HISTORY.name, HISTORY.of(known.get(HISTORY.name, [])))
         for name in MEASURES.keys() - full.keys():
             _stored(connection, name, MEASURES[name].table.of(known.get(name, [])))

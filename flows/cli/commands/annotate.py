@@ -65,9 +65,11 @@ def status(study: StudyFile, workspace: Folder = None, traceback: Traceback = Fa
         rows.append((name, *map(str, judged), f"{sum(judged)}/{standing.questions}"))
     numbers = (*CHOICES, "of")
     print_table(("annotator", *numbers), rows, numbers=numbers)
-    for field, alpha in standing.agreement.items():
-        value = f"{alpha.value:.3f} over {alpha.items} items" if alpha.value is not None else alpha.undefined
-        print_line(f"Krippendorff's alpha of each {field}: {value}")
+    for row in standing.agreement:
+        value = row["undefined"] or f"{row['alpha']:.3f} over {row['items']} items"
+        print_line(f"Krippendorff's alpha of each {row['field']}: {value}")
+    if not standing.agreement:
+        print_line("Krippendorff's alpha: nothing has been judged by two annotators")
     print_line(f"conflicts that a third person has to decide: {standing.open_conflicts}")
     print_line(f"outcome: {', '.join(f'{count} {reason}' for reason, count in standing.outcome.items())}")
 

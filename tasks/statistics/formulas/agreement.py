@@ -25,7 +25,6 @@ agreement but low kappa. Krippendorff 2004, Content Analysis, chapter 11, comput
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,39 +42,19 @@ def cohens_kappa(counts: NDArray[np.float64]) -> float | None:
     return None if np.isnan(kappa) else float(kappa)
 
 
-class Alpha(NamedTuple):
-    """Krippendorff's alpha.
-
-    Attributes:
-        value: The alpha; None if it is not defined.
-        items: Number of items that two annotators judged.
-        annotators: Names of the annotators.
-        undefined: The reason; empty if alpha is defined.
-    """
-
-    value: float | None
-    items: int
-    annotators: tuple[str, ...] = ()
-    undefined: str = ""
-
-
-def krippendorffs_alpha(ratings: Sequence[Mapping[str, str]]) -> Alpha:
-    """Return alpha of items, each with the values of at least two annotators by name."""
-    annotators = tuple(sorted({name for rated in ratings for name in rated}))
+def krippendorffs_alpha(ratings: Sequence[Mapping[str, str]]) -> float | None:
+    """Return alpha of items, each with the values of at least two annotators by name; None if it is not defined."""
+    annotators = sorted({name for rated in ratings for name in rated})
     values = sorted({value for rated in ratings for value in rated.values()})
-    if not ratings:
-        return Alpha(None, 0, undefined="nothing has been judged by two annotators")
-    if len(values) == 1:
-        undefined = f"all annotators always chose {values[0]}, so chance agreement is not defined"
-        return Alpha(None, len(ratings), annotators, undefined)
+    if len(values) < 2:
+        return None
     import krippendorff
 
     table = np.full((len(annotators), len(ratings)), np.nan)
     for item, rated in enumerate(ratings):
         for name, value in rated.items():
             table[annotators.index(name), item] = values.index(value)
-    alpha = float(krippendorff.alpha(reliability_data=table, level_of_measurement="nominal"))
-    return Alpha(alpha, len(ratings), annotators)
+    return float(krippendorff.alpha(reliability_data=table, level_of_measurement="nominal"))
 
 
 def kappa_interval(first: Sequence[str], second: Sequence[str], clusters: Sequence[str], seed: int) -> Interval:

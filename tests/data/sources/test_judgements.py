@@ -12,7 +12,7 @@ from openpyxl import Workbook, load_workbook
 from swaymeter.data.errors import InputError, UsageError, WorkspaceError
 from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.sources import judgements
-from swaymeter.data.sources.judgements import COLUMNS, LARGEST_CELL, ratings, read_judgements, write_judgements
+from swaymeter.data.sources.judgements import COLUMNS, LARGEST_CELL, read_judgements, write_judgements
 
 HEAD = "question_id,context_id,field,judged,value,annotator"
 BOTH = pytest.mark.parametrize("name", ["sheet.xlsx", "sheet.CSV"])
@@ -109,7 +109,6 @@ def test_most_people_decide_and_a_tie_counts_for_none(tmp_path: Path) -> None:
     found = read(tmp_path, *two, row(annotator="Cem"), name="w.csv")
     assert [one.problem for one in found] == [None, "most people say something else", None]
     assert [one.is_outvoted for one in found] == [False, True, False]
-    assert ratings(found, "verdict") == [{"Ada": "both", "Ben": "neither", "Cem": "both"}]
 
 
 def test_corrections_of_a_question_outvote_nobody(tmp_path: Path) -> None:

@@ -48,10 +48,10 @@ def test_two_annotators_judge_and_a_third_decides(contents: Contents, tmp_path: 
         third.question_id: "accept\ndiscard", fifth.question_id: "incomplete\nmisinformation"
     }  # fmt: skip
     standing = annotate.standing(judged(tmp_path, *files, third_file))
-    alpha = standing.agreement["choice"]
-    assert (alpha.items, alpha.annotators) == (5, ("ada", "ben"))
+    (choice,) = standing.agreement
+    assert (choice["field"], choice["items"], choice["annotators"]) == ("choice", 5, ["ada", "ben"])
     # Of 10 values 3 are accept, 2 change, 3 discard, 1 incomplete, 1 misinformation; two of five pairs differ.
-    assert alpha.value == pytest.approx(1 - (2 / 5) / (1 - (3 * 2 + 2 * 1 + 3 * 2) / 90), abs=1e-9)
+    assert choice["alpha"] == pytest.approx(1 - (2 / 5) / (1 - (3 * 2 + 2 * 1 + 3 * 2) / 90), abs=1e-9)
     assert (standing.open_conflicts, standing.problems) == (0, ())
     assert standing.outcome == {"accepted": 3, "annotators_discard": 2, "not_annotated": len(questions) - 5}
 

@@ -33,7 +33,7 @@ def test_export_and_status_print_counts(swaymeter: Command, study: str, contents
     ended = swaymeter("annotate", "status", study)
     assert ended.code == 0
     assert "warning  judgements that do not count: ada.xlsx, row 7: 'aksept' is not a choice" in ended.err
-    assert "Krippendorff's alpha of each choice: nothing has been judged by two annotators" in ended.out
+    assert "Krippendorff's alpha: nothing has been judged by two annotators" in ended.out
     assert re.search(rf"ada .* 1/{count}", ended.out)
     assert f"outcome: 0 accepted, {count} not_annotated" in ended.out
 

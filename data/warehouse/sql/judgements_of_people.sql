@@ -1,0 +1,4 @@
+-- Every judgement of a person, in the order of the files.
+SELECT number, field, question_id, context_id, variant, sample, judged, value, annotator, problem, is_outvoted
+FROM judgements
+ORDER BY number
