@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-CLEAN = ("data/sources/http", "flows/study", "tasks/frequency", "tasks/measures", "tasks/models")
+CLEAN = (
+    "data/sources/http",
+    "flows/study",
+    "tasks/contexts",
+    "tasks/frequency",
+    "tasks/measures",
+    "tasks/models",
+)
 """Folders without banned identifiers; in the end the package."""
 KEYS = {("tasks/measures/persuasion.py", "most")}
 """Names that are keys of study files or columns of tables."""

@@ -168,7 +168,7 @@ class Question:
 
     @builtins.property
     def printable_name(self) -> str:
-        """The user's id of the question, or its text if it has none: an id of ours is a digest."""
+        """The user's id of the question, or its text if it has none, because a generated id is a digest."""
         is_digest = self.is_own and not self.list_id
         return repr(textwrap.shorten(self.question, 80)) if is_digest else self.question_id
 

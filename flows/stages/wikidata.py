@@ -49,7 +49,7 @@ from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.files.identity import identify_model
 
 if TYPE_CHECKING:
-    from swaymeter.tasks.contexts.disputes.of_page import PageDisputes
+    from swaymeter.tasks.contexts.disputes.reverted_edits import PageDisputes
 
 ADVICE = (
     "without it, use the published or the bundled questions (`source: dynamicqa` or `source: sample` under `questions`)"
@@ -126,7 +126,7 @@ def fetch_pages(step: Step, run: Run) -> None:
 
 def fetch_disputes(step: Step, run: Run) -> None:
     """Searches the history of a page for disputes."""
-    from swaymeter.tasks.contexts.disputes.of_page import disputes_of_page  # imports mwparserfromhell
+    from swaymeter.tasks.contexts.disputes.reverted_edits import disputes_of_page  # imports mwparserfromhell
 
     study, titles = step.arguments
     options, access = _options(study), access_for(study, step, run)
@@ -189,7 +189,7 @@ def _without_doubles(result: "PageDisputes", title: str, titles: Sequence[str]) 
     page = next(iter(pages), title)
     if page == title or page not in titles:
         return result
-    from swaymeter.tasks.contexts.disputes.of_page import RELATION
+    from swaymeter.tasks.contexts.disputes.reverted_edits import RELATION
 
     doubled = Rejected(
         partition="disputable", relation=RELATION, part=title, subject=title, reason=DOUBLED, source=SOURCE,

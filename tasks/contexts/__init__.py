@@ -1,4 +1,5 @@
-"""From facts to the texts that a model reads: entities, queries, contexts, questions.
+"""Texts that a model reads: entities, queries, contexts and questions, built from facts.
 
-Imports `data`, and `swaymeter.tasks.models` and `swaymeter.tasks.scoring` where a language model invents names.
+The package imports `data`. Modules that ask a language model also import `swaymeter.tasks.models`, and modules that
+decide verdicts `swaymeter.tasks.scoring`.
 """

@@ -9,23 +9,26 @@ from swaymeter.data.sources.slots import ANSWER_LEFT_IN_CONTEXT, OBJECT_NOT_IN_C
 from swaymeter.tasks.contexts.wikidata.mentions import SHORT, is_written
 
 _TEXT_FLAGS = {
-    slots.EMPTY_ANSWER, slots.EMPTY_QUESTION, slots.EMPTY_REPLACEMENT, slots.QUESTION_CONTAINS_ANSWER,
+    slots.EMPTY_ANSWER,
+    slots.EMPTY_QUESTION,
+    slots.EMPTY_REPLACEMENT,
+    slots.QUESTION_CONTAINS_ANSWER,
     slots.REPLACEMENT_IS_ANSWER,
-}  # fmt: skip
+}
 _CONTEXT_FLAGS = {slots.NO_SLOT, OBJECT_NOT_IN_CONTEXT, slots.BROKEN_SLOT, ANSWER_LEFT_IN_CONTEXT}
 
-_Place = tuple[int, int]
+_Range = tuple[int, int]
 
 
 def correct(question: Question, corrections: Mapping[str, str]) -> Question:
-    """Return the question with new texts; it keeps its id, its counts and its sources.
+    """Return the question with new texts; its id, counts and sources stay.
 
-    A new answer that the context does not state yet replaces the old one there; if it is not a form of the old one, it
-    has no item of Wikidata. Slots in a new context are filled.
+    A new answer replaces the old answer in the context, unless the context already states the new one. A new answer
+    that is not a form of the old one has no item of Wikidata. Slots in a new context are filled.
 
     Args:
-        question: The question.
-        corrections: New texts by field: question, answer, replacement, and text of the original context.
+        question: the question.
+        corrections: new texts by field: question, answer, replacement, and text of the original context.
     """
     answer, context = corrections.get("answer"), corrections.get("text")
     changed = replace(question, question=corrections.get("question", question.question))
@@ -35,9 +38,12 @@ def correct(question: Question, corrections: Mapping[str, str]) -> Question:
         changed = replace(changed, object=answer, object_id=None, answers=(answer,), replacement_quality=None)
     if "replacement" in corrections:
         changed = replace(
-            changed, replacement=corrections["replacement"], replacement_id=None, replacement_by="annotators",
+            changed,
+            replacement=corrections["replacement"],
+            replacement_id=None,
+            replacement_by="annotators",
             replacement_quality=None,
-        )  # fmt: skip
+        )
     if corrections.keys() - {"question"}:
         changed = _with_contexts(changed, question, context)
     other_flags = tuple(flag for flag in changed.flags if flag not in _TEXT_FLAGS)
@@ -63,7 +69,7 @@ def _with_contexts(changed: Question, before: Question, context: str | None) -> 
         meant = [form for form in forms if is_written(snippet.replace(SLOT, " "), form)]
         flags = slots.flags_of_snippet(snippet, meant)
         if changed.partition == "disputable" and context is not None:
-            # Editors dispute one place of a sentence: of several mentions in a new one, a slot must mark the place.
+            # Editors dispute one position in a sentence: among several mentions in a new one, a slot must mark it.
             flags = tuple(flag for flag in flags if flag != ANSWER_LEFT_IN_CONTEXT)
             if SLOT not in context and snippet.count(SLOT) > max(1, (old or "").count(SLOT)):
                 flags = (*flags, ANSWER_LEFT_IN_CONTEXT)
@@ -76,40 +82,40 @@ def _with_contexts(changed: Question, before: Question, context: str | None) -> 
     )
 
 
-def _texts(answer: str, before: Question, old: str | None) -> tuple[str, str | None]:
-    """The context of a question with that answer, unchanged where it states the answer, and its snippet."""
+def _texts(answer: str, before: Question, snippet: str | None) -> tuple[str, str | None]:
+    """Return the original context for an answer, unchanged if it states the answer, and its snippet."""
     original = before.original_context
     if answer == before.object:
-        return original, old
-    stated = _with_slots(original, answer, _slots(old, before.object))
-    if stated is not None or old is None:
+        return original, snippet
+    stated = _with_slots(original, answer, _slots(snippet, before.object))
+    if stated is not None or snippet is None:
         return original, stated
-    return fill_slot(old, answer), old
+    return fill_slot(snippet, answer), snippet
 
 
 def _snippet(question: Question) -> str | None:
-    """The context with its slots; where no snippet gives both contexts, the answer's mentions are slots."""
+    """Return the context with its slots; the answer's mentions are slots if no snippet gives both contexts."""
     original, answer = question.original_context, question.object
     snippet = slots.snippet_of(original, question.counter_memory_context, answer, question.replacement)
     return snippet if snippet and SLOT in snippet else _with_slots(original, answer, [])
 
 
-def _with_slots(context: str, answer: str, others: Iterable[_Place]) -> str | None:
-    """The context with a slot for every mention of the answer outside of the other places; None without a mention."""
-    others = list(others)
+def _with_slots(context: str, answer: str, excluded: Iterable[_Range]) -> str | None:
+    """Put a slot for every mention of the answer outside the excluded ranges; None without a mention."""
+    excluded = list(excluded)
     pieces, end = [], 0
     for first, last in places_of(context, answer):
-        if not any(start <= first and last <= stop for start, stop in others):
+        if not any(start <= first and last <= stop for start, stop in excluded):
             pieces += [context[end:first], SLOT]
             end = last
     return "".join((*pieces, context[end:])) if pieces else None
 
 
-def _slots(snippet: str | None, answer: str) -> list[_Place]:
-    """The places of the answer in a filled snippet."""
-    places, end = [], 0
+def _slots(snippet: str | None, answer: str) -> list[_Range]:
+    """Return the ranges of the answer in a filled snippet."""
+    ranges, end = [], 0
     for piece in snippet.split(SLOT)[:-1] if snippet else ():
         start = end + len(piece)
         end = start + len(answer)
-        places.append((start, end))
-    return places
+        ranges.append((start, end))
+    return ranges

@@ -1,7 +1,7 @@
-"""Names of invented entities that a language model generates: lines of sampled lists, cleaned of what is no name.
+"""Names of invented entities from a language model: lines of sampled lists, cleaned of everything but names.
 
-Names depend only on seed, model and class, and the first n names of a longer list are the list of n. Models repeat what
-they have read, so a name may exist and must be looked up.
+Names depend only on seed, model and class; the first n names of a longer list are the list of n. Models repeat their
+training data, so a name may exist and must be looked up.
 """
 
 import re
@@ -21,12 +21,12 @@ from swaymeter.tasks.models.prompts.template_options import prompt_form
 TEMPERATURE = 0.8
 SAMPLES = 8
 EXAMPLES = 5
-MOST_TOKENS = {"chat": 96, "plain": 24}
-FEWEST_ROUNDS = 8
+MAX_TOKENS = {"chat": 96, "plain": 24}
+MIN_ROUNDS = 8
 
-_MOST_WORDS = 12
-_MOST_WORDS_OF_A_SENTENCE = 5
-_MOST_WORDS_OF_A_PIECE = 5
+_MAX_WORDS = 12
+_MAX_WORDS_OF_SENTENCE = 5
+_MAX_WORDS_OF_PIECE = 5
 
 _MARK = re.compile(r"^(?:[-–—•*·+#>|]\s*|\(?\d{1,3}[.):]\s*|\(?[a-z][.)]\s+)+")
 _QUOTED = re.compile(r"^[\"“”„«‹](.+?)[\"“”»›]")
@@ -48,18 +48,27 @@ _FORBIDDEN = frozenset("{}[]<>\\|=@\ufffd")
 
 
 def names_by_model(
-    model: LanguageModel, entity_class: str, count: int, *, seed: int, known: Collection[str]
+    model: LanguageModel, entity_class: str, count: int, *, seed: int, existing: Collection[str]
 ) -> list[str]:
-    """`count` different names of a class of the catalog that the model invents, none of them known in any case.
+    """Invent `count` different names of a class of the catalog; none equals an existing name in any case.
 
-    UnknownName for the class, UsageError for a negative count, InputError where 8 rounds and one for two names give
-    fewer.
+    Args:
+        model: the language model.
+        entity_class: a class of the catalog.
+        count: number of names.
+        seed: seed of the study.
+        existing: names to avoid.
+
+    Raises:
+        UnknownName: the catalog has no such class.
+        UsageError: the count is negative.
+        InputError: 8 rounds, and one more for every two names, give fewer names.
     """
     if count < 0:
         raise UsageError(f"{count} invented names are requested; request 0 or more")
-    rounds = FEWEST_ROUNDS + count // 2
+    rounds = MIN_ROUNDS + count // 2
     examples = invented_names(entity_class, EXAMPLES * rounds, seed=seed)
-    taken = {folded(name) for name in known}
+    taken = {folded(name) for name in existing}
     names: list[str] = []
     form = names_prompt().chat if prompt_form(model) == "chat" else names_prompt().plain
     for number in range(rounds):
@@ -69,10 +78,15 @@ def names_by_model(
         listed = "\n".join(f"- {example}" for example in shown)
         prompt = filled(form, things=class_of_names(entity_class).called, examples=listed)
         [answers] = sample_answers(
-            model, [turn_prompt(model, prompt, begun="-")], [("invented names", entity_class, str(number))],
-            samples=SAMPLES, max_new_tokens=MOST_TOKENS[prompt_form(model)], temperature=TEMPERATURE, seed=seed,
-        )  # fmt: skip
-        proper = not shown[0][0].islower()  # names begin with a capital where the examples do
+            model,
+            [turn_prompt(model, prompt, begun="-")],
+            [("invented names", entity_class, str(number))],
+            samples=SAMPLES,
+            max_new_tokens=MAX_TOKENS[prompt_form(model)],
+            temperature=TEMPERATURE,
+            seed=seed,
+        )
+        proper = not shown[0][0].islower()  # names begin with a capital if the examples do
         for answer in answers.samples:
             for name in names_in(answer.text, ended=answer.state != "truncated", proper=proper):
                 name_words, prompt_words = (" ".join(re.findall(r"\w+", folded(text))) for text in (name, prompt))
@@ -88,24 +102,27 @@ def names_by_model(
 
 
 def names_in(answer: str, *, ended: bool = True, proper: bool = False) -> list[str]:
-    """The names of an answer in their order, in normal form C, of 2 to 80 characters; without the last if not `ended`.
+    """Return the names in a reply in order, in normal form C, of 2 to 80 characters.
 
-    proper: whether a name must begin with a capital or a digit, as at least half of its words do.
+    Args:
+        answer: the reply.
+        ended: False drops the last name, because the reply was cut off.
+        proper: True requires a capital or a digit at the beginning of a name and of at least half of its words.
     """
     text = _THOUGHT.sub("", unicodedata.normalize("NFC", answer))
-    pieces = [piece for line in map(str.strip, text.splitlines()) if line for piece in _parted(line)]
+    pieces = [piece for line in map(str.strip, text.splitlines()) if line for piece in _items_of_line(line)]
     if not ended:
         pieces = pieces[:-1]
     names = (_name(piece) for piece in pieces)
     return [name for name in names if name and (not proper or _is_proper(name))]
 
 
-def _parted(line: str) -> list[str]:
-    """The line, or the names of a line that is a list itself."""
+def _items_of_line(line: str) -> list[str]:
+    """Return the line, or its names if the line is itself a list."""
     for separator in (";", ","):
         pieces = [_AND.sub("", piece.strip()) for piece in line.strip("[]").split(separator)]
         alike = len({_MARK.match(piece) is None for piece in pieces if piece}) == 1
-        short = all(len(piece.split()) <= _MOST_WORDS_OF_A_PIECE for piece in pieces)
+        short = all(len(piece.split()) <= _MAX_WORDS_OF_PIECE for piece in pieces)
         if len(pieces) > 2 and alike and short and not _is_greeting(line) and not _ABOUT.search(line.rstrip(".")):
             return pieces
     return [line]
@@ -114,7 +131,7 @@ def _parted(line: str) -> list[str]:
 def _name(line: str) -> str | None:
     if not line or _is_greeting(line):
         return None
-    is_long = line[-1] in ".!?" and len(line.split()) > _MOST_WORDS_OF_A_SENTENCE
+    is_long = line[-1] in ".!?" and len(line.split()) > _MAX_WORDS_OF_SENTENCE
     if (is_long or _SAYS.search(line)) and not _MARK.match(line):  # a sentence
         return None
     line = _MARK.sub("", line.replace("**", "").replace("`", ""))
@@ -124,7 +141,7 @@ def _name(line: str) -> str | None:
     repeats = len(words) >= 4 and 2 * len(set(words)) <= len(words)
     seen = all(unicodedata.category(c)[0] != "C" for c in text) and not _FORBIDDEN & set(text)
     letters = sum(c.isalpha() for c in text)
-    is_sound = seen and not repeats and letters >= 2 and len(text) in LENGTHS and len(words) <= _MOST_WORDS
+    is_sound = seen and not repeats and letters >= 2 and len(text) in LENGTHS and len(words) <= _MAX_WORDS
     return text if is_sound else None
 
 

@@ -1,6 +1,6 @@
-"""The names of invented entities of a class, from the catalog's lists, a seeded generator or a language model.
+"""Names of invented entities of a class, from the catalog's lists, a seeded generator or a language model.
 
-They are looked up in the graphs of the source: a name that exists there is replaced by another.
+Each name is looked up in the graphs of the source; another name replaces a name that exists there.
 """
 
 from collections.abc import Callable
@@ -21,19 +21,21 @@ from swaymeter.tasks.models.backends import identify_language_model
 
 VERSION = 2
 DTYPE: Literal["bfloat16"] = "bfloat16"
-"""The dtype of a model that invents names: they need no exactness, and a large model fits."""
+"""The dtype of a model that invents names: names need no exactness, and a large model fits."""
 SPARE = 20
-"""Names beyond those requested, since some turn out to exist."""
+"""Names beyond the requested number, because some names turn out to exist."""
 ADVICE = "without it, do not look names up: `absent_from: []` under `facts`"
 
 
 def invented_names_key(options: FactsOptions, entity_class: str, seed: int, access: Access) -> dict[str, Any]:
-    """Everything that the names of a class depend on, as JSON values; InputError where a dump cannot be read."""
+    """Return everything that the names of a class depend on, as JSON values; InputError for an unreadable dump."""
     graphs = FACT_SOURCES[options.source].graphs(options, access)
     key: dict[str, Any] = {
-        "version": VERSION, "class": entity_class, "by": options.invented,
+        "version": VERSION,
+        "class": entity_class,
+        "by": options.invented,
         "absent_from": {graph.name: graph.identity() for graph in graphs},
-    }  # fmt: skip
+    }
     if options.invented == "catalog":
         return key | {"names": list(catalog.invented_entities(entity_class))}
     key |= {"seed": seed, "count": options.invented_entities + SPARE, "generator": GENERATOR_VERSION}
@@ -41,17 +43,22 @@ def invented_names_key(options: FactsOptions, entity_class: str, seed: int, acce
         return key
     assert options.invented_model is not None
     return key | {
-        "model": options.invented_model, "revision": identify_language_model(options.invented_model).revision,
-        "dtype": DTYPE, "prompt": asdict(names_prompt()), "known": catalog.digest("facts.csv"),
-    }  # fmt: skip
+        "model": options.invented_model,
+        "revision": identify_language_model(options.invented_model).revision,
+        "dtype": DTYPE,
+        "prompt": asdict(names_prompt()),
+        "known": catalog.digest("facts.csv"),
+    }
 
 
 def fetch_invented_names(
     options: FactsOptions, entity_class: str, seed: int, access: Access
 ) -> tuple[list[str], list[str]]:
-    """Names of a class, more where too many of them exist, and the addresses of the graphs that have none of them.
+    """Fetch the names of a class, and the addresses of the graphs that contain none of them.
 
-    InputError where they are fewer than a relation needs, ServiceError where a graph could not be queried.
+    Raises:
+        InputError: fewer names than a relation needs.
+        ServiceError: a graph cannot be queried.
     """
     make_up = _maker(options, entity_class, seed)
     requested, total, looked_up = options.invented_entities + SPARE, 0, set[str]()
@@ -79,7 +86,7 @@ def fetch_invented_names(
 
 
 def _maker(options: FactsOptions, entity_class: str, seed: int) -> Callable[[int], list[str]]:
-    """The function that invents n names; the first n names of a longer list are the list of n."""
+    """Return the function that invents n names; the first n names of a longer list are the list of n."""
     if options.invented == "catalog":
         return lambda count: list(catalog.invented_entities(entity_class))
     if options.invented == "names":
@@ -89,5 +96,5 @@ def _maker(options: FactsOptions, entity_class: str, seed: int) -> Callable[[int
 
     assert options.invented_model is not None
     model = load_language_model(options.invented_model, dtype=DTYPE)
-    known = {name for fact in catalog.facts() for name in (fact.subject, fact.object)}
-    return lambda count: names_by_model(model, entity_class, count, seed=seed, known=known)
+    existing = {name for fact in catalog.facts() for name in (fact.subject, fact.object)}
+    return lambda count: names_by_model(model, entity_class, count, seed=seed, existing=existing)

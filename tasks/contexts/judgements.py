@@ -1,8 +1,8 @@
-"""What people's judgements do to questions: kinds of contexts, and the questions that people accept or correct.
+"""The effect of people's judgements on questions: kinds of contexts, and accepted, corrected or rejected questions.
 
-The first two annotators judge a question independently: equal choices decide, otherwise a third person does. Choices
-are equal if their corrections are, too. A judgement holds for the text that was shown; of a question that is built anew
-with other texts, it does not count.
+The first two annotators judge a question independently. Equal choices decide; otherwise a third person decides. Choices
+are equal if their corrections are equal, too. A judgement holds for the text that was shown; it does not count for a
+question that was rebuilt with other texts.
 """
 
 from collections import defaultdict
@@ -28,13 +28,13 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class Opinion:
-    """What one annotator says of a question: a choice with its corrections.
+    """The opinion of one annotator on a question: a choice with its corrections.
 
     Attributes:
-        annotator: Name of the annotator.
-        choice: The choice.
-        corrections: The new texts by field; empty unless the choice is change.
-        note: The reason; may be empty.
+        annotator: name of the annotator.
+        choice: the choice.
+        corrections: the new texts by field; empty unless the choice is change.
+        note: the reason; may be empty.
     """
 
     annotator: str
@@ -45,12 +45,12 @@ class Opinion:
 
 @dataclass
 class Opinions:
-    """The opinions on questions, and what cannot count.
+    """Opinions on questions, and judgements that do not count.
 
     Attributes:
-        by_question: Opinions on each question in the order of the files, by id.
-        outdated: Ids of questions that were judged with other texts.
-        problems: Sentences on judgements that do not count, with file and row.
+        by_question: opinions on each question in the order of the files, by id.
+        outdated: ids of questions that were judged with other texts.
+        problems: sentences on judgements that do not count, with file and row.
     """
 
     by_question: dict[str, list[Opinion]] = field(default_factory=lambda: defaultdict(list))
@@ -66,36 +66,38 @@ class Opinions:
         return next(iter(self.by_question.get(question_id, [])[INDEPENDENT:]), None)
 
     def is_conflict(self, question_id: str) -> bool:
-        """Return if the first two annotators differ."""
+        """Return True if the first two annotators differ."""
         first = self.independent(question_id)
         return len(first) == INDEPENDENT and _content(first[0]) != _content(first[1])
 
     def decided(self, question_id: str) -> Opinion | None:
-        """Return the opinion that decides; None if fewer than two judged, or two differ and no third person decides."""
+        """Return the opinion that decides; None for fewer than two opinions, or for an undecided conflict."""
         first = self.independent(question_id)
         if len(first) < INDEPENDENT:
             return None
         return self.third(question_id) if self.is_conflict(question_id) else first[0]
 
     def summary(self, question_id: str) -> str | None:
-        """Return who chose what; None without an opinion."""
+        """Return the choice of each annotator; None without an opinion."""
         opinions = self.by_question.get(question_id, [])[: INDEPENDENT + 1]
         notes = (f" ({opinion.note})" if opinion.note else "" for opinion in opinions)
-        said = (f"{opinion.annotator}: {opinion.choice}{note}" for opinion, note in zip(opinions, notes, strict=True))
-        return "; ".join(said) or None
+        choices = (
+            f"{opinion.annotator}: {opinion.choice}{note}" for opinion, note in zip(opinions, notes, strict=True)
+        )
+        return "; ".join(choices) or None
 
 
 def opinions(questions: Iterable[Question], judgements: Iterable[Judgement]) -> Opinions:
-    """Return what annotators say of these questions; judgements of other questions are left alone."""
-    known = {question.question_id: question for question in questions}
+    """Return the opinions of annotators on these questions; judgements of other questions have no effect."""
+    by_id = {question.question_id: question for question in questions}
     rows: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for judgement in judgements:
-        if judgement.problem is None and judgement.question_id in known and _is_about(judgement):
+        if judgement.problem is None and judgement.question_id in by_id and _is_about(judgement):
             rows[judgement.question_id, judgement.annotator].append(judgement)
-    found = Opinions()
-    for (question_id, _), said in rows.items():
-        _add(found, known[question_id], said)
-    return found
+    opinions_by_question = Opinions()
+    for (question_id, _), rows_of_annotator in rows.items():
+        _add(opinions_by_question, by_id[question_id], rows_of_annotator)
+    return opinions_by_question
 
 
 def decide(questions: Sequence[Question], opinions: Opinions) -> BuiltQuestions:
@@ -125,10 +127,10 @@ def open_questions(
     """Return the questions that an annotator has still to judge, each once.
 
     Args:
-        questions: The questions.
-        opinions: The opinions on them.
-        annotator: The name of the annotator.
-        conflicts_only: If only conflicts are returned that a third person has to decide.
+        questions: the questions.
+        opinions: the opinions on them.
+        annotator: the name of the annotator.
+        conflicts_only: True returns only conflicts that a third person must decide.
     """
     chosen = []
     for name, question in {question.question_id: question for question in questions}.items():
@@ -140,7 +142,7 @@ def open_questions(
 
 
 def with_kinds(questions: Sequence[Question], judgements: Iterable[Judgement]) -> tuple[list[Question], list[str]]:
-    """Return questions of an own file with the kinds that people give, and sentences on kinds that do not count."""
+    """Return questions of an own file with people's kinds, and a sentence on each kind that does not count."""
     kinds, answers = dict[tuple[str, str], list[Judgement]](), dict[tuple[str, str], list[Judgement]]()
     for judgement in judgements:
         rows = kinds if judgement.field == "kind" else answers if judgement.field == "answer" else None
@@ -164,7 +166,7 @@ def with_kinds(questions: Sequence[Question], judgements: Iterable[Judgement]) -
 def open_contexts(
     questions: Iterable[Question], judgements: Iterable[Judgement]
 ) -> list[tuple[Question, QuestionContext]]:
-    """Return the contexts of own files that have no kind, and none among these judgements."""
+    """Return the contexts of own files that have a kind neither in the file nor in these judgements."""
     kinds: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in judgements:
         if row.field == "kind" and row.problem is None:
@@ -177,9 +179,13 @@ def context_rows(question: Question, context: QuestionContext, annotator: str) -
     """Yield the rows of a sheet in which a context is judged, without values: the kind, and the stated answer."""
     for name in ("kind", "answer"):
         yield {
-            "question_id": question.question_id, "context_id": context.context_id, "field": name,
-            "judged": context.text or "", "annotator": annotator, "question": question.question,
-        }  # fmt: skip
+            "question_id": question.question_id,
+            "context_id": context.context_id,
+            "field": name,
+            "judged": context.text or "",
+            "annotator": annotator,
+            "question": question.question,
+        }
 
 
 def question_rows(
@@ -188,9 +194,9 @@ def question_rows(
     """Yield the rows of a sheet in which questions are judged, without values: the choice, and each text to correct.
 
     Args:
-        questions: Questions from live sources.
-        annotator: The name of the annotator.
-        opinions: The opinions of others, which are shown without names to a third person; None: not shown.
+        questions: questions from live sources.
+        annotator: the name of the annotator.
+        opinions: opinions that a third person sees, without names; None shows none.
     """
     for question in questions:
         about = {"question_id": question.question_id, "annotator": annotator}
@@ -210,28 +216,32 @@ def shown_text(question: Question) -> str:
     """Return the text that a choice is about: context, question and both answers."""
     return "\n".join(
         f"{title}: {texts(question)[name]}"
-        for title, name in (("Context", "text"), ("Question", "question"), ("Answer", "answer"),
-                            ("Replacement", "replacement"))
-    )  # fmt: skip
+        for title, name in (
+            ("Context", "text"),
+            ("Question", "question"),
+            ("Answer", "answer"),
+            ("Replacement", "replacement"),
+        )
+    )
 
 
 def _is_about(judgement: Judgement) -> bool:
-    """Return if a judgement is a choice or a correction of a question."""
+    """Return True if a judgement is a choice or a correction of a question."""
     return judgement.field == "choice" or (
         judgement.field in CORRECTIONS and judgement.context_id == ("original" if judgement.field == "text" else "")
     )
 
 
-def _add(found: Opinions, question: Question, rows: Sequence[Judgement]) -> None:
-    """Add what one annotator says of a question, or the problem of it."""
+def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> None:
+    """Add one annotator's opinion on a question, or its problem."""
     judged = {"choice": shown_text(question), **texts(question)}
     current = [row for row in rows if not row.judged.strip() or same_words(row.judged) == same_words(judged[row.field])]
     choice = next((row for row in current if row.field == "choice"), None)
     if choice is None or len(current) < len(rows):
-        found.outdated.add(question.question_id)
+        opinions.outdated.add(question.question_id)
         row = next((row for row in rows if row not in current), rows[0])
-        why = "a correction needs the choice change" if row in current else "the question has other texts now"
-        found.problems.append(f"{row.place}: {why}")
+        problem = "a correction needs the choice change" if row in current else "the question has other texts now"
+        opinions.problems.append(f"{row.place}: {problem}")
         return
     new = {row.field: _normalised(row) for row in current if row.field != "choice"}
     changed = {name: text for name, text in new.items() if text.split() != judged[name].split()}
@@ -244,10 +254,10 @@ def _add(found: Opinions, question: Question, rows: Sequence[Judgement]) -> None
         flags = [flag for flag in correct(question, changed).flags if flag not in question.flags]
         problems += [f"the choice is change, and then: {REASONS.get(flag, flag)}" for flag in flags]
     if problems:
-        found.problems += [f"{choice.place}: {problem}" for problem in problems]
+        opinions.problems += [f"{choice.place}: {problem}" for problem in problems]
     else:
         opinion = Opinion(choice.annotator, choice.value, changed, choice.note)
-        found.by_question[question.question_id].append(opinion)
+        opinions.by_question[question.question_id].append(opinion)
 
 
 def _normalised(row: Judgement) -> str:
@@ -255,7 +265,7 @@ def _normalised(row: Judgement) -> str:
 
 
 def _content(opinion: Opinion) -> tuple[str, dict[str, str]]:
-    """Return what is equal in equal opinions."""
+    """Return the choice and the corrections, which are equal in equal opinions."""
     return opinion.choice, dict(opinion.corrections)
 
 
@@ -276,7 +286,7 @@ def _judgement_of(
 
 
 def _kind_problem(question: Question, kind: Judgement, answer: Judgement | None) -> str:
-    """Return why a context cannot be of a kind; empty if it can."""
+    """Return the reason why a context cannot have a kind; empty if it can."""
     if not question.is_own:
         return "the question is not of an own file, so its contexts keep their kinds"
     if kind.value != "conflicting":

@@ -1,8 +1,9 @@
 """The entities of queries, and sentences about them from the catalog's templates [Du et al. 2024, section 4.1].
 
-Base and assertive contexts state an object that is not a true one of the entity; the first negation denies its own
-object, further ones deny others. Entities in groups have texts of their own [section 6, appendix G] and a label in
-place of an answer; a sentence with slots is relevant to the queries about its entity or pair alone, another to none.
+Base and assertive contexts state an object that is false of the entity. The first negation denies the entity's own
+object; further negations deny other objects. Entities in groups have texts of their own [section 6, appendix G] and a
+label instead of an answer. A sentence with slots is relevant only to queries about its entity or pair; a sentence
+without slots is relevant to no query.
 """
 
 import logging
@@ -23,7 +24,17 @@ Choice = Literal["random", "degree"]
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """An entity of a relation with its object; other_objects: further true ones, which no context may state."""
+    """An entity of a relation with its object.
+
+    Attributes:
+        name: its name.
+        invented: True for an invented entity.
+        object: the right answer of its queries.
+        wikidata_id: its item, if it has one.
+        other_objects: further true objects, which no context may state.
+        degree: its number of facts in the graph.
+        relation_degree: its number of facts of this relation.
+    """
 
     name: str
     invented: bool
@@ -35,7 +46,7 @@ class Entity:
 
 
 def objects(facts: Sequence[Fact]) -> list[str]:
-    """The different objects of the facts, sorted: the answers of contexts and closed queries are drawn from them."""
+    """Return the different objects of the facts, sorted; answers of contexts and closed queries are drawn from them."""
     return sorted({fact.object for fact in facts})
 
 
@@ -49,9 +60,10 @@ def choose_entities(
     seed: int,
     choice: Choice = "random",
 ) -> list[Entity]:
-    """The entities of a study's queries: `real` subjects of the facts, as `choice` says, then invented ones.
+    """Choose the entities of a study's queries: `real` subjects of the facts, then `invented` names.
 
-    InputError where facts or names are fewer than requested, the source has no degrees, or objects are fewer than two.
+    Raises:
+        InputError: too few facts, names or objects, or a choice by degree from a source without degrees.
     """
     by_subject = {fact.subject: fact for fact in facts}
     if len(by_subject) < real:
@@ -61,11 +73,16 @@ def choose_entities(
         )
     entities = [
         Entity(
-            fact.subject, False, fact.object, fact.subject_id, fact.other_objects,
-            fact.subject_degree, fact.subject_relation_degree,
+            fact.subject,
+            False,
+            fact.object,
+            fact.subject_id,
+            fact.other_objects,
+            fact.subject_degree,
+            fact.subject_relation_degree,
         )
         for fact in map(by_subject.__getitem__, _chosen(relation, by_subject, real, seed, choice))
-    ]  # fmt: skip
+    ]
     unknown, pool = unknown_names(relation, names, by_subject, invented), objects(facts)
     if len(pool) < 2:
         raise InputError(f"relation {relation}: the facts have {len(pool)} different objects; contexts need at least 2")
@@ -77,7 +94,7 @@ def choose_entities(
 
 
 def unknown_names(relation: RelationName, names: Sequence[str], subjects: Collection[str], count: int) -> list[str]:
-    """The names that no subject of the facts has; InputError where they are fewer than `count`."""
+    """Return the names that no subject of the facts has; InputError for fewer than `count`."""
     unknown = [name for name in names if name not in subjects]
     if len(unknown) < count:
         raise InputError(
@@ -94,27 +111,33 @@ def _chosen(relation: RelationName, by_subject: dict[str, Fact], count: int, see
     degrees = {name: fact.subject_degree for name, fact in by_subject.items() if fact.subject_degree is not None}
     if len(degrees) < len(by_subject):
         raise InputError(f"relation {relation}: entities are to be chosen by degree, and the source has no degrees")
-    return sorted(drawn, key=lambda name: -degrees[name])[:count]  # of equal ones, those drawn first
+    return sorted(drawn, key=lambda name: -degrees[name])[:count]  # ties keep the order of the draw
 
 
 log = logging.getLogger(__name__)
 
 
 def write_queries(relation: Relation, entities: Sequence[Entity]) -> list[Query]:
-    """Four queries an entity, in the order of the entities; open forms do not mention the answer."""
+    """Write four queries for each entity, in the order of the entities; open forms do not mention the answer."""
     types: tuple[tuple[QueryType, tuple[str, str]], ...] = (("open", relation.open), ("closed", relation.closed))
     return [
         Query(
             query_id=identity(relation.name, query_type, form, entity.name, entity.invented, entity.object),
-            relation=RelationName(relation.name), query_type=query_type, form=form, entity=entity.name,
-            entity_id=entity.wikidata_id, invented=entity.invented, answer=entity.object,
+            relation=RelationName(relation.name),
+            query_type=query_type,
+            form=form,
+            entity=entity.name,
+            entity_id=entity.wikidata_id,
+            invented=entity.invented,
+            answer=entity.object,
             text=catalog.fill(template, entity=entity.name, answer=entity.object),
-            degree=entity.degree, relation_degree=entity.relation_degree,
+            degree=entity.degree,
+            relation_degree=entity.relation_degree,
         )
         for entity in entities
         for query_type, templates in types
         for form, template in enumerate(templates, start=1)
-    ]  # fmt: skip
+    ]
 
 
 def write_contexts(
@@ -125,31 +148,34 @@ def write_contexts(
     per_kind: Mapping[ContextKind, int],
     seed: int,
 ) -> list[Context]:
-    """The contexts of a relation: `per_kind` of each kind about each entity, objects drawn from `pool`.
+    """Write the contexts of a relation: `per_kind` of each kind about each entity, with objects from `pool`.
 
-    A draw depends on seed, entity, kind and pool. Where more contexts of a kind are asked for than the pool has false
-    objects, these are stated again, each time in the next template. InputError where the pool has no false object.
+    A draw depends on seed, entity, kind and pool. If a kind needs more contexts than the pool has false objects, the
+    objects repeat, each time in the next template.
+
+    Raises:
+        InputError: the pool has no false object.
     """
     contexts: list[Context] = []
     repeating: set[str] = set()
     name = relation.name
     for entity in entities:
         true = {entity.object, *entity.other_objects}
-        others = [other for other in pool if not _is_true(relation, other, true)]
+        false_objects = [other for other in pool if not _is_true(relation, other, true)]
         for kind, count in per_kind.items():
-            if count and not others:
+            if count and not false_objects:
                 raise InputError(
                     f"relation {name}: {count} {kind} contexts an entity are requested, and every object of the facts "
                     f"is true of {entity.name}; leave the relation out"
                 )
-            order = generator(seed, name, entity.name, kind).permutation(len(others))
-            own = [entity.object] if kind == "negation" else []
-            stated = [*own, *(others[index] for index in order)]
+            order = generator(seed, name, entity.name, kind).permutation(len(false_objects))
+            denied = [entity.object] if kind == "negation" else []
+            stated = [*denied, *(false_objects[index] for index in order)]
             if count > len(stated):
                 repeating.add(entity.name)
             for number in range(count):
-                turn = max(number - len(own), 0) // len(others)
-                first = number - turn * len(others)
+                turn = max(number - len(denied), 0) // len(false_objects)
+                first = number - turn * len(false_objects)
                 # Drawn for the first context with an object; in each later turn the next one.
                 templates = relation.contexts[kind]
                 drawn = generator(seed, name, entity.name, kind, first, "template").integers(len(templates))
@@ -162,48 +188,62 @@ def write_contexts(
         log.warning(
             "relation %s: the facts have fewer false objects than contexts of a kind for %d of %d entities; "
             "objects repeat",
-            name, len(repeating), len(entities),
-        )  # fmt: skip
+            name,
+            len(repeating),
+            len(entities),
+        )
     return contexts
 
 
 def own_contexts(rows: Iterable[ContextRow], entities: Sequence[Entity]) -> list[Context]:
-    """The contexts of one's own of a relation, in their order; each ends with a newline, as written ones do."""
+    """Return the user's own contexts of a relation, in order; each ends with a newline, as written contexts do."""
     invented = {entity.name for entity in entities if entity.invented}
     return [
         Context(
             context_id=identity(row.relation, "own", row.kind, row.entity or "", row.object or "", row.text),
-            relation=RelationName(row.relation), kind=row.kind, entity=row.entity or "",
-            invented=row.entity in invented, object=row.object or "", text=f"{row.text}\n",
+            relation=RelationName(row.relation),
+            kind=row.kind,
+            entity=row.entity or "",
+            invented=row.entity in invented,
+            object=row.object or "",
+            text=f"{row.text}\n",
         )
         for row in rows
-    ]  # fmt: skip
+    ]
 
 
 def _is_true(relation: Relation, name: str, true: Collection[str]) -> bool:
-    """Whether the object is a true one; of a date also where one of the two is less precise: 1879, 14 March 1879."""
+    """Return True if an object is true; dates may differ in precision, such as 1879 and 14 March 1879."""
     if relation.object_class != "date":
         return name in true
     return any(f" {name}".endswith(f" {date}") or f" {date}".endswith(f" {name}") for date in true)
 
 
 def labelled_queries(relation: RelationName, group: Group) -> list[Query]:
-    """Every form about every entity, in the order of the entities."""
+    """Return every form about every entity, in the order of the entities."""
     types: tuple[tuple[QueryType, tuple[str, ...]], ...] = (("open", group.open), ("closed", group.closed))
     return [
         Query(
-            query_id=identity(relation, "labelled", query_type, form, *entity.names), relation=relation,
-            query_type=query_type, form=form, entity=entity.name, entity_id=None, invented=False, answer="",
-            text=catalog.fill(template, **entity.slots), label=entity.label, type=entity.type,
+            query_id=identity(relation, "labelled", query_type, form, *entity.names),
+            relation=relation,
+            query_type=query_type,
+            form=form,
+            entity=entity.name,
+            entity_id=None,
+            invented=False,
+            answer="",
+            text=catalog.fill(template, **entity.slots),
+            label=entity.label,
+            type=entity.type,
         )
         for entity in group.entities
         for query_type, templates in types
         for form, template in enumerate(templates, start=1)
-    ]  # fmt: skip
+    ]
 
 
 def labelled_contexts(relation: RelationName, group: Group) -> list[Context]:
-    """Every sentence about every entity, then those that are about none."""
+    """Return every sentence about every entity, then the sentences about no entity."""
     about_each = [sentence for sentence in group.sentences if "{" in sentence.text]
     about: list[tuple[LabelledEntity | None, Sentence]] = [
         *((entity, sentence) for entity in group.entities for sentence in about_each),
@@ -212,9 +252,15 @@ def labelled_contexts(relation: RelationName, group: Group) -> list[Context]:
     return [
         Context(
             context_id=identity(relation, "labelled", sentence.text, *(entity.names if entity else ())),
-            relation=relation, kind="base", entity=entity.name if entity else "", invented=False, object="",
-            text=f"{catalog.fill(sentence.text, **(entity.slots if entity else {}))}\n", template=sentence.text,
-            label=sentence.label, strength=sentence.strength,
+            relation=relation,
+            kind="base",
+            entity=entity.name if entity else "",
+            invented=False,
+            object="",
+            text=f"{catalog.fill(sentence.text, **(entity.slots if entity else {}))}\n",
+            template=sentence.text,
+            label=sentence.label,
+            strength=sentence.strength,
         )
         for entity, sentence in about
-    ]  # fmt: skip
+    ]

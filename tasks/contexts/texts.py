@@ -1,4 +1,4 @@
-"""Where sentences of English text end, by sentencex, the library of Wikimedia's editors, and how names are compared."""
+"""Sentences of English text, split by sentencex, the library of Wikimedia's editors, and names in comparable form."""
 
 import re
 import unicodedata
@@ -10,7 +10,7 @@ _SPACE = re.compile(r"\s")
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """The sentences of a paragraph, in order; together they are the whole paragraph, letter by letter."""
+    """Yield the sentences of a paragraph in order; joined, they are the paragraph, letter by letter."""
     start = 0
     # Plain spaces: beside a point the library fails on spaces of several bytes.
     for sentence in segment("en", _SPACE.sub(" ", text)):
@@ -19,11 +19,11 @@ def sentences_of(text: str) -> Iterator[str]:
 
 
 def folded(name: str) -> str:
-    """The form in which two names are compared."""
+    """Return the form in which names are compared: normal form C, case-folded, single spaces."""
     return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
 def bare(name: str) -> str:
-    """The same without the qualifier in brackets at its end."""
+    """Return the folded name without the qualifier in brackets at its end."""
     before, opened, after = name.rpartition("(")
     return folded(before if opened and after.endswith(")") and before.strip() else name)

@@ -13,7 +13,7 @@ from swaymeter.data.records import Dispute, Rejected
 from swaymeter.data.sources.http.session import Service, Session
 from swaymeter.data.sources.wikimedia.mediawiki import Wiki
 from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
-from swaymeter.tasks.contexts.disputes.of_page import disputes_of_page
+from swaymeter.tasks.contexts.disputes.reverted_edits import disputes_of_page
 from tests.mediawiki.wiki_server import ADMIN, Editor, RunningWiki, a_wiki, is_installed
 from tests.tasks.contexts.wikidata.live import by_letters as embed
 

@@ -1,6 +1,6 @@
-"""Markup that a wikitext opens and does not close: the parser backtracks there and reads the rest of the text again.
+"""Markup that a wikitext opens and never closes; the parser backtracks there and reads the rest of the text again.
 
-Markup that is cut off by the end of another kind counts as not closed, as does an unfinished tag: an upper bound.
+The count is an upper bound: unfinished tags, and markup that the end of another kind cuts off, count as unclosed.
 """
 
 import re
@@ -22,31 +22,38 @@ _MARK = re.compile(
 )
 _BRACES, _LINK, _ADDRESS, _ITALIC, _BOLD = "{{", "[[", "[", "''", "'''"
 _KINDS = {"comment": "<!--", "commented": "<!--", "table": "{|", "tabled": "{|", "heading": "=", "headed": "="}
-_OF_A_LINE = frozenset({_ADDRESS, _ITALIC, _BOLD, _KINDS["heading"]})
+_LINE_KINDS = frozenset({_ADDRESS, _ITALIC, _BOLD, _KINDS["heading"]})
 
 
 def open_markup(wikitext: str) -> tuple[list[int], int]:
-    """Where unclosed markup begins, in no order, and how much that must be closed is open at once; in linear time."""
+    """Return the positions of unclosed markup, unordered, and the depth of nested closable markup; in linear time."""
     reading = _Reading()
     for mark in _MARK.finditer(wikitext):
         reading.meet(mark)
-    left = (opened.place for opened in reading.open if opened.levels)
+    left = (opened.start for opened in reading.open if opened.levels)
     return [*reading.unclosed, *left], reading.depth
 
 
 @dataclass(slots=True)
 class _Open:
-    """levels: its nesting depth, 0 for a tag that need not be closed; braces: those that are not closed yet."""
+    """Markup that is open.
+
+    Attributes:
+        kind: its opening mark, or "<" and the name of a tag.
+        start: its position in the text.
+        levels: its nesting depth; 0 for a tag that need not be closed.
+        braces: braces that are not closed yet.
+    """
 
     kind: str
-    place: int
+    start: int
     levels: int
     braces: int
 
 
 @dataclass(slots=True)
 class _Reading:
-    """The open markup, the innermost last, and the places of markup that can no longer be closed."""
+    """The open markup, innermost last, and the positions of markup that can no longer be closed."""
 
     open: list[_Open] = field(default_factory=list)
     unclosed: list[int] = field(default_factory=list)
@@ -55,52 +62,52 @@ class _Reading:
     counts: Counter[str] = field(default_factory=Counter)
 
     def meet(self, mark: re.Match[str]) -> None:
-        place, length = mark.start(), len(mark[0])
+        start, length = mark.start(), len(mark[0])
         match mark.lastgroup if mark["tag"] is None else "tag":
             case "tag" if mark["rest"] is None:
-                self.unclosed.append(place)
+                self.unclosed.append(start)
             case "tag":
                 if not mark["alone"] and not is_single_only(name := mark["tag"].casefold()):
-                    self._begin("<" + name, place, levels=0 if is_single(name) else 1)
+                    self._begin("<" + name, start, levels=0 if is_single(name) else 1)
             case "ended":
                 self._close("<" + mark["ended"].casefold())
             case "comment" | "table" | "heading" as name:
-                self._begin(_KINDS[name], place)
+                self._begin(_KINDS[name], start)
             case "commented" | "tabled" | "headed" as name:
                 self._close(_KINDS[name])
             case "braces":
-                self._begin(_BRACES, place, levels=length // 2, braces=length)
+                self._begin(_BRACES, start, levels=length // 2, braces=length)
             case "unbraced":
                 self._close_braces(length)
             case "link":
-                self._begin(mark[0], place)
+                self._begin(mark[0], start)
             case "linked":
                 while length and self._reach(*((_ADDRESS, _LINK) if length > 1 else (_ADDRESS,))):
                     length -= 1 if self._end().kind == _ADDRESS else 2
             case "quotes":
-                self._quotes(place, length)
+                self._quotes(start, length)
             case _:
                 self._end_line()
 
     def _end_line(self) -> None:
-        while any(self.counts[kind] for kind in _OF_A_LINE):
-            if self.open[-1].kind in _OF_A_LINE:
+        while any(self.counts[kind] for kind in _LINE_KINDS):
+            if self.open[-1].kind in _LINE_KINDS:
                 self._give_up()
             elif self.open[-1].levels:
                 break
             else:
                 self._end()
 
-    def _quotes(self, place: int, count: int) -> None:
+    def _quotes(self, start: int, count: int) -> None:
         kinds = {2: [_ITALIC], 3: [_BOLD], 4: [_BOLD]}.get(count, [_BOLD, _ITALIC])
         for kind in sorted(kinds, key=lambda kind_of_quotes: not self.open or self.open[-1].kind != kind_of_quotes):
             if self.counts[kind]:
                 self._close(kind)
             else:
-                self._begin(kind, place)
+                self._begin(kind, start)
 
-    def _begin(self, kind: str, place: int, *, levels: int = 1, braces: int = 0) -> None:
-        self.open.append(_Open(kind, place, levels, braces))
+    def _begin(self, kind: str, start: int, *, levels: int = 1, braces: int = 0) -> None:
+        self.open.append(_Open(kind, start, levels, braces))
         self.counts[kind] += 1
         self.nested += levels
         self.depth = max(self.depth, self.nested)
@@ -112,14 +119,14 @@ class _Reading:
         return ended
 
     def _give_up(self) -> None:
-        self.unclosed.append(self._end().place)
+        self.unclosed.append(self._end().start)
 
     def _close(self, kind: str) -> None:
         if self._reach(kind):
             self._end()
 
     def _reach(self, *kinds: str) -> bool:
-        """Whether one of these is open; markup that was opened within the innermost of them counts as unclosed."""
+        """Return True if a kind is open; markup that was opened within the innermost one counts as unclosed."""
         if not any(self.counts[kind] for kind in kinds):
             return False
         while self.open[-1].kind not in kinds:

@@ -1,7 +1,7 @@
 """Questions about disputes, written by a language model from the sentence and the answer [Marjanovic et al. 2024].
 
-Of several samples the first is used that is a question about the page or its sentence and names neither answer. A
-question depends only on seed, model and dispute. Its meaning is not checked: annotators judge that.
+The first sample wins that is a question about the page or its sentence and names neither answer. A question depends
+only on seed, model and dispute. Its meaning is not checked; annotators judge it.
 """
 
 import re
@@ -11,7 +11,7 @@ from swaymeter.data import reasons
 from swaymeter.data.catalog import dispute_prompt
 from swaymeter.data.records import Dispute, Question, Rejected, both_contexts, identity
 from swaymeter.data.sources.slots import OBJECT_NOT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER, flags_of
-from swaymeter.tasks.contexts.disputes.of_page import RELATION
+from swaymeter.tasks.contexts.disputes.reverted_edits import RELATION
 from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.language_model import LanguageModel
@@ -21,11 +21,13 @@ from swaymeter.tasks.models.prompts.template_options import prompt_form
 TEMPERATURE = 0.6
 TOP_P = 0.9
 TRIES = 5
-MOST_TOKENS = 64
-AT_ONCE = 32  # every answer has a distribution over the vocabulary, which would fill memory for a whole dataset
-FEWEST_WORDS, MOST_WORDS = 4, 40
-LETTERS_OF_A_TELLING_WORD = 4
-LITTLE_WORDS = frozenset({"a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to"})
+MAX_TOKENS = 64
+AT_ONCE = 32  # every reply has a distribution over the vocabulary, which would fill memory for a whole dataset
+MIN_WORDS, MAX_WORDS = 4, 40
+MIN_TOPIC_LETTERS = 4
+FUNCTION_WORDS = frozenset(
+    {"a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to"}
+)
 
 _LABEL = re.compile(r"^(?:question|q)\s*:\s*", re.IGNORECASE)
 _AROUND = ' \t"“”„«»*_`'
@@ -33,9 +35,12 @@ _MARKUP = re.compile(r"[<>{}\[\]|\\\ufffd]")
 
 
 def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: int) -> BuiltQuestions:
-    """The questions that the model writes about disputes, in their order; of equal disputes, about the first.
+    """Write questions about disputes with a language model, in order; equal disputes share the question of the first.
 
-    One whose prompt does not fit the context window is rejected. ModelError and ScoreError as prompt and engine raise.
+    A dispute whose prompt exceeds the context window is rejected.
+
+    Raises:
+        ModelError, ScoreError: as the prompt and the engine raise.
     """
     different = list({dispute_id(dispute): dispute for dispute in reversed(disputes)}.values())[::-1]
     written = BuiltQuestions([], [])
@@ -44,20 +49,24 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
     for dispute in different:
         text = filled(form, page=dispute.page, sentence=dispute.context, answer=dispute.object)
         prompt = turn_prompt(model, text, begun="Question:")
-        if model.context_window is not None and len(prompt) + MOST_TOKENS > model.context_window:
-            detail = f"{len(prompt)} tokens and {MOST_TOKENS} of the answer; {model.name} reads {model.context_window}"
+        if model.context_window is not None and len(prompt) + MAX_TOKENS > model.context_window:
+            detail = f"{len(prompt)} tokens and {MAX_TOKENS} of the answer; {model.name} reads {model.context_window}"
             written.rejected.append(_rejected(dispute, reasons.PROMPT_TOO_LONG, detail))
         else:
             prompts.append((dispute, prompt))
     for start in range(0, len(prompts), AT_ONCE):
-        some = prompts[start : start + AT_ONCE]
+        batch = prompts[start : start + AT_ONCE]
         answered = sample_answers(
             model,
-            [prompt for _, prompt in some],
-            [("question of a dispute", dispute_id(dispute)) for dispute, _ in some],
-            samples=TRIES, max_new_tokens=MOST_TOKENS, temperature=TEMPERATURE, top_p=TOP_P, seed=seed,
-        )  # fmt: skip
-        for (dispute, _), answers in zip(some, answered, strict=True):
+            [prompt for _, prompt in batch],
+            [("question of a dispute", dispute_id(dispute)) for dispute, _ in batch],
+            samples=TRIES,
+            max_new_tokens=MAX_TOKENS,
+            temperature=TEMPERATURE,
+            top_p=TOP_P,
+            seed=seed,
+        )
+        for (dispute, _), answers in zip(batch, answered, strict=True):
             questions = filter(None, (question_in(answer.text) for answer in answers.samples))
             tries = [text for text in questions if _is_about(text, dispute)]
             both = (dispute.object, dispute.replacement)
@@ -72,52 +81,80 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
 
 
 def dispute_id(dispute: Dispute) -> str:
-    """The id of the question about a dispute, whichever model writes it."""
+    """Return the id of the question about a dispute, the same for every model that writes it."""
     texts = (dispute.object, dispute.replacement, dispute.context, str(dispute.place))
     return identity("disputable", dispute.page, *texts)
 
 
 def question_in(answer: str) -> str | None:
-    """The first line of a model's answer that is a question of 4 to 40 words, without label and quotes; or None."""
+    """Return the first line that is a question of 4 to 40 words, without label and quotes; None without such a line."""
     for line in answer.splitlines():
         text = " ".join(_LABEL.sub("", line.strip(_AROUND)).strip(_AROUND).split())
-        fits = FEWEST_WORDS <= len(text.split()) <= MOST_WORDS and not _MARKUP.search(text)
+        fits = MIN_WORDS <= len(text.split()) <= MAX_WORDS and not _MARKUP.search(text)
         if fits and text.endswith("?"):
             return text
     return None
 
 
 def _is_about(question: str, dispute: Dispute) -> bool:
-    """Whether it has a word of the page's title or of the sentence: small models ask about the task itself."""
+    """Return True if a question shares a word with title or sentence; small models ask about the task itself."""
     texts = (question, dispute.page, dispute.context)
     question_words, title, sentence = (set(re.findall(r"\w+", text.casefold())) for text in texts)
-    telling = {word for word in sentence if len(word) >= LETTERS_OF_A_TELLING_WORD} | (title - LITTLE_WORDS)
-    return bool(question_words & telling)
+    topic_words = {word for word in sentence if len(word) >= MIN_TOPIC_LETTERS} | (title - FUNCTION_WORDS)
+    return bool(question_words & topic_words)
 
 
 def _question(dispute: Dispute, text: str) -> Question:
     countered = dispute.countered()
     flags = flags_of(text, (dispute.object,), dispute.object, dispute.replacement)
     return Question(
-        question_id=dispute_id(dispute), relation=RELATION, partition="disputable", subject=dispute.page,
-        subject_id=None, property_id=None, object=dispute.object, object_id=None, answers=(dispute.object,),
-        replacement=dispute.replacement, question=text,
+        question_id=dispute_id(dispute),
+        relation=RELATION,
+        partition="disputable",
+        subject=dispute.page,
+        subject_id=None,
+        property_id=None,
+        object=dispute.object,
+        object_id=None,
+        answers=(dispute.object,),
+        replacement=dispute.replacement,
+        question=text,
         contexts=both_contexts(
-            dispute.context, dispute.context if countered is None else countered, [dispute.object],
+            dispute.context,
+            dispute.context if countered is None else countered,
+            [dispute.object],
             dispute.replacement,
         ),
         edits=dispute.reversions,
-        subject_popularity=dispute.subject_popularity, object_popularity=None, id_source=None, source=dispute.source,
-        licence=dispute.licence, flags=flags if countered is not None else (*flags, OBJECT_NOT_IN_CONTEXT),
-        replacement_by="reversion", replacement_quality=dispute.similarity, page=dispute.page,
-        page_revision=dispute.page_revision, edit_revisions=dispute.edit_revisions, hidden_edits=dispute.hidden_edits,
-        address=dispute.address, retrieved_at=dispute.retrieved_at,
-    )  # fmt: skip
+        subject_popularity=dispute.subject_popularity,
+        object_popularity=None,
+        id_source=None,
+        source=dispute.source,
+        licence=dispute.licence,
+        flags=flags if countered is not None else (*flags, OBJECT_NOT_IN_CONTEXT),
+        replacement_by="reversion",
+        replacement_quality=dispute.similarity,
+        page=dispute.page,
+        page_revision=dispute.page_revision,
+        edit_revisions=dispute.edit_revisions,
+        hidden_edits=dispute.hidden_edits,
+        address=dispute.address,
+        retrieved_at=dispute.retrieved_at,
+    )
 
 
 def _rejected(dispute: Dispute, reason: str, detail: str | None) -> Rejected:
     return Rejected(
-        partition="disputable", relation=RELATION, part=dispute.page, subject=dispute.page, reason=reason,
-        source=dispute.source, licence=dispute.licence, detail=detail, object=dispute.object,
-        replacement=dispute.replacement, revisions=dispute.edit_revisions, retrieved_at=dispute.retrieved_at,
-    )  # fmt: skip
+        partition="disputable",
+        relation=RELATION,
+        part=dispute.page,
+        subject=dispute.page,
+        reason=reason,
+        source=dispute.source,
+        licence=dispute.licence,
+        detail=detail,
+        object=dispute.object,
+        replacement=dispute.replacement,
+        revisions=dispute.edit_revisions,
+        retrieved_at=dispute.retrieved_at,
+    )

@@ -1,7 +1,7 @@
-"""The running text of a wiki's page: its paragraphs and lists as a reader sees them, and their sentences.
+"""The running text of a wiki page: paragraphs and lists as a reader sees them, and their sentences.
 
-Templates, references, tables, headings, pictures and the like are left out; a template or a formula within a line
-leaves a gap, and text with a gap is not a sentence.
+Templates, references, tables, headings and pictures are removed. A template or a formula within a line leaves a gap,
+and text with a gap is not a sentence.
 """
 
 import re
@@ -31,8 +31,8 @@ _FOOTNOTES = frozenset(
     | {"unreliable source?", "verify source", "primary source inline", "clarify", "dubious", "disputed inline", "vague"}
     | {"who", "when", "where", "which", "why", "by whom", "according to whom", "pov statement", "anchor", "nbsp"}
 )
-"""Templates without words in their sentence: footnotes, and remarks of editors."""
-_OF_A_TABLE = re.compile(r"\s*(?:[|!]|\{\|)")
+"""Templates that add no words to their sentence: footnotes, and remarks of editors."""
+_TABLE_LINE = re.compile(r"\s*(?:[|!]|\{\|)")
 _MARKUP = re.compile(r"\{\{|\}\}|\[\[|\]\]|</?[a-z]|<!--|-->", re.IGNORECASE)
 _MAGIC = re.compile(r"__[A-Z]+__")
 _NO_TEXT = re.compile(r"\s*(?:file|image|media|category)\s*:", re.IGNORECASE)
@@ -48,22 +48,22 @@ _WORD = re.compile(
     r"(?:['’.\-‐‑]\w+|(?<=\d),(?=\d)\w+)*"
 )
 
-# The character of an entity is text, whatever it looks like: until the remaining markup has been searched, it is
-# written in characters of the private use area.
+# The character of an entity is text, even if it looks like markup. It is written in the private use area until the
+# remaining markup has been searched.
 _HIDDEN = {ord(sign): chr(0xE000 + ord(sign)) for sign in "<>[]{}|!"}
 _SHOWN = {ord(hidden): chr(sign) for sign, hidden in _HIDDEN.items()}
 
 WORDS = range(5, 101)  # of a sentence
-MOST_LETTERS = 2_000
-DEEPEST = 100
-MOST_COMMENTS = 20  # in a heading, where the parser's time grows with the square of their number
-MOST_READ_AGAIN = 5_000_000  # letters; some seconds' work
+MAX_LETTERS = 2_000
+MAX_DEPTH = 100
+MAX_COMMENTS = 20  # in a heading; the parser's time grows with the square of their number
+MAX_REREAD = 5_000_000  # letters; some seconds' work
 
 
 def running_text(wikitext: str) -> list[str]:
-    """The lines of the running text, with single spaces and `GAP` for what is not text.
+    """Return the lines of the running text, with single spaces and `GAP` for anything but text.
 
-    Lines with broken markup are left out. [] for a text on which the parser fails or would take too long.
+    Lines with broken markup are removed. The list is empty if the parser fails or would take too long.
     """
     if _REDIRECT.match(wikitext) or not _is_readable(wikitext):
         return []
@@ -74,46 +74,46 @@ def running_text(wikitext: str) -> list[str]:
         return []
     lines = []
     for line in shown.split("\n"):
-        if not _OF_A_TABLE.match(line) and not _MARKUP.search(line):
+        if not _TABLE_LINE.match(line) and not _MARKUP.search(line):
             text = _SPACE.sub(" ", _MAGIC.sub("", line.translate(_SHOWN))).strip()
             lines.append(_EMPTY_BRACKETS.sub("", _BEHIND_BRACKET.sub("(", _BEFORE_MARK.sub("", text))))
     return [line for line in lines if line.strip(f"{GAP} ")]
 
 
 def words_of(text: str) -> list[re.Match[str]]:
-    """The words with their places; a hyphen, an apostrophe or a point between letters does not split a word."""
+    """Return the words with their positions; a hyphen, apostrophe or point between letters does not split a word."""
     return list(_WORD.finditer(text))
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedSentence:
-    """A sentence, and the place of the requested span in it."""
+    """A sentence, and the start of the requested span in it."""
 
     text: str
-    place: int
+    start: int
 
 
 def sentence_at(paragraph: str, start: int, end: int) -> PlacedSentence | None:
-    """The sentence that holds a span of a paragraph, 5 to 100 words without a gap; None where no such one does."""
+    """Return the sentence around a span of a paragraph: 5 to 100 words without a gap; None without such a sentence."""
     begin = 0
     for sentence in sentences_of(paragraph):
         if begin <= start and end <= begin + len(sentence):
             text = sentence.lstrip()
-            place = start - begin - (len(sentence) - len(text))
+            offset = start - begin - (len(sentence) - len(text))
             text = text.rstrip(f"{GAP} ")
-            is_whole = GAP not in text and len(text) <= MOST_LETTERS and _ENDS.search(text)
-            return PlacedSentence(text, place) if is_whole and len(words_of(text)) in WORDS else None
+            is_whole = GAP not in text and len(text) <= MAX_LETTERS and _ENDS.search(text)
+            return PlacedSentence(text, offset) if is_whole and len(words_of(text)) in WORDS else None
         begin += len(sentence)
     return None
 
 
 def _is_readable(wikitext: str) -> bool:
-    """Whether the parser's time stays small: it grows with the square of the unclosed markup."""
+    """Return True if the parser is fast enough: its time grows with the square of the unclosed markup."""
     headings = (line for line in wikitext.split("\n") if line.startswith("="))
-    if any(heading.count("<!--") > MOST_COMMENTS for heading in headings):
+    if any(heading.count("<!--") > MAX_COMMENTS for heading in headings):
         return False
-    places, depth = open_markup(wikitext)
-    return depth <= DEEPEST and sum(len(wikitext) - place for place in places) <= MOST_READ_AGAIN
+    unclosed, depth = open_markup(wikitext)
+    return depth <= MAX_DEPTH and sum(len(wikitext) - position for position in unclosed) <= MAX_REREAD
 
 
 def _shown(nodes: Iterable[Node]) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""The span of words in which two texts of a page differ, from the first word to the last, where nothing else differs.
+"""The span of words in which two texts of a page differ, from its first differing word to its last.
 
-They differ in one line of wikitext and, as a reader sees them, in that span alone.
+The texts differ in one line of wikitext. As a reader sees them, they differ only in the span.
 """
 
 import re
@@ -14,10 +14,10 @@ from swaymeter.tasks.contexts.disputes.open_markup import open_markup
 from swaymeter.tasks.contexts.disputes.running_text import PlacedSentence, running_text, sentence_at, words_of
 from swaymeter.tasks.contexts.texts import folded
 
-MOST_BYTES_A_WORD = 200
+MAX_BYTES_PER_WORD = 200
 _NEIGHBOURS = 5
 _ALIKE = 0.5
-_WORDS_OF_MARKUP = 2  # a link has a word of its target for each word that it shows
+_WORDS_OF_MARKUP = 2  # a link has a word of its target for each visible word
 _PIECE = re.compile(r"\w+|\s+|.", re.DOTALL)
 _FOREIGN = re.compile(r"\{\{|\}\}|[<>]")
 _LINK = re.compile(r"[\[\]|]")
@@ -37,13 +37,20 @@ class Span:
         return self.paragraph[self.start : self.end]
 
     def sentence(self) -> PlacedSentence | None:
-        """As `sentence_at`."""
+        """Return the sentence around the span, as `sentence_at` does."""
         return sentence_at(self.paragraph, self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """The spans of two texts that differ; before, behind: the five words on either side, of any line, folded."""
+    """The spans in which two texts differ.
+
+    Attributes:
+        first: the span of the first text.
+        second: the span of the second text.
+        before: the five words before the span, of any line, folded.
+        behind: the five words behind the span, of any line, folded.
+    """
 
     first: Span
     second: Span
@@ -51,26 +58,26 @@ class Replacement:
     behind: tuple[str, ...]
 
 
-def replacement(first: str, second: str, *, most_words: int) -> Replacement | str:
-    """The one span of at most `most_words` words that differs in two wikitexts; or the reason why there is none."""
+def replacement(first: str, second: str, *, max_words: int) -> Replacement | str:
+    """Return the only span, of at most `max_words` words, in which two wikitexts differ, or a rejection reason."""
     lines, other_lines = first.split("\n"), second.split("\n")
-    number, behind = _alike(lines, other_lines)
+    number, behind = _common_ends(lines, other_lines)
     if not (len(lines) == len(other_lines) == number + behind + 1):
         return reasons.NOT_ONE_SPAN
-    reason = _why_not_worth_reading(lines[number], other_lines[number], most_words)
+    reason = _line_rejection(lines[number], other_lines[number], max_words)
     if reason:
         return reason
     shown = [running_text(text) for text in _sections(lines, other_lines, number)]
     if shown[0] == shown[1]:
         return reasons.NOT_IN_RUNNING_TEXT
-    before, behind = _alike(*shown)
+    before, behind = _common_ends(*shown)
     if any(len(lines_shown) != before + 1 + behind for lines_shown in shown):
         return reasons.NOT_ONE_SPAN
-    return _of_lines(shown[0], shown[1], before, most_words)
+    return _line_replacement(shown[0], shown[1], before, max_words)
 
 
 def likeness(first: Replacement, second: Replacement) -> float:
-    """How much of the words beside two replacements is the same, from 0 to 1; 0 where on a side less than half is."""
+    """Return the share of equal words around two replacements, 0 to 1; 0 if a side shares less than half."""
     sides = ((first.before, second.before), (first.behind, second.behind))
 
     def share(mine: Sequence[str], theirs: Sequence[str]) -> float:
@@ -84,10 +91,10 @@ def likeness(first: Replacement, second: Replacement) -> float:
 
 
 def _sections(first: Sequence[str], second: Sequence[str], number: int) -> tuple[str, str]:
-    """Both texts, or only their sections around the line that differs, where no markup reaches over a heading."""
-    headings = [place for place, line in enumerate(first) if _is_heading(line)]
-    start = max((place for place in headings if place < number), default=0)
-    end = min((place for place in headings if place > number), default=len(first))
+    """Return both texts, or only the sections around the line that differs if no markup crosses a heading."""
+    headings = [index for index, line in enumerate(first) if _is_heading(line)]
+    start = max((index for index in headings if index < number), default=0)
+    end = min((index for index in headings if index > number), default=len(first))
     sections = "\n".join(first[start:end]), "\n".join(second[start:end])
     unclosed = (places for places, _ in map(open_markup, ("\n".join(first[:start]), *sections)))
     return ("\n".join(first), "\n".join(second)) if any(unclosed) else sections
@@ -100,39 +107,41 @@ def _is_heading(line: str) -> bool:
     return len(text) > 1 and text.startswith("=") and text.endswith("=")
 
 
-def _why_not_worth_reading(first: str, second: str, most_words: int) -> str | None:
-    """The reason for a rejection that the changed line alone gives, so that most texts need not be parsed."""
+def _line_rejection(first: str, second: str, max_words: int) -> str | None:
+    """Return a rejection reason that the changed line alone gives, so that most texts need not be parsed."""
     if _is_heading(first) or _is_heading(second):
         return reasons.NOT_IN_RUNNING_TEXT
     pieces = _PIECE.findall(first), _PIECE.findall(second)
-    before, behind = _alike(*pieces)
+    before, behind = _common_ends(*pieces)
     middles = ["".join(row[before : len(row) - behind]) for row in pieces]
     words = [[word[0] for word in words_of(middle)] for middle in middles]
-    counts = [len(of_middle) for of_middle in words]
+    counts = [len(middle_words) for middle_words in words]
     if words[0] == words[1]:
         return reasons.ONLY_MARKUP
     link = any(_LINK.search(middle) for middle in middles)
     if not all(counts) and not link:
         return reasons.NOT_ONE_SPAN
-    if max(counts) > most_words * _WORDS_OF_MARKUP:
+    if max(counts) > max_words * _WORDS_OF_MARKUP:
         return reasons.SPAN_TOO_LONG
     if any(_FOREIGN.search(middle) for middle in middles):
         return reasons.NOT_IN_RUNNING_TEXT
     return None
 
 
-def _of_lines(lines: Sequence[str], other_lines: Sequence[str], number: int, most_words: int) -> Replacement | str:
-    """The span that differs in the line of that number, the only line in which two texts differ."""
+def _line_replacement(
+    lines: Sequence[str], other_lines: Sequence[str], number: int, max_words: int
+) -> Replacement | str:
+    """Return the span that differs in the only line in which two texts differ."""
     first, second = lines[number], other_lines[number]
     words = words_of(first), words_of(second)
     texts = [[word[0] for word in row] for row in words]
-    before, behind = _alike(*texts)
+    before, behind = _common_ends(*texts)
     counts = [len(row) - before - behind for row in texts]
     if not any(counts):
         return reasons.ONLY_MARKUP
     if not all(counts):
         return reasons.NOT_ONE_SPAN
-    if max(counts) > most_words:
+    if max(counts) > max_words:
         return reasons.SPAN_TOO_LONG
     first_span, second_span = (
         Span(line, row[before].start(), row[before + count - 1].end())
@@ -145,15 +154,15 @@ def _of_lines(lines: Sequence[str], other_lines: Sequence[str], number: int, mos
     return Replacement(first_span, second_span, earlier, later)
 
 
-def _neighbours(here: Sequence[str], beyond: Sequence[str], *, step: int) -> tuple[str, ...]:
-    """The words nearest to a span, the nearest first: of its line, and of the lines beyond until there are enough."""
-    in_order = chain(here, (word[0] for line in beyond for word in words_of(line)[::step]))
+def _neighbours(nearest: Sequence[str], beyond: Sequence[str], *, step: int) -> tuple[str, ...]:
+    """Return the words nearest to a span, nearest first: from its line, then from further lines."""
+    in_order = chain(nearest, (word[0] for line in beyond for word in words_of(line)[::step]))
     return tuple(folded(word) for word in islice(in_order, _NEIGHBOURS))
 
 
-def _alike(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
-    """How many items two sequences have in common at the beginning, and of the others at the end."""
-    most = min(len(first), len(second))
-    before = next((place for place in range(most) if first[place] != second[place]), most)
-    left = most - before
-    return before, next((place for place in range(left) if first[-1 - place] != second[-1 - place]), left)
+def _common_ends(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
+    """Return the number of equal items at the beginning of two sequences, and at the end of the rest."""
+    shorter = min(len(first), len(second))
+    before = next((index for index in range(shorter) if first[index] != second[index]), shorter)
+    rest = shorter - before
+    return before, next((index for index in range(rest) if first[-1 - index] != second[-1 - index]), rest)

@@ -1,1 +1,1 @@
-"""From facts of Wikidata to questions: edits, a snippet that states the answer, and a counter-memory answer."""
+"""Questions from facts of Wikidata: edits, a snippet that states the answer, and a counter-memory answer."""

@@ -1,7 +1,7 @@
 """The counter-memory answer of a fact: the most similar entity of the answer's kind that is not a right answer.
 
-Similar by Wembedder, else by embeddings of labels and descriptions [Marjanovic et al. 2024, who require neither the
-kind nor that the answer be wrong].
+Similarity comes from Wembedder, else from embeddings of labels and descriptions. Marjanovic et al. 2024 require neither
+the same kind nor that the answer be wrong.
 """
 
 import unicodedata
@@ -21,12 +21,19 @@ WEMBEDDER = "wembedder"
 EMBEDDINGS = "embeddings"
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
-"""Texts -> (n, d), each row of length 1."""
+"""Maps texts to (n, d), each row of length 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class CounterMemory:
-    """by: what chose it, WEMBEDDER or EMBEDDINGS; quality: the cosine of the two entities' embeddings."""
+    """The replacement of an answer.
+
+    Attributes:
+        item_id: its item of Wikidata.
+        name: its name.
+        by: its origin, WEMBEDDER or EMBEDDINGS.
+        quality: the cosine similarity to the right answer.
+    """
 
     item_id: WikidataId
     name: str
@@ -36,39 +43,46 @@ class CounterMemory:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """A fact, and all right answers: their ids, and the names of each, its label first, those of the object first.
+    """A fact, and all right answers.
 
-    implied: what a right answer is a kind of, a part of, lies in or may be the same as.
+    Attributes:
+        subject: the subject.
+        object: the object.
+        ids: the ids of the right answers.
+        name_lists: the names of each right answer, the object first, each label first.
+        implied: items that a right answer is a kind of, is a part of, lies in or may be the same as.
     """
 
     subject: KnownItem
     object: KnownItem
     ids: frozenset[WikidataId]
-    called: tuple[tuple[str, ...], ...]
+    name_lists: tuple[tuple[str, ...], ...]
     implied: frozenset[WikidataId]
 
     @property
     def names(self) -> frozenset[str]:
         """Every form of a right answer, folded."""
-        return frozenset(folded(name) for names in self.called for name in names)
+        return frozenset(folded(name) for names in self.name_lists for name in names)
 
 
 def truth(subject: KnownItem, answer: KnownItem, items: Items, answers: Iterable[str] = ()) -> Truth:
-    """The right answers about a subject whose values `items` has looked up. answers: further ones, of a list."""
+    """Return the right answers about a subject whose values `items` has looked up; `answers` adds forms of a list."""
     stated = {value.item_id: value for item_id in subject.stated if (value := items.get(item_id))}
     right = [answer, *(value for value in stated.values() if value.item_id != answer.item_id)]
     return Truth(
-        subject=subject, object=answer, ids=frozenset((*subject.stated, *(value.item_id for value in right))),
-        called=((*answer.names, *answers), *(value.names for value in right[1:])),
+        subject=subject,
+        object=answer,
+        ids=frozenset((*subject.stated, *(value.item_id for value in right))),
+        name_lists=((*answer.names, *answers), *(value.names for value in right[1:])),
         implied=frozenset(wider for value in right for wider in value.wider),
-    )  # fmt: skip
+    )
 
 
 def is_wrong_but_alike(candidate: KnownItem, fact: Truth) -> bool:
-    """Whether it is of the object's kind, has a name, and is not a right answer, by id or by name.
+    """Return True if a candidate is of the object's kind, has a name, and is no right answer by id or by name.
 
-    Nor may it be the subject, be implied by a right answer ("artist" by "painter") or imply one, or have a name that
-    contains that of a right answer or is contained by it ("film actor", "actor").
+    The candidate is not the subject. No right answer implies it ("artist" by "painter") or is implied by it. Its name
+    neither contains nor is contained in that of a right answer ("film actor", "actor").
     """
     name = candidate.label
     if name is None or len(name) == 1 or not candidate.kinds & fact.object.kinds:
@@ -77,27 +91,29 @@ def is_wrong_but_alike(candidate: KnownItem, fact: Truth) -> bool:
         return False
     if fact.names & set(map(folded, candidate.names)) or bare(name) in map(bare, fact.subject.names):
         return False
-    pairs = [(name, names) for names in fact.called] + [(right, (name,)) for names in fact.called for right in names]
+    pairs = [(name, names) for names in fact.name_lists] + [
+        (right, (name,)) for names in fact.name_lists for right in names
+    ]
     return not any(mentions(unicodedata.normalize("NFC", text), names, any_case=True) for text, names in pairs)
 
 
-def of_similar(similar: Sequence[Similar], items: Items, fact: Truth) -> CounterMemory | None:
-    """The most similar item that fits, of those that Wembedder names and `items` has looked up; None if none fits."""
+def wembedder_answer(similar: Sequence[Similar], items: Items, fact: Truth) -> CounterMemory | None:
+    """Return the most similar item of Wembedder that fits, of those in `items`; None if no item fits."""
     listed = sorted(similar, key=lambda item: (-item.similarity, int(item.item_id[1:])))
     return _first(((items.get(item.item_id), item.similarity) for item in listed), fact, WEMBEDDER)
 
 
-def of_embeddings(candidates: Iterable[KnownItem], fact: Truth, embed: Embed) -> CounterMemory | None:
-    """The candidate that fits whose label and description are most like the object's; None where none fits."""
+def embeddings_answer(candidates: Iterable[KnownItem], fact: Truth, embed: Embed) -> CounterMemory | None:
+    """Return the fitting candidate with the label and description most similar to the object's; None if none fits."""
     others = {item.item_id: item for item in candidates if item.label and item.item_id not in fact.ids}
     listed = [others[item_id] for item_id in sorted(others, key=lambda item_id: int(item_id[1:]))]
     if not listed:
         return None
     described = ((item.name, item.description) for item in (fact.object, *listed))
     vectors = embed([f"{name}: {description}" if description else name for name, description in described])
-    likeness = vectors[1:] @ vectors[0]
-    order = np.argsort(-likeness, kind="stable")
-    return _first(((listed[place], float(likeness[place])) for place in order), fact, EMBEDDINGS)
+    similarity = vectors[1:] @ vectors[0]
+    order = np.argsort(-similarity, kind="stable")
+    return _first(((listed[index], float(similarity[index])) for index in order), fact, EMBEDDINGS)
 
 
 def _first(candidates: Iterable[tuple[KnownItem | None, float]], fact: Truth, by: str) -> CounterMemory | None:
@@ -105,14 +121,14 @@ def _first(candidates: Iterable[tuple[KnownItem | None, float]], fact: Truth, by
     return next((CounterMemory(item.item_id, item.name, by, quality) for item, quality in fit), None)
 
 
-def remembering(embed: Embed) -> Embed:
-    """The same embeddings, computed once for each text."""
-    known: dict[str, NDArray[np.float32]] = {}
+def cached_embeddings(embed: Embed) -> Embed:
+    """Return a function with the same embeddings that computes each text once."""
+    vectors: dict[str, NDArray[np.float32]] = {}
 
     def embed_new(texts: Sequence[str]) -> NDArray[np.float32]:
-        new = [text for text in dict.fromkeys(texts) if text not in known]
+        new = [text for text in dict.fromkeys(texts) if text not in vectors]
         if new:
-            known.update(zip(new, embed(new), strict=True))
-        return np.stack([known[text] for text in texts])
+            vectors.update(zip(new, embed(new), strict=True))
+        return np.stack([vectors[text] for text in texts])
 
     return embed_new

@@ -1,4 +1,4 @@
-"""Listed facts of Wikidata, read one by one: what questions need of each, or the reason of its rejection."""
+"""Listed facts of Wikidata, read one by one: the parts that questions need, or the reason of a rejection."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,14 +20,24 @@ LICENCE = f"facts: {wikidata.SOURCE} {wikidata.LICENCE}; texts: {wikipedia.SOURC
 KIND = ("P31", "P279")
 """Instance of, subclass of."""
 WIDER = (*KIND, "P131", "P361", "P460")
-"""These, located in, part of, said to be the same as: the value of such a property is implied by its item."""
+"""KIND, located in, part of, said to be the same as: an item implies its values of these properties."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownItem:
-    """The parts of an item that questions need; its names are on one line each; wikipedia: the title of its article.
+    """The parts of an item that questions need.
 
-    kinds, wider: values of KIND and WIDER; values: of the property at hand; stated: the deprecated ones, too.
+    Attributes:
+        item_id: its present id.
+        label: its label on one line.
+        aliases: its other names, each on one line.
+        description: its description.
+        wikipedia: the title of its article.
+        kinds: values of KIND.
+        wider: values of WIDER.
+        values: values of the requested property.
+        stated: values of the requested property, deprecated ones included.
+        retrieved_at: time of the response.
     """
 
     item_id: WikidataId
@@ -53,50 +63,60 @@ class KnownItem:
 
 
 class Items:
-    """Looks items up and caches them; property_id: the property whose values matter."""
+    """Items of Wikidata, looked up and cached.
+
+    Args:
+        entities: the client.
+        property_id: the property whose values matter.
+    """
 
     def __init__(self, entities: wikidata.Wikidata, property_id: WikidataId) -> None:
         self._wikidata, self._property_id = entities, property_id
-        self._known: dict[WikidataId, KnownItem | None] = {}
+        self._cache: dict[WikidataId, KnownItem | None] = {}
 
     def learn(self, ids: Iterable[WikidataId]) -> None:
-        """Requests the items that are not cached; raises ServiceError."""
-        new = [item_id for item_id in dict.fromkeys(ids) if item_id not in self._known]
+        """Request the items that are not cached; raises ServiceError."""
+        new = [item_id for item_id in dict.fromkeys(ids) if item_id not in self._cache]
         items = self._wikidata.items(new)
-        self._known |= {item_id: self._of(items[item_id]) if item_id in items else None for item_id in new}
+        self._cache |= {item_id: self._of(items[item_id]) if item_id in items else None for item_id in new}
 
     def get(self, item_id: WikidataId) -> KnownItem | None:
-        """A cached item; for a merged one, the item that it was merged into; None where it does not exist."""
-        return self._known[item_id]
+        """Return a cached item; for a merged item, its target; None if the item does not exist."""
+        return self._cache[item_id]
 
     def true_id(self, item_id: WikidataId) -> WikidataId:
-        """The item's present id."""
-        known = self._known[item_id]
-        return known.item_id if known else item_id
+        """Return the item's present id."""
+        item = self._cache[item_id]
+        return item.item_id if item else item_id
 
     def _of(self, item: wikidata.Item) -> KnownItem:
         return KnownItem(
-            item_id=item.item_id, label=_one_line(item.label),
-            aliases=tuple(alias for alias in map(_one_line, item.aliases) if alias),
-            description=_one_line(item.description), wikipedia=item.wikipedia, kinds=_values(item, KIND),
-            wider=_values(item, WIDER), values=item.values(self._property_id),
-            stated=item.values(self._property_id, deprecated=True), retrieved_at=item.retrieved_at,
-        )  # fmt: skip
+            item_id=item.item_id,
+            label=_single_line(item.label),
+            aliases=tuple(alias for alias in map(_single_line, item.aliases) if alias),
+            description=_single_line(item.description),
+            wikipedia=item.wikipedia,
+            kinds=_values(item, KIND),
+            wider=_values(item, WIDER),
+            values=item.values(self._property_id),
+            stated=item.values(self._property_id, deprecated=True),
+            retrieved_at=item.retrieved_at,
+        )
 
 
 def _values(item: wikidata.Item, properties: Iterable[str]) -> frozenset[WikidataId]:
     return frozenset(value for property_id in properties for value in item.values(property_id))
 
 
-def _one_line(name: str | None) -> str | None:
-    """The name on one line; None, too, for a name of invisible characters."""
+def _single_line(name: str | None) -> str | None:
+    """Return the name on one line; None for a name of invisible characters."""
     line = " ".join(CONTROL.sub(" ", name or "").split())
     return line if any(unicodedata.category(character)[0] not in "CZ" for character in line) else None
 
 
 @dataclass(frozen=True, slots=True)
 class StatedFact:
-    """A listed fact that Wikidata states; subject and object are the present items, and have names."""
+    """A listed fact that Wikidata states; subject and object are present items with names."""
 
     triple: Triple
     subject: KnownItem
@@ -104,7 +124,7 @@ class StatedFact:
 
     @property
     def question_id(self) -> str:
-        """The identity of the triple, whichever list it comes from."""
+        """The identity of the triple, independent of its list."""
         return identity(ID_SOURCE, self.subject.item_id, self.triple.property_id, self.object.item_id)
 
     @property
@@ -118,17 +138,17 @@ class StatedFact:
         return tuple(form for form in self.answers if form == self.object.label or len(form) > SHORT)
 
     def property_name(self, items: Items) -> str:
-        """The list's name of the property, else its label, which `items` has looked up then, else its id."""
-        known = None if self.triple.property else items.get(self.triple.property_id)
-        return self.triple.property or (known and known.label) or self.triple.property_id
+        """Return the list's name of the property, else its label, else its id; `items` must have looked it up."""
+        item = None if self.triple.property else items.get(self.triple.property_id)
+        return self.triple.property or (item and item.label) or self.triple.property_id
 
     def question(self, items: Items) -> str:
-        """The list's question, else the catalog's for the property, else a generic question."""
+        """Return the list's question, else the catalog's for the property, else a generic question."""
         if self.triple.question and self.triple.question.strip():
             return self.triple.question.strip()
-        for known in catalog.relations().values():
-            if known.wikidata == self.triple.property_id and not known.reverse:
-                query = catalog.fill(known.open[0], entity=self.subject.name)
+        for relation in catalog.relations().values():
+            if relation.wikidata == self.triple.property_id and not relation.reverse:
+                query = catalog.fill(relation.open[0], entity=self.subject.name)
                 return query.removeprefix("Q: ").removesuffix("\nA:")
         return f"What is the {self.property_name(items)} of {self.subject.name}?"
 
@@ -144,13 +164,13 @@ class ReadFact:
 
 
 def origin(triple: Triple) -> dict[str, Any]:
-    """The sources of a question of this triple - its list, Wikidata and Wikipedia - and their licences."""
+    """Return the sources of a question of this triple (its list, Wikidata and Wikipedia) and their licences."""
     sources = dict.fromkeys((triple.source, wikidata.SOURCE, wikipedia.SOURCE))
     return {"source": ", ".join(sources), "licence": f"list: {triple.licence}; {LICENCE}"}
 
 
 def stated_facts(triples: Sequence[Triple], items: Items) -> Iterator[StatedFact | Rejected]:
-    """The listed facts in their order, each once; `items` has looked up their subjects, objects and values."""
+    """Yield the listed facts in order, each once; `items` has looked up their subjects, objects and values."""
     seen: set[str] = set()
     for triple in triples:
         fact = _stated(triple, items)
@@ -184,7 +204,7 @@ def _stated(triple: Triple, items: Items) -> StatedFact | Rejected:
 def read_fact(
     fact: StatedFact, entities: wikidata.Wikidata, pages: wikipedia.Wikipedia, items: Items, *, words: int
 ) -> ReadFact | Rejected:
-    """The fact with its edits and its snippet; words: see `find_snippet`. Raises ServiceError."""
+    """Return a fact with its edits and its snippet; `words` is the limit of `find_snippet`. Raises ServiceError."""
     history = edit_history(entities, fact.subject.item_id, fact.triple.property_id)
     if history is None:
         return reject(fact, reasons.SUBJECT_MISSING)
@@ -213,25 +233,37 @@ def _is_about(page: wikipedia.Page, fact: StatedFact, items: Items) -> bool:
 
 
 def reject(fact: StatedFact, reason: str, history: EditHistory | None = None, detail: str | None = None) -> Rejected:
-    """The row of a rejected fact; its partition, where its history is known and decides it."""
+    """Return the row of a rejected fact, with its partition if its history decides it."""
     row = _reject_triple(fact.triple, reason)
     return replace(
-        row, partition=partition_of(history) if history and history.count else None,
-        subject=fact.subject.label or row.subject, subject_id=fact.subject.item_id,
-        object=fact.object.label or row.object, object_id=fact.object.item_id, detail=detail,
+        row,
+        partition=partition_of(history) if history and history.count else None,
+        subject=fact.subject.label or row.subject,
+        subject_id=fact.subject.item_id,
+        object=fact.object.label or row.object,
+        object_id=fact.object.item_id,
+        detail=detail,
         revisions=history.edits if history else (),
         retrieved_at=(history or fact.subject).retrieved_at.isoformat(timespec="seconds"),
-    )  # fmt: skip
+    )
 
 
 def _reject_triple(triple: Triple, reason: str) -> Rejected:
     return Rejected(
-        partition=None, relation=triple.relation, part=triple.property_id, subject=triple.subject or triple.subject_id,
-        reason=reason, subject_id=triple.subject_id, property_id=triple.property_id, object=triple.object,
-        object_id=triple.object_id, retrieved_at=triple.retrieved_at, **origin(triple),
-    )  # fmt: skip
+        partition=None,
+        relation=triple.relation,
+        part=triple.property_id,
+        subject=triple.subject or triple.subject_id,
+        reason=reason,
+        subject_id=triple.subject_id,
+        property_id=triple.property_id,
+        object=triple.object,
+        object_id=triple.object_id,
+        retrieved_at=triple.retrieved_at,
+        **origin(triple),
+    )
 
 
 def partition_of(history: EditHistory) -> Partition:
-    """Static where the value was set once, else temporal."""
+    """Return "static" if the value was set once, else "temporal"."""
     return "static" if history.count == 1 else "temporal"

@@ -1,11 +1,12 @@
-"""Where a text mentions a thing by one of its names, as whole words, and the snippet of a page around its mentions.
+"""Mentions of an entity in a text by its names, as whole words, and the snippet of a page around its mentions.
 
-A name without capitals, or a phrase whose only capital is its first ("Film actor"), matches in any case, a name with
-capitals only as it is written or in all capitals: Reading is a town and reading is not. A form of up to three letters,
-such as the codes of countries ("in", "no"), is matched in its own case only, and only where it is the label, a word of
-a name ("pop" of "pop music") or its initials ("US", "R&B"); a single character never matches.
-A snippet is whole sentences of the first paragraph of running text that mentions the thing, with a slot for each
-mention: not of a list, and not of a section about the text's sources.
+A name without capitals, or a phrase with a capital only at its beginning ("Film actor"), matches in any case. Another
+name matches as it is written or in all capitals: Reading is a town and reading is not. A form of up to three letters,
+such as a country's code ("in", "no"), matches in its own case only. It must be the label, a word of a name ("pop" of
+"pop music") or its initials ("US", "R&B"); a single character never matches.
+
+A snippet has whole sentences of the first paragraph of running text that mentions the entity, with a slot for each
+mention. Lists and sections about the text's sources have no snippets.
 """
 
 import re
@@ -17,8 +18,8 @@ from swaymeter.data.records import SLOT
 from swaymeter.tasks.contexts.texts import sentences_of
 
 SHORT = 3
-"""Most characters of a form that is matched with restrictions."""
-# One character for one, so that places in the text stay the same.
+"""Limit of the characters of a form that matches with restrictions."""
+# One character for one, so that positions in the text stay the same.
 _PLAIN = str.maketrans(
     {**dict.fromkeys("‘’ʼ", "'"), **dict.fromkeys("‐‑", "-"), **dict.fromkeys("\u00a0\u2009\u202f", " ")}
 )
@@ -26,29 +27,58 @@ _JOINERS = frozenset("_\u200c\u200d")
 # Words of a name with or without a capital: "The Hague", "the Hague".
 _PARTICLES = frozenset(
     {
-        "a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with",
-        "da", "de", "del", "der", "des", "di", "du", "el", "la", "le", "les", "los", "van", "von",
+        "a",
+        "an",
+        "and",
+        "at",
+        "by",
+        "for",
+        "from",
+        "in",
+        "of",
+        "on",
+        "or",
+        "the",
+        "to",
+        "with",
+        "da",
+        "de",
+        "del",
+        "der",
+        "des",
+        "di",
+        "du",
+        "el",
+        "la",
+        "le",
+        "les",
+        "los",
+        "van",
+        "von",
     }
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
 class NameSpan:
-    """A place in a text."""
+    """The range of a mention in a text."""
 
     start: int
     end: int
 
 
 def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any_case: bool = False) -> list[NameSpan]:
-    """Every mention in its order, none within another; of those that begin at the same place the longest.
+    """Return every mention in order, without nested ones; of two with one start, the longest.
 
-    text: in normal form C; names: the label first; inside: names within which nothing is mentioned, not Oslo by "Oslo
-    Opera House"; any_case: whether the case of names does not count, except for short forms.
+    Args:
+        text: a text in normal form C.
+        names: the names, the label first.
+        inside: names that contain no mention: no Oslo in "Oslo Opera House".
+        any_case: True ignores the case of names, except of short forms.
     """
     plain = text.translate(_PLAIN)
-    candidates = [(start, -end, True) for start, end in _places(plain, names, any_case)]
-    candidates += [(start, -end, False) for start, end in _places(plain, inside, any_case=True)]
+    candidates = [(start, -end, True) for start, end in _ranges(plain, names, any_case)]
+    candidates += [(start, -end, False) for start, end in _ranges(plain, inside, any_case=True)]
     accepted: list[NameSpan] = []
     free_from = 0
     for start, minus_end, is_mention in sorted(candidates):
@@ -60,12 +90,12 @@ def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any
 
 
 def is_written(text: str, name: str) -> bool:
-    """Whether a name's letters occur in a text, even within a word."""
+    """Return True if a name's letters occur in a text, even within a word."""
     form = _plain(name)
     return bool(form and _pattern(form, any_case=False).search(text.translate(_PLAIN)))
 
 
-def _places(plain: str, names: Sequence[str], any_case: bool) -> Iterator[tuple[int, int]]:
+def _ranges(plain: str, names: Sequence[str], any_case: bool) -> Iterator[tuple[int, int]]:
     for form in _forms(names):
         if len(form) <= len(plain):
             for match in _pattern(form, any_case).finditer(plain):
@@ -77,7 +107,7 @@ def _pattern(form: str, any_case: bool) -> re.Pattern[str]:
     words = form.split()
     if len(form) > SHORT and (any_case or not _has_capitals(form)):
         return re.compile(" +".join(map(re.escape, words)), re.IGNORECASE)
-    begins = words[0][0].upper() + words[0][1:]  # as a sentence does
+    begins = words[0][0].upper() + words[0][1:]  # as at the beginning of a sentence
     patterns = [_either(words[0], begins), *map(re.escape, words[1:])]
     if len(form) > SHORT:
         proper = any(_has_capitals(word) for word in words if word.lower() not in _PARTICLES)
@@ -94,7 +124,7 @@ def _either(first: str, second: str) -> str:
 
 
 def _has_capitals(form: str) -> bool:
-    """Whether it has capitals besides that of a phrase's beginning."""
+    """Return True if a form has capitals besides that of a phrase's beginning."""
     is_phrase = len(re.findall(r"[^\W\d_]{2,}", form)) > 1 and form.split()[0].lower() not in _PARTICLES
     return form[is_phrase:] != form[is_phrase:].lower()
 
@@ -124,7 +154,7 @@ def _is_short_for(form: str, name: str) -> bool:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether no letter, digit or mark touches it, nor a hyphen before it, as in "non-fiction"."""
+    """Return True if no letter, digit or mark touches the range, nor a hyphen before it, as in "non-fiction"."""
     hyphenated = text[start - 1 : start] == "-" and start > 1 and _joins(text[start - 2])
     return not (hyphenated or (start and _joins(text[start - 1])) or (end < len(text) and _joins(text[end])))
 
@@ -141,15 +171,26 @@ _END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]]*\s*\Z")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _ABOUT_THE_TEXT = frozenset(
     {
-        "bibliography", "citations", "external links", "footnotes", "further reading", "literature", "notes",
-        "notes and references", "references", "references and notes", "see also", "sources", "works cited",
+        "bibliography",
+        "citations",
+        "external links",
+        "footnotes",
+        "further reading",
+        "literature",
+        "notes",
+        "notes and references",
+        "references",
+        "references and notes",
+        "see also",
+        "sources",
+        "works cited",
     }
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """A sentence's place in its paragraph, and the mentions in it."""
+    """A sentence with its start in the paragraph and its mentions."""
 
     text: str
     start: int
@@ -161,14 +202,14 @@ class _Sentence:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it ends as a sentence does, unlike an entry of a list."""
+        """True if it ends as a sentence does, unlike an entry of a list."""
         return _END.search(self.text) is not None
 
     def with_slots(self) -> str:
         parts, after = [], 0
         for mention in self.mentions:
             start, end = mention.start - self.start, mention.end - self.start
-            # The point of "U.S." is that of the sentence, too, where it is the last.
+            # The point of "U.S." is also that of the sentence if it is the last character.
             end -= self.text[end - 1] == "." and not self.text[end:].strip()
             parts += [self.text[after:start], SLOT]
             after = end
@@ -176,10 +217,16 @@ class _Sentence:
 
 
 def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = (), words: int = WORDS) -> str | None:
-    """The first snippet of a page's plain text that mentions something by a name, with slots; None without a mention.
+    """Return the first snippet of a page's plain text that mentions an entity, with slots; None without a mention.
 
-    It begins with its paragraph, or later where the mention would be beyond `words`, and continues after the mention up
-    to `words`. subject: names inside which nothing is mentioned. None, too, for a text that contains the slot itself.
+    A snippet begins with its paragraph, or later if the mention would exceed `words`. It continues after the mention up
+    to `words`.
+
+    Args:
+        text: plain text; a text with the slot itself has no snippet.
+        names: names of the entity, the label first.
+        subject: names that contain no mention.
+        words: limit of the words.
     """
     text = unicodedata.normalize("NFC", text)
     if SLOT in text:
@@ -187,31 +234,31 @@ def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = ()
     for paragraph in _paragraphs(text):
         mentioned = mentions(paragraph, names, inside=subject)
         sentences = _sentences(paragraph, mentioned) if mentioned else []
-        for place, sentence in enumerate(sentences):
+        for index, sentence in enumerate(sentences):
             if not (sentence.mentions and sentence.is_whole):
                 continue
             if len(sentence.with_slots().replace(SLOT, " ").split()) >= _FEWEST_WORDS:
-                return _snippet(sentences, place, words)
+                return _snippet(sentences, index, words)
     return None
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """The lines of the text's body; control characters are spaces."""
-    passed_over: int | None = None
+    """Yield the lines of the text's body; control characters become spaces."""
+    skipped_level: int | None = None
     for line in text.splitlines():
         line = CONTROL.sub(" ", line).strip()
         # The number of equals signs on both sides of a heading; 0 for other lines.
         before, after = len(line) - len(line.lstrip("=")), len(line) - len(line.rstrip("="))
         level = min(before, after, len(line) // 2, _DEEPEST_HEADING)
         if level == 0:
-            if line and passed_over is None:
+            if line and skipped_level is None:
                 yield line
-        elif passed_over is None or level <= passed_over:
-            passed_over = level if line[level:-level].strip().casefold() in _ABOUT_THE_TEXT else None
+        elif skipped_level is None or level <= skipped_level:
+            skipped_level = level if line[level:-level].strip().casefold() in _ABOUT_THE_TEXT else None
 
 
 def _sentences(paragraph: str, mentioned: Sequence[NameSpan]) -> list[_Sentence]:
-    """The paragraph's sentences; none ends within a mention."""
+    """Return the paragraph's sentences; none ends within a mention."""
     sentences, start, end = [], 0, 0
     for piece in sentences_of(paragraph):
         end += len(piece)
@@ -222,10 +269,10 @@ def _sentences(paragraph: str, mentioned: Sequence[NameSpan]) -> list[_Sentence]
     return sentences
 
 
-def _snippet(sentences: Sequence[_Sentence], place: int, words: int) -> str:
-    first, last = 0, place
-    taken = sum(sentence.words for sentence in sentences[: place + 1])
-    while taken > words and first < place:
+def _snippet(sentences: Sequence[_Sentence], index: int, words: int) -> str:
+    first, last = 0, index
+    taken = sum(sentence.words for sentence in sentences[: index + 1])
+    while taken > words and first < index:
         taken -= sentences[first].words
         first += 1
     while last + 1 < len(sentences) and sentences[last + 1].is_whole:

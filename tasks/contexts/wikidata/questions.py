@@ -1,6 +1,6 @@
-"""From listed facts of Wikidata to static and temporal questions, or to the reasons of rejection.
+"""Static and temporal questions from listed facts of Wikidata, or rejection reasons.
 
-A fact that breaks a rule is rejected; a service that fails fails the whole step, which a retry continues from cached
+A fact that breaks a rule is rejected. A service that fails stops the whole task; a retry continues from cached
 responses.
 """
 
@@ -19,10 +19,10 @@ from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.counter_memory import (
     CounterMemory,
     Embed,
-    of_embeddings,
-    of_similar,
-    remembering,
+    cached_embeddings,
+    embeddings_answer,
     truth,
+    wembedder_answer,
 )
 from swaymeter.tasks.contexts.wikidata.facts import (
     ID_SOURCE,
@@ -40,7 +40,7 @@ from swaymeter.tasks.contexts.wikidata.mentions import WORDS, is_written
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """The services that are requested; without Wembedder, only embeddings choose the counter-memory answers."""
+    """The clients of services; without Wembedder, only embeddings choose counter-memory answers."""
 
     wikidata: Wikidata
     wikipedia: Wikipedia
@@ -51,10 +51,18 @@ class Clients:
 def questions_of_property(
     triples: Sequence[Triple], clients: Clients, *, words: int = WORDS, months: tuple[str, str], embed: Embed
 ) -> BuiltQuestions:
-    """The questions of one property's listed facts; words: most of a snippet; embed: texts to unit vectors (n, d).
+    """Build the questions of one property's listed facts.
 
-    months: the first and the last whose page views count (YYYY-MM). InputError where the list mixes properties, else
-    the errors of the clients.
+    Args:
+        triples: listed facts of one property.
+        clients: clients of the services.
+        words: limit of the words of a snippet.
+        months: the first and the last month whose page views count (YYYY-MM).
+        embed: maps texts to unit vectors, (n, d).
+
+    Raises:
+        InputError: the list mixes properties.
+        ServiceError: a service fails.
     """
     if not triples:
         return BuiltQuestions([], [])
@@ -76,10 +84,10 @@ def questions_of_property(
     similar = [_similar(fact.stated, clients.wembedder) for fact in read]
     items.learn(alike.item_id for listed in similar for alike in listed)
 
-    questions, objects, embed = [], [fact.object for fact in facts], remembering(embed)
+    questions, objects, embed = [], [fact.object for fact in facts], cached_embeddings(embed)
     for fact, listed in zip(read, similar, strict=True):
-        known = truth(fact.stated.subject, fact.stated.object, items, answers=fact.stated.triple.answers)
-        replacement = of_similar(listed, items, known) or of_embeddings(objects, known, embed)
+        right_answers = truth(fact.stated.subject, fact.stated.object, items, answers=fact.stated.triple.answers)
+        replacement = wembedder_answer(listed, items, right_answers) or embeddings_answer(objects, right_answers, embed)
         if replacement is None:
             by_service = f"{len(listed)} by Wembedder, " if clients.wembedder else ""
             among = f"{by_service}{len({answer.item_id for answer in objects})} answers of the property"
@@ -105,20 +113,39 @@ def _question(
     meant = [form for form in fact.stated.meant if is_written(text, form)]  # "reading" does not mention the town
     views = partial(pageviews.monthly_mean, first=months[0], last=months[1])
     return Question(
-        question_id=fact.stated.question_id, relation=triple.relation, partition=partition_of(fact.history),
-        subject=subject.name, subject_id=subject.item_id, property_id=triple.property_id, object=answer.name,
-        object_id=answer.item_id, answers=answers, replacement=replacement.name, question=question,
+        question_id=fact.stated.question_id,
+        relation=triple.relation,
+        partition=partition_of(fact.history),
+        subject=subject.name,
+        subject_id=subject.item_id,
+        property_id=triple.property_id,
+        object=answer.name,
+        object_id=answer.item_id,
+        answers=answers,
+        replacement=replacement.name,
+        question=question,
         contexts=both_contexts(
-            fill_slot(fact.snippet, answer.name), fill_slot(fact.snippet, replacement.name), (answer.name, *answers),
+            fill_slot(fact.snippet, answer.name),
+            fill_slot(fact.snippet, replacement.name),
+            (answer.name, *answers),
             replacement.name,
         ),
         edits=fact.history.count,
         subject_popularity=views(fact.page.title),
-        object_popularity=views(answer.wikipedia) if answer.wikipedia else None, id_source=ID_SOURCE,
+        object_popularity=views(answer.wikipedia) if answer.wikipedia else None,
+        id_source=ID_SOURCE,
         flags=(*flags_of(question, answers, answer.name, replacement.name), *flags_of_snippet(fact.snippet, meant)),
-        property=fact.stated.property_name(items), replacement_id=replacement.item_id, replacement_by=replacement.by,
-        replacement_quality=replacement.quality, item_revision=fact.history.latest, page=fact.page.title,
-        page_revision=fact.page.revision, edit_revisions=fact.history.edits, hidden_edits=len(fact.history.hidden),
-        list_id=triple.list_id, address=fact.page.address, **origin(triple),
+        property=fact.stated.property_name(items),
+        replacement_id=replacement.item_id,
+        replacement_by=replacement.by,
+        replacement_quality=replacement.quality,
+        item_revision=fact.history.latest,
+        page=fact.page.title,
+        page_revision=fact.page.revision,
+        edit_revisions=fact.history.edits,
+        hidden_edits=len(fact.history.hidden),
+        list_id=triple.list_id,
+        address=fact.page.address,
+        **origin(triple),
         retrieved_at=fact.page.retrieved_at.isoformat(timespec="seconds"),
-    )  # fmt: skip
+    )

@@ -6,7 +6,7 @@ from swaymeter.data.catalog.name_parts import name_parts
 from swaymeter.data.errors import InputError, UnknownName, UsageError
 from swaymeter.data.invented import invented_names
 from swaymeter.tasks.contexts import invented_by_model
-from swaymeter.tasks.contexts.invented_by_model import EXAMPLES, FEWEST_ROUNDS, names_by_model, names_in
+from swaymeter.tasks.contexts.invented_by_model import EXAMPLES, MIN_ROUNDS, names_by_model, names_in
 from swaymeter.tasks.contexts.texts import folded
 from swaymeter.tasks.models import LanguageModel
 from tests.tasks.contexts.conftest import Say
@@ -15,7 +15,7 @@ from tests.tasks.contexts.conftest import Say
 def test_names_keep_the_order_of_the_model(say: Say, plain: LanguageModel) -> None:
     rounds, names = (["Velmar"], ["Ostrand\nVELMAR"], ["Kelm\nDrusk"]), ["Velmar", "Ostrand", "Kelm"]
     asked = say(*rounds)
-    assert names_by_model(plain, "city", 3, seed=0, known=()) == names
+    assert names_by_model(plain, "city", 3, seed=0, existing=()) == names
     examples = invented_names("city", 3 * EXAMPLES, seed=0)
     for number, one in enumerate(asked):
         assert (one["identity"], one["seed"]) == (("invented names", "city", str(number)), 0)
@@ -23,7 +23,7 @@ def test_names_keep_the_order_of_the_model(say: Say, plain: LanguageModel) -> No
         assert listed == examples[EXAMPLES * number : EXAMPLES * (number + 1)]
     for count in range(3):  # fewer names are the first of more
         say(*rounds)
-        assert names_by_model(plain, "city", count, seed=0, known=()) == names[:count]
+        assert names_by_model(plain, "city", count, seed=0, existing=()) == names[:count]
 
 
 @pytest.mark.parametrize(
@@ -39,21 +39,21 @@ def test_names_that_are_left_out(
     answer: str, known: Collection[str], names: list[str], say: Say, plain: LanguageModel
 ) -> None:
     say([answer])
-    assert names_by_model(plain, "city", 2, seed=0, known=known) == names
+    assert names_by_model(plain, "city", 2, seed=0, existing=known) == names
 
 
 @pytest.mark.parametrize("entity_class", ["genre", "occupation", "material"])
 def test_names_of_common_nouns_may_begin_small(entity_class: str, say: Say, plain: LanguageModel) -> None:
     say(["velmar bolero"])
-    assert names_by_model(plain, entity_class, 1, seed=0, known=()) == ["velmar bolero"]
+    assert names_by_model(plain, entity_class, 1, seed=0, existing=()) == ["velmar bolero"]
 
 
 def test_chat_and_plain_models_are_prompted_differently(say: Say, plain: LanguageModel, chat: LanguageModel) -> None:
     asked = say(["Velmar"], ["Ostrand"])
-    names_by_model(chat, "tvSeries", 1, seed=0, known=())
+    names_by_model(chat, "tvSeries", 1, seed=0, existing=())
     assert asked[0]["prompt"].startswith("<turn>user\nWrite a list of twenty made-up names of television series. ")
     assert asked[0]["prompt"].endswith("<end>\n<turn>assistant\n-")
-    names_by_model(plain, "tvSeries", 1, seed=0, known=())
+    names_by_model(plain, "tvSeries", 1, seed=0, existing=())
     assert asked[1]["prompt"].startswith("Made-up names of television series")
     assert asked[1]["prompt"].endswith("\n-")
 
@@ -62,21 +62,21 @@ def test_too_few_names_are_refused_with_class(say: Say, plain: LanguageModel) ->
     asked = say(["Velmar\nOstrand"])
     message = "class city: 4 invented names are requested, tiny gave 2 in 10 rounds; use another model"
     with pytest.raises(InputError, match=message):
-        names_by_model(plain, "city", 4, seed=0, known=())
-    assert len(asked) == FEWEST_ROUNDS + 2
+        names_by_model(plain, "city", 4, seed=0, existing=())
+    assert len(asked) == MIN_ROUNDS + 2
 
 
 def test_what_cannot_be_asked_for_is_refused(plain: LanguageModel) -> None:
     with pytest.raises(UnknownName, match="no class of entities is named 'date'"):
-        names_by_model(plain, "date", 1, seed=0, known=())
+        names_by_model(plain, "date", 1, seed=0, existing=())
     with pytest.raises(UsageError, match="-2 invented names"):
-        names_by_model(plain, "city", -2, seed=0, known=())
+        names_by_model(plain, "city", -2, seed=0, existing=())
 
 
 @pytest.mark.parametrize("entity_class", list(name_parts().classes))
 def test_every_class_has_a_prompt(entity_class: str, say: Say, plain: LanguageModel) -> None:
     asked = say(["Velmar"])
-    names_by_model(plain, entity_class, 1, seed=0, known=())
+    names_by_model(plain, entity_class, 1, seed=0, existing=())
     assert f"names of {name_parts().classes[entity_class].called}, which" in asked[0]["prompt"]
     assert not set("{}") & set(asked[0]["prompt"])
 
@@ -84,12 +84,12 @@ def test_every_class_has_a_prompt(entity_class: str, say: Say, plain: LanguageMo
 def test_the_embedded_model_makes_up_the_same_names_again(
     smollm2: LanguageModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(invented_by_model, "MOST_TOKENS", {"chat": 12})
+    monkeypatch.setattr(invented_by_model, "MAX_TOKENS", {"chat": 12})
     monkeypatch.setattr(invented_by_model, "SAMPLES", 2)
-    names = names_by_model(smollm2, "city", 2, seed=0, known=())
+    names = names_by_model(smollm2, "city", 2, seed=0, existing=())
     assert len({name.casefold() for name in names}) == 2
     assert all(name == " ".join(name.split()) and name[0] == name[0].upper() for name in names)
-    assert names_by_model(smollm2, "city", 1, seed=0, known=names[:1]) == names[1:]
+    assert names_by_model(smollm2, "city", 1, seed=0, existing=names[:1]) == names[1:]
 
 
 THREE = ["Velmar", "Port Ostrand", "Quell-am-Tholl"]

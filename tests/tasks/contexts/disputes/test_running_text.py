@@ -71,7 +71,7 @@ def test_words_are_not_split_at_hyphens_and_apostrophes() -> None:
 def _sentence(paragraph: str, span: str) -> str | None:
     start = paragraph.index(span)
     found = sentence_at(paragraph, start, start + len(span))
-    assert found is None or found.text[found.place :].startswith(span)
+    assert found is None or found.text[found.start :].startswith(span)
     return found.text if found else None
 
 

@@ -12,9 +12,9 @@ Its trade with Paris, France is large.
 """
 
 
-def _replaced(old: str, new: str, *, text: str = TEXT, most_words: int = 5) -> Replacement | str:
+def _replaced(old: str, new: str, *, text: str = TEXT, max_words: int = 5) -> Replacement | str:
     assert text.count(old) == 1
-    return replacement(text, text.replace(old, new), most_words=most_words)
+    return replacement(text, text.replace(old, new), max_words=max_words)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_the_words_that_differ_are_the_spans(old: str, new: str, spans: tuple[st
     found = _replaced(old, new)
     assert isinstance(found, Replacement)
     assert (found.first.text, found.second.text) == spans
-    other = replacement(TEXT.replace(old, new), TEXT, most_words=5)
+    other = replacement(TEXT.replace(old, new), TEXT, max_words=5)
     assert isinstance(other, Replacement)
     assert (other.second.text, other.first.text) == spans
 
@@ -69,7 +69,7 @@ def test_anything_else_is_no_replacement_of_a_span(old: str, new: str, reason: s
 def test_no_change_and_two_changes_are_not_one_span() -> None:
     both = TEXT.replace("weaver", "queen").replace("large", "small")
     for other in (TEXT, both):
-        assert replacement(TEXT, other, most_words=50) == reasons.NOT_ONE_SPAN
+        assert replacement(TEXT, other, max_words=50) == reasons.NOT_ONE_SPAN
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_what_reaches_over_headings_hides_what_is_between(opening: str, closing:
 
 def test_the_same_line_twice_is_told_apart_by_its_place() -> None:
     text = "Ada was a weaver in Velm.\n\nAda was a weaver in Velm.\n"
-    found = replacement(text, text[::-1].replace("revaew", "neeuq", 1)[::-1], most_words=5)
+    found = replacement(text, text[::-1].replace("revaew", "neeuq", 1)[::-1], max_words=5)
     assert isinstance(found, Replacement)
     assert (found.first.text, found.second.text) == ("weaver", "queen")
     assert found.first.sentence() == PlacedSentence("Ada was a weaver in Velm.", 10)
@@ -90,7 +90,7 @@ def test_the_same_line_twice_is_told_apart_by_its_place() -> None:
 
 def _turned(text: str) -> Replacement:
     """What was said at @, once `old` and once `new`."""
-    found = replacement(text.replace("@", "old"), text.replace("@", "new"), most_words=5)
+    found = replacement(text.replace("@", "old"), text.replace("@", "new"), max_words=5)
     assert isinstance(found, Replacement)
     return found
 

@@ -14,11 +14,11 @@ from swaymeter.tasks.contexts.wikidata.counter_memory import (
     WEMBEDDER,
     CounterMemory,
     Truth,
+    cached_embeddings,
+    embeddings_answer,
     is_wrong_but_alike,
-    of_embeddings,
-    of_similar,
-    remembering,
     truth,
+    wembedder_answer,
 )
 from swaymeter.tasks.contexts.wikidata.facts import Items, KnownItem
 from tests.data.sources.servers.wiki_world import World, serving_world
@@ -133,7 +133,7 @@ def test_everything_that_the_item_states_is_right(tmp_path: Path) -> None:
         items.learn(ada.stated)
         fact = truth(ada, painter, items, answers=["Dauber"])
     assert fact.ids == {PAINTER, "Q12", "Q13", "Q14"}  # the deprecated, and the merged one by both its ids
-    assert fact.called == (("painter", "Dauber"), ("Chemist", "Analyst"), ("baker",))
+    assert fact.name_lists == (("painter", "Dauber"), ("Chemist", "Analyst"), ("baker",))
     assert fact.names == {"painter", "chemist", "analyst", "baker", "dauber"}
     assert fact.implied == {TRADE, ARTIST}
 
@@ -145,12 +145,12 @@ def test_the_most_similar_that_is_not_right_is_chosen(tmp_path: Path) -> None:
         fact = truth(ada, painter, items)
         listed = similar("Q99", ARTIST, "Q12", "Q14", "Q13", "Q15", "Q16")
         items.learn(one.item_id for one in listed)
-        assert of_similar(listed, items, fact) == CounterMemory(WikidataId("Q15"), "wheelwright", WEMBEDDER, 0.4)
-        assert of_similar(listed[:5], items, fact) is None
-        assert of_similar([], items, fact) is None
+        assert wembedder_answer(listed, items, fact) == CounterMemory(WikidataId("Q15"), "wheelwright", WEMBEDDER, 0.4)
+        assert wembedder_answer(listed[:5], items, fact) is None
+        assert wembedder_answer([], items, fact) is None
         equals = [Similar(WikidataId("Q16"), 0.5), Similar(WikidataId("Q15"), 0.5)]
         for in_any_order in (equals, equals[::-1]):  # the lower number
-            found = of_similar(in_any_order, items, fact)
+            found = wembedder_answer(in_any_order, items, fact)
             assert found is not None
             assert found.item_id == "Q15"
 
@@ -160,7 +160,7 @@ def test_embeddings_choose_by_label_and_description() -> None:
     near = known("Q42", "bb", description="tall tower by the lake", kinds=[TOWN])
     far = known("Q43", "cc", description="small hut", kinds=[TOWN])
     nearest_of_other_kind = known("Q44", "dd", description="tall tower by the sea", kinds=[TRADE])
-    found = of_embeddings([far, nearest_of_other_kind, tall, near, near], of(tall), by_words())
+    found = embeddings_answer([far, nearest_of_other_kind, tall, near, near], of(tall), by_words())
     assert found is not None
     assert (found.item_id, found.name, found.by) == ("Q42", "bb", EMBEDDINGS)
     assert found.quality == pytest.approx(4 / 6)  # of six words, "aa:" and "bb:" as well as sea and lake differ
@@ -168,15 +168,15 @@ def test_embeddings_choose_by_label_and_description() -> None:
 
 def test_only_candidates_are_embedded() -> None:
     asked: list[str] = []
-    of_embeddings([known("Q42", "bb")], of(known("Q41", "aa", description="x")), by_words(asked=asked))
+    embeddings_answer([known("Q42", "bb")], of(known("Q41", "aa", description="x")), by_words(asked=asked))
     assert asked == ["aa: x", "bb"]
-    assert of_embeddings([A_PAINTER, known("Q50", None)], of(A_PAINTER), never) is None
-    assert of_embeddings([known("Q50", "town", kinds=[TOWN])], of(A_PAINTER), by_words()) is None
+    assert embeddings_answer([A_PAINTER, known("Q50", None)], of(A_PAINTER), never) is None
+    assert embeddings_answer([known("Q50", "town", kinds=[TOWN])], of(A_PAINTER), by_words()) is None
 
 
 def test_each_text_is_embedded_once() -> None:
     asked: list[str] = []
-    embed = remembering(by_words(asked=asked))
+    embed = cached_embeddings(by_words(asked=asked))
     first = embed(["one two", "two"])
     again = embed(["two", "three", "one two", "two"])
     assert asked == ["one two", "two", "three"]

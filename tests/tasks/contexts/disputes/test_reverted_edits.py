@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 from swaymeter.data import reasons
 from swaymeter.data.records import Rejected
 from swaymeter.data.sources.wikimedia.mediawiki import Revision
-from swaymeter.tasks.contexts.disputes.of_page import PageDisputes, disputes_of_page, reverted_pairs, why_not_counted
+from swaymeter.tasks.contexts.disputes.reverted_edits import (
+    PageDisputes,
+    disputes_of_page,
+    rejection_reason,
+    reverted_pairs,
+)
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import WARS, Limits, World, serving_world, world
 from tests.data.sources.servers.wiki_world.wars import ALICE, BOB, QUIET
@@ -242,4 +247,4 @@ def test_a_pair_counts_when_both_editors_sign(
 ) -> None:
     edits = enumerate((("A", "192.0.2.1"), edited, restored), 1)
     [pair] = reverted_pairs([_revision(number, *edit) for number, edit in edits])
-    assert why_not_counted(pair) == reason
+    assert rejection_reason(pair) == reason

@@ -1,11 +1,11 @@
 """Disputed facts of a page: spans of text that editors put back and forth [Marjanovic et al. 2024].
 
     revisions -> reverted pairs of registered editors -> the one span that both edits replace, in running text
-    -> one dispute for each two spans and place -> without those of nearly the same meaning or without a sentence
+    -> one dispute for each pair of spans and position -> rejection of spans with nearly one meaning or no sentence
 
-An edit and the edit after it are a reverted pair when the text before the first equals that after the second, by SHA-1:
-A B A B A is three pairs. A revision with the content of the one before it is not an edit and splits no pair. Of two
-spans, the object is the one that was restored last; which of the two is right is not checked.
+An edit and the next edit are a reverted pair if the text before the first equals the text after the second, by SHA-1:
+A B A B A has three pairs. A revision with the content of its predecessor is not an edit and splits no pair. The object
+of a dispute is the span that was restored last; nothing checks which of the two spans is right.
 """
 
 from collections import defaultdict
@@ -22,7 +22,7 @@ from swaymeter.data.sources.wikimedia.mediawiki import CONTENTS_AT_ONCE, History
 from swaymeter.data.sources.wikimedia.pageviews import PageViews
 from swaymeter.data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
 from swaymeter.tasks.contexts.disputes.running_text import PlacedSentence
-from swaymeter.tasks.contexts.disputes.spans import MOST_BYTES_A_WORD, Replacement, Span, likeness, replacement
+from swaymeter.tasks.contexts.disputes.spans import MAX_BYTES_PER_WORD, Replacement, Span, likeness, replacement
 from swaymeter.tasks.contexts.texts import folded
 
 RELATION = RelationName("disputable")
@@ -35,7 +35,12 @@ Texts = frozenset[str | None]
 
 @dataclass(frozen=True, slots=True)
 class PageDisputes:
-    """The disputes of a page, by the first edit of each, and the rejected candidates: by reason or by their spans."""
+    """The disputes of a page and its rejected candidates.
+
+    Attributes:
+        disputes: disputes, ordered by their first edit.
+        rejected: rejected reverted pairs by reason, and rejected pairs of spans.
+    """
 
     disputes: list[Dispute]
     rejected: list[Rejected]
@@ -80,10 +85,19 @@ def disputes_of_page(
     similarity: float = SIMILARITY,
     span_words: int = SPAN_WORDS,
 ) -> PageDisputes:
-    """The disputes of a page, or of the page that it redirects to; raises ServiceError.
+    """Return the disputes of a page, or of the page that it redirects to.
 
-    embed: texts to unit vectors (n, d); months: the first and the last whose views count (YYYY-MM); similarity: the
-    most of two spans, by cosine; span_words: most words of a span.
+    Args:
+        title: title of the page.
+        wikipedia: client for texts and revisions.
+        embed: maps texts to unit vectors, (n, d).
+        pageviews: client for page views; None to leave them out.
+        months: the first and the last month whose views count (YYYY-MM).
+        similarity: upper bound of the cosine of two spans.
+        span_words: limit of the words of a span.
+
+    Raises:
+        ServiceError: a service fails.
     """
     history = wikipedia.history(title)
     if history is None:
@@ -91,14 +105,14 @@ def disputes_of_page(
     disputes, rejected_disputes = [], []
     reversions, rejected_pairs = _reversions(history, wikipedia.wiki, span_words)
     by_dispute = _by_dispute(reversions)
-    for dispute, alike in zip(by_dispute, _similarities(by_dispute, embed), strict=True):
+    for dispute, score in zip(by_dispute, _similarities(by_dispute, embed), strict=True):
         last, sentence = dispute[-1], dispute[-1].restored.sentence()
-        if alike > similarity:
-            reason, detail = reasons.TOO_SIMILAR, f"similarity {alike:.4f}"
+        if score > similarity:
+            reason, detail = reasons.TOO_SIMILAR, f"similarity {score:.4f}"
         elif sentence is None:
             reason, detail = reasons.NO_SENTENCE, last.restored.paragraph[:300]
         else:
-            disputes.append(_dispute(history, dispute, sentence, alike))
+            disputes.append(_dispute(history, dispute, sentence, score))
             continue
         row = _rejected(history, reason, [reversion.pair for reversion in dispute])
         rejected_disputes.append(replace(row, detail=detail, object=last.restored.text, replacement=last.undone.text))
@@ -111,7 +125,7 @@ def disputes_of_page(
 
 
 def reverted_pairs(revisions: Sequence[Revision]) -> list[RevertedPair]:
-    """The reverted pairs of a page from its revisions, oldest first; none where the text before or after is hidden."""
+    """Return the reverted pairs of a page from its revisions, oldest first; hidden texts are in no pair."""
     edits = [*revisions[:1]]
     edits += [later for earlier, later in pairwise(revisions) if later.sha1 is None or later.sha1 != earlier.sha1]
     return [
@@ -121,8 +135,8 @@ def reverted_pairs(revisions: Sequence[Revision]) -> list[RevertedPair]:
     ]
 
 
-def why_not_counted(pair: RevertedPair) -> str | None:
-    """The reason why a pair is not evidence of a dispute between registered editors; None where it is."""
+def rejection_reason(pair: RevertedPair) -> str | None:
+    """Return the reason why a pair is no evidence of a dispute between registered editors; None if it is evidence."""
     if pair.edited.sha1 is None or any(
         revision.content_hidden for revision in (pair.before, pair.edited, pair.restored)
     ):
@@ -138,12 +152,12 @@ def why_not_counted(pair: RevertedPair) -> str | None:
 def _reversions(
     history: History, wiki: Wiki, span_words: int
 ) -> tuple[list[_Reversion], dict[str, list[RevertedPair]]]:
-    """The reverted pairs in which one span replaces another, and the others by the reason of their rejection."""
+    """Return the reverted pairs in which one span replaces another, and the other pairs by rejection reason."""
     rejected: dict[str, list[RevertedPair]] = defaultdict(list)
     pairs, reversions = [], []
     for pair in reverted_pairs(history.revisions):
-        reason = why_not_counted(pair)
-        if reason is None and abs(pair.edited.size - pair.before.size) > span_words * MOST_BYTES_A_WORD:
+        reason = rejection_reason(pair)
+        if reason is None and abs(pair.edited.size - pair.before.size) > span_words * MAX_BYTES_PER_WORD:
             reason = reasons.SPAN_TOO_LONG
         if reason is None:
             pairs.append(pair)
@@ -162,41 +176,41 @@ def _reversions(
 
 
 def _replacements(wiki: Wiki, pairs: Sequence[RevertedPair], span_words: int) -> dict[Texts, Replacement | str]:
-    """How the two texts of every pair differ, or a reason; `first` is in the text of the lower SHA-1."""
+    """Return the replaced spans of every pair, or a rejection reason; `first` is in the text of the lower SHA-1."""
     replacements: dict[Texts, Replacement | str] = {}
     different = list({pair.texts: pair for pair in reversed(pairs)}.values())[::-1]
     at_once = CONTENTS_AT_ONCE // 2
-    for some in (different[start : start + at_once] for start in range(0, len(different), at_once)):
+    for batch in (different[start : start + at_once] for start in range(0, len(different), at_once)):
         contents = wiki.contents(
-            [number for pair in some for number in (pair.before.revision_id, pair.edited.revision_id)]
+            [number for pair in batch for number in (pair.before.revision_id, pair.edited.revision_id)]
         )
-        for pair in some:
+        for pair in batch:
             by_digest = sorted((pair.before, pair.edited), key=lambda revision: revision.sha1 or "")
             first, second = (contents.get(revision.revision_id) for revision in by_digest)
             if first is None or second is None:
                 replacements[pair.texts] = reasons.HIDDEN_CONTENT
             else:
-                replacements[pair.texts] = replacement(first, second, most_words=span_words)
+                replacements[pair.texts] = replacement(first, second, max_words=span_words)
     return replacements
 
 
 def _by_dispute(reversions: Iterable[_Reversion]) -> list[list[_Reversion]]:
-    """The reversions of each two spans in one place, oldest first; a place is tracked while its words change."""
+    """Group the reversions of each pair of spans at one position, oldest first; the words around it may change."""
     disputes: dict[frozenset[str], list[list[_Reversion]]] = {}
     for reversion in reversions:
         spans = frozenset({folded(reversion.restored.text), folded(reversion.undone.text)})
-        places = disputes.setdefault(spans, [])
-        alike = [likeness(place[-1].replacement, reversion.replacement) for place in places]
+        disputes_of_spans = disputes.setdefault(spans, [])
+        alike = [likeness(reversions_at[-1].replacement, reversion.replacement) for reversions_at in disputes_of_spans]
         if any(alike):
-            places[alike.index(max(alike))].append(reversion)
+            disputes_of_spans[alike.index(max(alike))].append(reversion)
         else:
-            places.append([reversion])
-    every = (place for places in disputes.values() for place in places)
-    return sorted(every, key=lambda place: place[0].pair.edits)
+            disputes_of_spans.append([reversion])
+    every = (reversions_at for disputes_of_spans in disputes.values() for reversions_at in disputes_of_spans)
+    return sorted(every, key=lambda reversions_at: reversions_at[0].pair.edits)
 
 
 def _similarities(disputes: Sequence[Sequence[_Reversion]], embed: Embed) -> list[float]:
-    """The similarity of the two spans of each dispute; 1 for spans that differ in case alone."""
+    """Return the cosine similarity of the two spans of each dispute; 1 for spans that differ only in case."""
     spans = [(dispute[-1].restored.text, dispute[-1].undone.text) for dispute in disputes]
     vectors = embed([text for both in spans for text in both]) if spans else np.zeros((0, 1))
     return [
@@ -205,21 +219,36 @@ def _similarities(disputes: Sequence[Sequence[_Reversion]], embed: Embed) -> lis
     ]
 
 
-def _dispute(history: History, dispute: Sequence[_Reversion], sentence: PlacedSentence, alike: float) -> Dispute:
+def _dispute(history: History, dispute: Sequence[_Reversion], sentence: PlacedSentence, similarity: float) -> Dispute:
     last = dispute[-1]
     return Dispute(
-        page=history.title, page_revision=last.pair.restored.revision_id, context=sentence.text, place=sentence.place,
-        object=last.restored.text, replacement=last.undone.text, reversions=len(dispute),
-        edit_revisions=tuple(edit for reversion in dispute for edit in reversion.pair.edits), similarity=alike,
-        subject_popularity=None, hidden_edits=sum(revision.content_hidden for revision in history.revisions),
-        source=SOURCE, licence=LICENCE, address=history.address,
+        page=history.title,
+        page_revision=last.pair.restored.revision_id,
+        context=sentence.text,
+        place=sentence.start,
+        object=last.restored.text,
+        replacement=last.undone.text,
+        reversions=len(dispute),
+        edit_revisions=tuple(edit for reversion in dispute for edit in reversion.pair.edits),
+        similarity=similarity,
+        subject_popularity=None,
+        hidden_edits=sum(revision.content_hidden for revision in history.revisions),
+        source=SOURCE,
+        licence=LICENCE,
+        address=history.address,
         retrieved_at=history.retrieved_at.isoformat(timespec="seconds"),
-    )  # fmt: skip
+    )
 
 
 def _rejected(history: History, reason: str, pairs: Iterable[RevertedPair]) -> Rejected:
     return Rejected(
-        partition="disputable", relation=RELATION, part=history.title, subject=history.title, reason=reason,
-        source=SOURCE, licence=LICENCE, revisions=tuple(edit for pair in pairs for edit in pair.edits),
+        partition="disputable",
+        relation=RELATION,
+        part=history.title,
+        subject=history.title,
+        reason=reason,
+        source=SOURCE,
+        licence=LICENCE,
+        revisions=tuple(edit for pair in pairs for edit in pair.edits),
         retrieved_at=history.retrieved_at.isoformat(timespec="seconds"),
-    )  # fmt: skip
+    )
