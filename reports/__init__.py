@@ -1,7 +1,6 @@
-"""What is shown: figures, tables, findings, the page. Imports `data` only; draws what the warehouse holds.
+"""Report of a study: figures, tables, findings and pages. Imports `data` only.
 
-Reports compute nothing: a mean, an interval, a quantile, a correlation or a test comes from a table that
-swaymeter.tasks.statistics writes. What may be done here: choosing and sorting rows, counting the rows that are drawn
-and the ends of their range, placing marks (jitter, the fifth that a dot stands in), and the
-outline of a violin, which matplotlib estimates. Units come with the columns, as data.
+Reports compute nothing. Means, intervals, quantiles, correlations and tests are tables that
+swaymeter.tasks.statistics writes. Reports choose and sort rows, count rows, place marks with jitter, and draw violin
+outlines, which matplotlib estimates. Units come with the columns.
 """

@@ -1,9 +1,9 @@
-"""How a number with its interval is written on pages, in captions and in the terminal: one share has one text.
+"""Text of a number with its interval on pages, in captions and in the terminal: one share has one text.
 
     22.5% [9.1, 43.2]    +12.5 points [3.0, 21.4]    0.0031 [0.0012, 0.0049]
 
-A share has one decimal, wherever it stands. Of other numbers an interval has two digits of its width, unless the Monte
-Carlo error of its ends is larger than the last of them: then it has one digit less. A number alone has three.
+A share has one decimal. The interval of another number has two digits of its width. It has one digit less if the Monte
+Carlo error of its ends exceeds the last digit. A number alone has three digits.
 """
 
 import math
@@ -61,7 +61,7 @@ def told_apart(one: float, other: float, unit: str) -> tuple[str, str]:
 
 
 def too_few_for_r(n: int) -> str:
-    """Why a figure shows no correlation of n points; empty where it shows one."""
+    """Return the reason why a figure shows no correlation of n points; empty if it shows one."""
     return f"n = {n}, too few for r" if n < FEWEST_FOR_R else ""
 
 
@@ -75,12 +75,12 @@ def span(low: float, high: float) -> str:
 
 
 def interval_over(what: str) -> str:
-    """How captions name the interval of a mean over these."""
+    """Return the caption's name of the interval of a mean over these units."""
     return f"95% interval over {what} (none of fewer than {FEWEST_FOR_INTERVAL})"
 
 
 def verdict(row: Mapping[str, Any]) -> str:
-    """How two models differ, in words; why that is not known where there is no test."""
+    """Return the difference of two models in words, or the reason for a missing test."""
     if row["verdict"] != EQUAL:
         return str(next((row[name] for name in ("verdict", "untestable") if not pd.isna(row[name])), ""))
     unit, factor = ("points", 100) if row["unit"] == SHARE else (row["unit"], 1)
@@ -88,7 +88,7 @@ def verdict(row: Mapping[str, Any]) -> str:
 
 
 def stood_in(stand_ins: pd.DataFrame, measures: Iterable[str]) -> str:
-    """What stood in for what in these measures, in words; empty where nothing did."""
+    """Return a sentence on stand-in models of these measures; empty if there are none."""
     if stand_ins.empty:
         return ""
     of_measures = stand_ins[stand_ins["measure"].isin(list(measures))]
@@ -102,7 +102,7 @@ def judged(means: pd.DataFrame, stand_ins: pd.DataFrame) -> str:
 
 
 def served(servers: pd.DataFrame) -> str:
-    """Which models a server answers for, and what it says of itself, as a sentence; empty where none does."""
+    """Return a sentence on the models of each server and the server's own report; empty without servers."""
     words = _by_words({Model(row["model"], row["dtype"]): row["server"] for row in records(servers)})
     return f" Answered at a server: {words}." if words else ""
 
@@ -118,7 +118,7 @@ def served_beside(servers: pd.DataFrame, means: pd.DataFrame) -> str:
 
 
 def cut_off(unfinished: pd.DataFrame) -> str:
-    """How many greedy answers of each model reached the limit of tokens, as a sentence; empty where none did."""
+    """Return a sentence on greedy replies of each model that reached the limit of tokens; empty if none did."""
     words = _counted(unfinished, "unfinished", _cut)
     if not words:
         return ""
@@ -135,11 +135,11 @@ MISSING = {
     "unfinished_thoughts": "whose thoughts did not end", "withheld": "which the content filter of the server withheld",
     "failed": "for which the application failed", "unrecorded": "which the file lacks",
 }  # fmt: skip
-"""Why an answer is none, by the column that says so."""
+"""Reason for a missing reply, by the column that counts it."""
 
 
 def not_answered(unfinished: pd.DataFrame) -> str:
-    """How many greedy answers of each model are none, and why, as a sentence; empty where all are."""
+    """Return a sentence on missing greedy replies of each model with reasons; empty if none is missing."""
     words = "; ".join(filter(None, (_counted(unfinished, name, why) for name, why in MISSING.items())))
     errors = [*unfinished["error"].dropna()] if len(unfinished) else []
     example = f" An error of the application: {errors[0]}." if errors else ""
@@ -169,7 +169,7 @@ def empty(unfinished: pd.DataFrame) -> str:
 
 
 def _counted(answers: pd.DataFrame, counted: str, why: str | Callable[[pd.DataFrame], str]) -> str:
-    """How many greedy answers of each model are counted in a column, and why; of many models of all together."""
+    """Return a phrase on the greedy replies that a column counts, for each model or summed over many models."""
     words = why if callable(why) else lambda rows: f", {why}"
     if answers.empty or (rows := answers[answers[counted] > 0]).empty:
         return ""
@@ -186,7 +186,7 @@ def _greedy(row: Mapping[str, Any]) -> str:
 
 
 def thinking(unfinished: pd.DataFrame) -> str:
-    """How each model was asked to think, as a sentence; empty where no chat template knows of thoughts."""
+    """Return a sentence on the thinking of each model; empty if no chat template has a switch for thoughts."""
     rows = [row for row in records(unfinished) if not pd.isna(row["thinking"])]
     words = _by_words({Model(row["model"], row["dtype"]): row["thinking"] for row in rows}, ", ")
     return f" Thinking before answers: {words}." if words else ""
@@ -203,7 +203,7 @@ def _by_words(of_models: Mapping[Model, str], before: str = ": ") -> str:
 
 
 def limits(unfinished: pd.DataFrame) -> str:
-    """What kept greedy answers from being judged whole, or at all, as sentences."""
+    """Return sentences on greedy replies that could not be judged, or not whole."""
     return empty(unfinished) + cut_off(unfinished) + not_answered(unfinished)
 
 
@@ -235,7 +235,7 @@ FEW_ROWS = 5
 
 
 def stating_neither(answers: pd.DataFrame) -> str:
-    """How many answers with a context state neither answer, and why, a sentence a model; of many models one of all."""
+    """Return a sentence for each model on replies with a context that state neither answer; one for many models."""
     known = models(answers)
     if len(known) > MOST_NAMED:
         counts = answers.groupby(["model", "dtype"]).agg({"answers": "sum", "greedy_answers": "first"})
@@ -268,7 +268,7 @@ def _certain_decimals(row: Mapping[str, Any], width: float) -> int:
 
 
 def _decimals(number: float, low: float, high: float, *, least: int) -> int:
-    """How many decimals show two digits of the interval's width, or three of a number without one."""
+    """Return the number of decimals: two digits of the interval's width, or three of a number alone."""
     width, digits = (abs(number), 3) if math.isnan(low) or low == high else (high - low, 2)
     if not width or not math.isfinite(width):
         return max(least, 2)

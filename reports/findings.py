@@ -181,7 +181,7 @@ CORRELATED = (
     ("fisher", "query", _FISHER),
     ("fisher_top_k", "query", _FISHER),
 )  # fmt: skip
-"""What susceptibility is correlated with where a study asks for it: the measure, of what, and the sentence up to the
+"""Correlates of susceptibility that a study requests: the measure, its unit of analysis, and the sentence up to the
 number."""
 KNOWN = (
     "log_degree", "entity",
@@ -278,7 +278,7 @@ def _by_kind(frames: Frames) -> Claim | None:
 
 
 def _more(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether the 95% interval of the difference of two shares, made of their own, is above 0.
+    """Return if the 95% interval of the difference of two independent shares is above 0.
 
     Source: Newcombe 1998, Interval estimation for the difference between independent proportions, method 10.
     """

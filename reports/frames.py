@@ -1,4 +1,4 @@
-"""How the answers of named queries are read: with their units, in a fixed order, without what scores are missing."""
+"""Frames of named queries: with units, in a fixed order, without missing scores."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -105,12 +105,12 @@ def partitions(rows: pd.DataFrame) -> list[str]:
 
 
 def grouping(rows: pd.DataFrame) -> str:
-    """What the partitions of a frame with conditions are called: those of own questions are a user's groups."""
+    """Return the name of the partitions of a frame with conditions: own questions have groups."""
     return "group" if are_own(rows) else "partition"
 
 
 def are_own(rows: pd.DataFrame) -> bool:
-    """Whether a frame with conditions is about a user's own questions."""
+    """Return if a frame with conditions is about a user's own questions."""
     return len(rows) > 0 and bool(rows["condition"].isin(OWN_CONDITIONS).any())
 
 

@@ -34,7 +34,7 @@ class Model:
 
     @property
     def reduced(self) -> bool:
-        """Whether the model computed in fewer digits than float32 has, and not at a server."""
+        """True if the model computed on this machine with a precision below float32."""
         return self.dtype not in FULL_PRECISION
 
     @property
@@ -43,7 +43,7 @@ class Model:
 
 
 EVERY_MODEL = Model("all models", "")
-"""What a figure is about that has all models of a study in one picture."""
+"""Subject of a figure that shows all models of a study in one picture."""
 
 
 class InShort(NamedTuple):
@@ -74,13 +74,13 @@ def asked_model(name: str) -> str:
 
 
 def parameters(name: str) -> int | None:
-    """How many parameters a model has by the catalog of models, by its alias or its id at the hub; None for others."""
+    """Return the number of parameters of a model in the catalog, by alias or hub id; None for others."""
     known = (entry for entry in catalog.models().values() if asked_model(name) in (entry.alias, entry.hub))
     return next((entry.parameters for entry in known), None)
 
 
 def sizes(runs: pd.DataFrame) -> dict[Model, int]:
-    """How many parameters each model of the runs has: as they counted, else by the catalog, where that knows it."""
+    """Return the number of parameters of each model of the runs: as counted, else from the catalog."""
     known = dict[Model, int]()
     for row in records(runs):
         label, counted = row.get("label"), row.get("parameters")
@@ -156,6 +156,10 @@ def of_relation(relation: str) -> str:
 
 
 def of_each(rows: pd.DataFrame) -> list[str]:
-    """Where each row's question is read; the rows have question_id, model and dtype."""
+    """Return the address of each row's question on the answers page.
+
+    Args:
+        rows: Rows with question_id, model and dtype.
+    """
     names = rows[["question_id", "model", "dtype"]].itertuples(index=False)
     return [of_question(question, Model(model, dtype)) for question, model, dtype in names]

@@ -1,6 +1,6 @@
-"""What the papers print, beside what a study found: columns of a table, sentences of a caption, rows below both.
+"""Published values beside those of a study: columns of a table, sentences of a caption, rows below both.
 
-A value stands beside ours where it is of the same model, and of the same rows by the database's names of them.
+A published value needs the same model and the same rows, by the database's names.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,14 +19,14 @@ MOST_LISTED = 6
 """Groups of rows whose values a caption lists; more stand in the rows below alone."""
 MOST_NAMED = 3
 TESTS = ("du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1")
-"""Where the papers say in how many relations a comparison is significant."""
+"""Items of the papers that count relations with a significant comparison."""
 
 
 @dataclass(frozen=True)
 class Printed:
-    """What the papers print of some items: sentences for the caption of some models, and the values of all models.
+    """Published values of some items: sentences for the caption of some models, and the values of all models.
 
-    of_all: what to know of every row.
+    of_all: notes on every row.
     """
 
     note: str = ""
@@ -88,7 +88,7 @@ def significant(model: str, comparison: str, query_type: str) -> tuple[str, floa
 
 
 def in_papers(model: str, runs: pd.DataFrame, items: Sequence[str], *quantities: str, **row: str) -> str:
-    """What the items print of these quantities, for a sentence: "; in the paper: pearson 0.51"; empty of nothing."""
+    """Return the published values of these quantities for a sentence, such as "; in the paper: pearson 0.51"."""
     known = aliases([model], runs)[model]
     words = [
         f"{_named(entry.quantity)} {entry.words}"
@@ -100,16 +100,19 @@ def in_papers(model: str, runs: pd.DataFrame, items: Sequence[str], *quantities:
 
 
 def of_papers(frames: Frames) -> bool:
-    """Whether frames are about what papers ask: their partitions, or queries; not where about a user's questions."""
+    """Return if frames are about the papers' partitions or queries, and not about a user's questions."""
     groups = {str(name) for frame in frames.values() if "partition" in frame for name in frame["partition"].unique()}
     return not groups or bool(groups & set(PARTITIONS))
 
 
 def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, listed: bool) -> Printed:
-    """What the items print, for models by these names.
+    """Return the published values of the items for models by these names.
 
-    listed: whether the caption lists the values of these models, for no column shows them. Nothing where the frames are
-    about a user's own questions, which no paper asks.
+    Args:
+        items: Items of the papers, such as du-fig-2.
+        names: Names of the models.
+        frames: Frames of the study. Own questions have no published values.
+        listed: If the caption lists the values because no column shows them.
     """
     if not items or not of_papers(frames):
         return Printed()
@@ -150,7 +153,7 @@ def _named(quantity: str) -> str:
 
 
 def _is_about(entry: PublishedValue, row: Mapping[str, object]) -> bool:
-    """Whether a value is of that row; a row that lacks a name which the value goes by, such as a level, is another."""
+    """Return if a value belongs to a row; a row without a name of the value, such as a level, does not match."""
     return all(str(row.get(name)) == value for name, value in entry.by.items())
 
 

@@ -1,4 +1,4 @@
-"""Which variant to take: what each does with right and wrong passages, which no other beats, and one sentence on it."""
+"""Choice of a variant: its replies to right and wrong passages, the variants that no other beats, and one sentence."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -58,10 +58,10 @@ def front(variants: Sequence[Variant]) -> list[Variant]:
 
 
 def advice(frames: Frames) -> str:
-    """Which variant to take for what, or that none is shown to differ; empty where there are not two to choose from.
+    """Return a sentence on the best variants; empty with fewer than two variants.
 
-    The best of a quantity is, of those that are shown to be better than another one and not worse than any, that with
-    the highest mean; those that are not shown to be worse than it are named, too.
+    The best variant of a quantity is better than another variant and not worse than any. Of several, the highest mean
+    wins. Variants that are not shown to be worse than the best are named, too.
     """
     variants = variants_of(frames)
     if len(variants) < 2:
@@ -90,7 +90,7 @@ def advice(frames: Frames) -> str:
 
 
 def decided(frames: Frames) -> bool:
-    """Whether any variant is shown to be better than another."""
+    """Return if a variant is shown to be better than another."""
     return any(_best(quantity, variants_of(frames), frames[DIFFERENCES]) for quantity in (FOLLOWS, RESISTS))
 
 
@@ -107,7 +107,7 @@ def uneven(variants: Sequence[Variant]) -> str:
 
 
 def silent(frames: Frames) -> str:
-    """How many answers resist a wrong passage as they state neither answer, as a sentence; empty where none does."""
+    """Return a sentence on replies that resist a wrong passage by stating neither answer; empty if there are none."""
     rows = [row for row in records(frames[SPENT]) if row.get("neither_with_wrong", 0) > 0]
     words = [f"{row['neither_with_wrong']} of {row['answers_with_wrong']} of {Model(row['model'], row['dtype'])}"
              for row in rows[:MOST_NAMED]]  # fmt: skip
@@ -141,7 +141,7 @@ def _others(names: Sequence[str]) -> str:
 
 
 def _also(*named: Sequence[str]) -> str:
-    """Who is not shown to be worse in either."""
+    """Return a phrase on variants that are not shown to be worse for either passage."""
     alike = [name for name in named[0][1:] if all(name in names for names in named)]
     return f" Not shown to be worse in either: {', '.join(alike)}." if alike else ""
 

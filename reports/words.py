@@ -1,7 +1,7 @@
-"""What a page calls things, by the kind of study: one list for questions of one's own, one for those of the papers.
+"""Terms of a page by the kind of study: own questions, or questions of the papers.
 
-Who audits a model has passages, right ones and wrong ones, and asks whether answers follow them; a replication has the
-paper's contexts, which persuade or leave stubborn. The database has one name for both.
+An audit has right and wrong passages and asks if replies follow them. A replication has the paper's contexts, which
+persuade or leave stubborn. The database has one name for both.
 """
 
 from collections.abc import Mapping
@@ -59,5 +59,5 @@ def quantities(*, own: bool) -> Mapping[str, str]:
 
 
 def outcome(name: str, *, own: bool) -> str:
-    """What became of a greedy answer with a context, in words."""
+    """Return the outcome of a greedy reply with a context, in words."""
     return _OWN_OUTCOMES.get(name, name) if own else name

@@ -27,7 +27,7 @@ from swaymeter.reports.words import CONDITION_NAMES, outcome
 
 SHARD = 100
 MOST_CHOICES = 50
-"""How many different values a column may have to be chosen from."""
+"""Upper bound on the values of a column with a menu."""
 _LISTED = ("question_id", "question", "subject", "relation", "partition", "object", "replacement")
 _TEXTS = (
     "accepted", "subject_id", "property_id", "object_id", "edits", "subject_popularity", "object_popularity",
@@ -45,7 +45,7 @@ _MISSING = {
     "unrecorded": "the row has no reply",
     "not_asked": "the file has no such row",
 }
-"""Why there is no answer, by the state of the reply."""
+"""Reason for a missing reply, by the state of the reply."""
 _MEASURED = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion"}
 OUTCOMES = ("persuaded", "agreed", "stubborn", "other")
 _LETTERS = ("verdict", "outcome")
@@ -62,8 +62,7 @@ Contexts = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 def options(frames: Frames) -> dict[str, Any]:
-    """What the page's own words follow from: models, kinds of context, what was measured, and whether the questions
-    are one's own."""
+    """Return the options of the page: models, kinds of context, measures, and if the questions are the user's own."""
     answers, scores = frames["answers_to_read"], frames["answers_of_questions"]
     return {
         "models": [str(model) for model in models(answers)],
@@ -137,7 +136,7 @@ def _contexts_of(rows: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
 
 
 def _texts(question: Mapping[str, Any], contexts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the list does not need of a question; right: its right answers, which are the same of every context."""
+    """Return the texts of a question that the list leaves out; `right` holds the right answers of every context."""
     shown = [{name: context[name] for name in ("text", "states")} for context in contexts]
     return {**_present(question, _TEXTS), "right": contexts[0]["right"] if contexts else [], "contexts": shown}
 
@@ -244,7 +243,7 @@ def _without_text(case: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _columns(rows: Sequence[Sequence[Mapping[str, Any] | None]]) -> dict[str, list[Any]]:
-    """What the list shows of each case of a row, in columns; scores that no case has are left out."""
+    """Return the list's values of each case of a row, in columns, without scores that no case has."""
     columns: dict[str, list[Any]] = {
         "greedy": [[case["greedy"][0] if case and case["greedy"] else None for case in row] for row in rows],
         "ended": ["".join(map(_ended, row)) for row in rows],
@@ -262,7 +261,7 @@ _NO_CASE: Mapping[str, Any] = {"scores": {}}
 
 
 def _ended(case: Mapping[str, Any] | None) -> str:
-    """How a greedy answer ended: f by itself, u at the limit of tokens, l is none; - where none was asked for."""
+    """Return the end of a greedy reply: f by itself, u at the limit of tokens, l no reply, - not requested."""
     if case is None or case["greedy"] is None:
         return "-"
     _, _, finished, _, lost = case["greedy"]

@@ -72,7 +72,7 @@ def correlation_note(correlations: pd.DataFrame) -> str:
 
 
 def contexts_of(rows: pd.DataFrame) -> str:
-    """How many contexts stood before each query, with a warning where they differ; for a caption."""
+    """Return the number of contexts of each query for a caption, with a warning if it differs between queries."""
     fewest, most = rows["contexts"].min(), rows["contexts"].max()
     warning = "" if fewest == most else ": values from different numbers are not to be compared"
     return f"{span(fewest, most)} contexts a query{warning}."
@@ -211,7 +211,7 @@ FISHER = Figure(
 
 
 LABELS = {"susceptibility": "susceptibility over contexts", "fisher": "Fisher susceptibility"}
-"""What each measure is called on its axis; the first is that of contexts."""
+"""Label of each measure on its axis; the first is the susceptibility over contexts."""
 GROUPS = {"entities": ("real", "invented"), "wording": ("question", "completion")}
 HOLLOW = "invented"
 _MEANS = {

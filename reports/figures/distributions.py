@@ -1,5 +1,6 @@
-"""How scores of answers are spread: by partition (as [M] Figs 8-13), with the most edited and viewed marked (Fig 4),
-and against each other, some of them told apart (Figs 14, 15)."""
+"""Distributions of the scores of replies: by partition (as [M] Figs 8-13), with the most edited and viewed marked
+(Fig 4), and against each other with marked instances (Figs 14, 15).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ from swaymeter.reports.words import CONDITION_NAMES
 
 FEWEST = 30
 MOST_GROUPS = 12
-"""How many groups of own questions have room side by side: those with the most values."""
+"""Upper bound on groups of own questions side by side; the largest groups are drawn."""
 PANELS = 2
 """Panels of a row."""
 
@@ -96,7 +97,7 @@ def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) ->
 
 
 def _fit(names: Sequence[str]) -> bool:
-    """Whether names of groups have room beside each other under a panel, at about 0.064 inches a character."""
+    """Return if names of groups fit beside each other under a panel, at about 0.064 inches a character."""
     return len(names) * (max(len(plain(name, 18)) for name in names) + 1) * 0.064 <= 0.46 * WIDTH
 
 
@@ -257,7 +258,7 @@ _READ = (
     "spread over more meanings, higher up the context moved them further."
 )
 Marked = Mapping[str, tuple[pd.DataFrame, str, str]]
-"""What is told apart, by its name in the legend: the instances, the shape and the hue."""
+"""Marked instances by the name in the legend: the instances, the shape and the hue."""
 
 
 def _draw_marked(model: Model, frames: Frames) -> Drawing | None:
@@ -289,7 +290,7 @@ def _draw_classes(model: Model, frames: Frames) -> Drawing | None:
 
 
 def cut_in_words(classes: pd.DataFrame) -> str:
-    """Where the classes begin and end, of one model: low to 1, middle from 1 to 5, high from 5 nats (why these)."""
+    """Return the bounds of the classes of one model in words: low to 1, middle from 1 to 5, high from 5 nats."""
     row = records(classes)[0]
     return (
         f"low to {row['low_up_to']:.4g}, middle from {row['middle_from']:.4g} to {row['middle_up_to']:.4g}, high from "

@@ -111,9 +111,9 @@ _SHOWN = [
 
 
 def places(of_models: Sequence[Model], known: Mapping[Model, int]) -> tuple[dict[Model, float], bool]:
-    """Where each model stands on the axis: at the logarithm of its size where all are known, and can be told apart.
+    """Return the position of each model on the axis, and if positions are logarithms of known, distinct sizes.
 
-    Otherwise they stand in order: by size, those of one size by name and dtype, those of unknown size last.
+    Otherwise models stand in order: by size, then by name and dtype, and models of unknown size last.
     """
     ordered = sorted(of_models, key=lambda model: (known.get(model, np.inf), model))
     logarithms = [float(np.log10(known[model])) for model in ordered if model in known]

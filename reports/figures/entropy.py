@@ -39,7 +39,7 @@ from swaymeter.reports.style import (
 from swaymeter.reports.words import CONDITION_NAMES, outcome
 
 MOST_GROUPS = 3
-"""How many groups of own questions have a panel each; more are drawn together."""
+"""Upper bound on groups of own questions with a panel each; more groups are drawn together."""
 _LENGTH = (
     " Semantic entropy sums the log-probabilities of an answer's tokens, so it grows with the answer's length, too; "
     "the table of accuracy and uncertainty has forms that do not: length-normalised, Rao's, and of clusters."
@@ -175,7 +175,7 @@ WITHOUT, WITH = (
 CHANGE = "semantic_entropy_change"
 OUTCOMES = ("all", "persuaded", "persuaded as published", "stubborn", "stubborn as published")
 _MOST_BLOCKS = 3
-"""How many groups of own questions have rows of their own; more are drawn together."""
+"""Upper bound on groups of own questions with rows of their own; more groups are drawn together."""
 
 
 def _count_at_right(axes: Axes, y: float, count: int) -> None:

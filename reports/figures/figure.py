@@ -1,4 +1,4 @@
-"""What a figure declares, and what it draws of one model."""
+"""Declaration of a figure, and its drawing for one model."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, models, rows_of
 from swaymeter.reports.published import Printed, of_papers, printed_of
 
 SINGLE = " It would be a single mark."
-"""What is said behind the question of a figure that would be a single mark."""
+"""Sentence behind the question of a figure that would be a single mark."""
 
 
 @dataclass(frozen=True)

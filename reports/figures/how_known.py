@@ -30,10 +30,15 @@ _POINTS = ["relation", "query_type", "form", "entity", "invented", "query_id"]
 
 @dataclass(frozen=True)
 class Known:
-    """How much is known of an entity, counted in several ways.
+    """Popularity of an entity, as several counts.
 
-    columns: each count with its label. things: what is counted. place: where. queries, entities: the named queries that
-    have the counts. note: (frames) -> what the caption says of where they come from.
+    Attributes:
+        columns: Label of each count.
+        things: Name of the counted things.
+        place: Name of the graph or corpus.
+        queries: Named query with the counts of queries.
+        entities: Named query with the counts of entities.
+        note: Function from frames to the caption's sentence on the source of the counts.
     """
 
     columns: Mapping[str, str]
@@ -162,7 +167,7 @@ def counted_in(frames: Frames) -> str:
 
 DEGREES = {"degree": "degree (triples)", "relation_degree": "degree under the relation (triples)"}
 COUNTS = {"entity_count": "occurrences in the corpus", "pair_count": "occurrences near the answer"}
-"""What is counted of an entity, in a graph and in a corpus, with the labels of axes."""
+"""Counts of an entity in a graph and in a corpus, with the labels of axes."""
 
 DEGREE = Figure(
     "susceptibility-by-degree", "Are the entities that a graph knows most of the hardest to sway?",

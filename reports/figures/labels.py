@@ -87,13 +87,13 @@ def _by_type(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _significant(tests: pd.DataFrame) -> str:
-    """How many of the tests are significant, by query type."""
+    """Return the number of significant tests by query type, in words."""
     words = [f"{kind} queries {_tested(where(tests, query_type=kind))}" for kind in query_types(tests)]
     return "; ".join(words) or "no test"
 
 
 def _tested(tests: pd.DataFrame, thing: str = "") -> str:
-    """How many of the tests that can be made are significant; how many cannot be made, and why."""
+    """Return the number of significant tests in words, with the number of impossible tests and their reasons."""
     testable = tests[tests["untestable"].isna()]
     number = plural(len(testable), thing) if thing else len(testable)
     significant = f"{(testable['p_adjusted'] <= ALPHA).sum()} of {number} significant" if len(testable) else ""

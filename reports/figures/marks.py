@@ -1,7 +1,7 @@
-"""Where the marks of a drawing lie in its picture, and which row of its numbers each of them is.
+"""Positions of a drawing's marks in its picture, and the row of numbers behind each mark.
 
-A mark is found by what was drawn, for every figure alike: no figure declares its marks. Its row is the one that has
-its place among its numbers, and its panel's and its tick's words among its texts; where several rows fit, it has none.
+Marks are found in what was drawn, so that no figure declares them. The row of a mark has the mark's position among its
+numbers, and the texts of its panel and ticks among its texts. A mark without a unique row has none.
 """
 
 from collections.abc import Iterator
@@ -85,7 +85,7 @@ class _Rows:
 
 
 def _places(axes: Axes) -> Iterator[tuple[float, float, NDArray[np.float64]]]:
-    """What is drawn as single marks in a panel, in its own coordinates and in pixels."""
+    """Yield the single marks of a panel, in its own coordinates and in pixels."""
     lines = [(line, np.asarray(line.get_xydata())) for line in axes.lines if _marked(line)]
     if sum(len(data) for _, data in lines) > FEW_DOTS:
         return
@@ -100,7 +100,7 @@ def _marked(line: Line2D) -> bool:
 
 
 def _words(axes: Axes, x: float, y: float) -> str:
-    """What stands at a place: the panel's title and label, and the names at its ticks."""
+    """Return the texts at a position: the panel's title and label, and the names at its ticks."""
     words = [axes.get_title(loc=side) for side in ("left", "center")] + [axes.get_ylabel()]
     for axis, value in ((axes.xaxis, x), (axes.yaxis, y)):
         ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=False)

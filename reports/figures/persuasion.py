@@ -1,4 +1,4 @@
-"""How far contexts persuade: by kind, by the greedy answer ([D] Fig 2), whatever the entity ([D] App. B)."""
+"""Persuasion of contexts: by context type, by greedy reply ([D] Fig 2), and independent of the entity ([D] App. B)."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -27,7 +27,7 @@ PRINT = {
     "legend.fontsize": POINTS, "xtick.labelsize": POINTS, "ytick.labelsize": POINTS,
 }  # fmt: skip
 TALLEST = 8.8
-"""What a page holds, in inches, where the names of rows do not need more."""
+"""Height of a page in inches, unless the names of rows need more."""
 _SHORTER, _STACKED, _LOWEST = 0.7, 0.6, 1.5
 _FEW_PANELS = 4
 _GAP, _LINE = 5, 11  # points between a panel and its title, and of a line between them

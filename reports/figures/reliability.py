@@ -1,5 +1,6 @@
-"""How far scores can be relied on: what a reduced precision costs, on a sample of queries, and how scores vary between
-samples of several seeds, and between query forms (as [D] Fig 4)."""
+"""Reliability of scores: the cost of a reduced precision on a sample of queries, and the variance of scores between
+samples of several seeds and between query forms (as [D] Fig 4).
+"""
 
 from functools import partial
 

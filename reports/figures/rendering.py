@@ -1,6 +1,7 @@
-"""How drawings become pictures: an SVG with title and caption, its middle for the page, and a PNG.
+"""Pictures of drawings: an SVG with title and caption, its middle for the page, and a PNG.
 
-The same figure of several models has the same axes, so that the eye can compare."""
+The same figure of several models has the same axes, so that the eye can compare.
+"""
 
 import io
 import logging

@@ -1,4 +1,4 @@
-"""How easily queries are swayed: by relation, by query form ([D] Fig 8), by the memorization ratio ([D] Fig 3)."""
+"""Susceptibility of queries: by relation, by query form ([D] Fig 8), by memorization ratio ([D] Fig 3)."""
 
 from functools import partial
 from typing import Any

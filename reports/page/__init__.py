@@ -142,7 +142,7 @@ def models_of(frames: Frames) -> list[Model]:
 
 
 def _kinds(frames: Frames) -> dict[str, bool]:
-    """What a reader must know of: queries, questions, and whether these are one's own."""
+    """Return the kinds of a study's data: queries, questions, and if the questions are the user's own."""
     of_queries = "susceptibility_in_short", "persuasion_in_short", "fisher_of_queries", "memorization_in_short"
     return {
         "queries": any(len(frames[name]) for name in of_queries), "questions": len(frames["outcomes"]) > 0,
@@ -164,7 +164,7 @@ def _without_empty(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _apart(rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """What all rows have in common, in words, and the rows without it, where there are several."""
+    """Return the columns that are equal in all of several rows, in words, and the rows without these columns."""
     rows = _without_empty(rows)
     alike = [str(name) for name in rows if len(rows) > 1 and rows[name].nunique(dropna=False) == 1]
     words = [f"{heading(name)} {cell(rows[name].iloc[0])}" for name in alike]
@@ -188,7 +188,7 @@ FIRST = (
 """The figures that answer most of a study's question, in the order in which they are preferred."""
 _OF_LABELS = "susceptibility-by-label"
 MOST_OPEN = 3
-"""How many figures a page shows, in that order; it folds the others."""
+"""Upper bound on open figures of a page; further figures are folded."""
 Part = tuple[str, list[Question]]
 """A heading with the questions that are its."""
 

@@ -1,4 +1,4 @@
-"""What every page of a report is made with: its template and policy, and how it shows values."""
+"""Template, content security policy and cell formats of every page of a report."""
 
 import json
 import math
@@ -109,5 +109,5 @@ def _digits(number: float) -> str:
 
 
 def numeric(value: object) -> bool:
-    """Whether a cell is a number, or stands where one is missing."""
+    """Return if a cell is a number or a missing number."""
     return value is None or value is pd.NA or isinstance(value, Real)

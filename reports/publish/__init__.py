@@ -38,7 +38,7 @@ FORMAT = "swaymeter publication 1"
 PUBLICATION_QUERIES = ("runs", "origins_in_short", "sources_in_short")
 """Named queries of a publication, beside those of the report."""
 _COMPILED = ("document.aux", "document.log", "document.pdf")
-"""What pdflatex makes of the document."""
+"""Outputs of pdflatex."""
 
 
 def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:

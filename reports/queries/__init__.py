@@ -43,7 +43,7 @@ def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
 
 
 def _counts(frames: Mapping[str, pd.DataFrame]) -> dict[str, int]:
-    """How many queries there are, and how many of them and of their contexts are shown at most."""
+    """Return the number of queries, and the upper bounds on shown queries and contexts."""
     contexts = frames["contexts_of_chosen_queries"]
     shown = contexts.groupby(["relation", "query_id"])["context_id"].nunique()
     return {
@@ -86,7 +86,7 @@ def _tokens(rows: pd.DataFrame) -> dict[Key, str]:
 
 
 def _whole(rows: pd.DataFrame) -> dict[tuple[str, str, Model], dict[str, Any]]:
-    """What a model makes of a query over all contexts: susceptibility, and the commonest greedy answers."""
+    """Return each query's numbers over all contexts of a model: susceptibility and the most common greedy replies."""
     known: dict[tuple[str, str, Model], dict[str, Any]] = {}
     for row in records(rows):
         of = known.setdefault(

@@ -27,7 +27,7 @@ from swaymeter.reports.tables.table import Table
 from swaymeter.reports.words import CONDITION_NAMES, quantities
 
 FEW = "too few"
-"""What stands in place of a share of fewer items than have an interval."""
+"""Cell in place of a share of too few items for an interval."""
 
 
 def _in_words(frame: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -85,7 +85,7 @@ def _at_a_glance(frames: Frames) -> pd.DataFrame:
 
 
 def _counts(of_models: Iterable[Mapping[str, Any] | None]) -> str:
-    """How many answers or queries, and of how many questions, subjects or entities."""
+    """Return the number of replies or queries, and of questions, subjects or entities."""
     known = [row for row in of_models if row]
     n, clusters = (span(*(pick(int(row[name]) for row in known) for pick in (min, max))) for name in ("n", "clusters"))
     things = plural(max(int(row["clusters"]) for row in known), known[0]["interval_over"]).partition(" ")[2]

@@ -189,7 +189,7 @@ def by_condition(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
 
 
 def _standard_errors(frames: Frames) -> str:
-    """How exact one question's scores are, per model; empty where no half-samples were drawn."""
+    """Return a sentence on the standard errors of one question's scores; empty without half-samples."""
     measures = ("semantic_entropy", "coherent_persuasion")
     named = {f"{measure}_standard_error": measure.replace("_", " ") for measure in measures}
     words = []

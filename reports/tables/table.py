@@ -1,4 +1,4 @@
-"""What a table declares, and what it shows."""
+"""Declaration of a table, and its rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,9 +47,9 @@ class Filled:
 
     @property
     def in_common(self) -> str:
-        """What all rows have in common, as a sentence before which a space stands; empty where nothing is.
+        """Sentence on the values that all rows share, after a space; empty without such values.
 
-        The model, and of three rows or more what else they are about.
+        It names the model, and of three rows or more further shared values.
         """
         words = ", ".join(str(self._told[name].iloc[0]) for name in self._alike)
         return f" All rows: {words}." if words else ""
