@@ -21,9 +21,9 @@ class Cost:
     peak_bytes: int
 
 
-def cost_of(command: str, study: Path) -> Cost:
+def cost_of(study: Path, command: str, *options: str) -> Cost:
     """What a command of the program costs on a study, in a fresh process; CalledProcessError where it failed."""
-    call = [sys.executable, "-m", "swaymeter.flows.cli.main", command, str(study)]
+    call = [sys.executable, "-m", "swaymeter.flows.cli.main", command, str(study), *options]
     before, start, peak = _children(), time.perf_counter(), 0
     with subprocess.Popen(call, stdout=subprocess.DEVNULL) as process:
         watched = psutil.Process(process.pid)

@@ -3,7 +3,7 @@
 import importlib
 import logging
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -11,7 +11,15 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swaymeter.data.errors import StudyFileError, SwaymeterError, UsageError, WorkFailed, WorkspaceError, first_line
+from swaymeter.data.errors import (
+    StudyFileError,
+    SwaymeterError,
+    UnknownName,
+    UsageError,
+    WorkFailed,
+    WorkspaceError,
+    first_line,
+)
 from swaymeter.data.records.findings import FINDINGS_FILE, Findings, read_findings
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
@@ -21,7 +29,7 @@ from swaymeter.flows.execution.progress import Progress, report_to
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.rerun import Kind
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import STAGES, Stage
+from swaymeter.flows.graph.step import STAGES
 from swaymeter.flows.server.settings import keep_quiet
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.stages.build import CHOOSE_QUESTIONS
@@ -131,9 +139,9 @@ class Study:
             StudyFileError: The study asks for what cannot be done.
             WorkFailed: A task failed; the message has the reasons.
         """
-        self.check_models("run")
+        self.check_models()
         progress = Progress()
-        _, message = self.execute("run", progress, force=force, refresh=refresh, offline=offline, wait=wait)
+        _, message = self.execute(progress, force=force, refresh=refresh, offline=offline, wait=wait)
         if message:
             reasons = "; ".join(f"{step}: {reason}" for step, reason in progress.failures.items())
             raise WorkFailed(f"{message}: {reasons}" if reasons else message)
@@ -169,26 +177,28 @@ class Study:
         """Fetched facts and chosen questions of the study."""
         return Contents(self.plan, self.graph, self.selection.relations)
 
-    def check_models(self, name: str) -> None:
-        """Refuses, before anything runs, a model that cannot be had."""
-        if name in ("run", "score", "fetch"):
+    def check_models(self, stages: Collection[str] = STAGES) -> None:
+        """Refuse, before anything runs, a model that cannot be had."""
+        if "fetch" in stages or "score" in stages:
             try:
-                check_models(self.study, also_asked=name != "fetch", measures=self.selection.measures)
+                check_models(self.study, also_asked="score" in stages, measures=self.selection.measures)
             except SwaymeterError as error:
                 raise StudyFileError(f"{self.name}: {error}") from None
 
-    def check(self, name: str, *, offline: bool) -> None:
-        """Refuses, before anything is written, what a run would refuse; a server is asked."""
-        self._check(self.graph, self._stages(name), force=False, offline=offline)
+    def check(self, *, offline: bool) -> None:
+        """Refuse, before anything is written, what a run would refuse; a server is asked."""
+        self._check(self.graph, self.selection, force=False, offline=offline)
 
     def rows(self) -> list[StatusRow]:
         """How every selected step stands; a row for each measure of a score step."""
         selected = self.selection.of(self.graph)
         return [row for node in self.graph if node.id in selected for row in _rows(self.plan, node)]
 
-    def estimate(self, name: str, *, force: bool = False, refresh: bool = False) -> Iterator[str]:
-        """What would be done, line by line."""
-        selection = self._stages(name)
+    def estimate(
+        self, stages: Collection[str] = STAGES, *, force: bool = False, refresh: bool = False
+    ) -> Iterator[str]:
+        """Yield a line for each step that would run, and the estimated time."""
+        selection = self._select(stages)
         graph = graph_of(self.plan, numbers=raised(self.graph, selection, {"force": force, "refresh": refresh}))
         self._check(graph, selection, force=force)
         yield from estimate(graph, self.plan, selection)
@@ -200,14 +210,14 @@ class Study:
         check_run(graph, self.plan, selection, name=self.name, force=force, offline=offline)
 
     def execute(
-        self, name: str, progress: Progress, *, force: bool = False, refresh: bool = False, offline: bool = False,
-        wait: bool = False, waiting: Callable[[str], object] = log.warning,
+        self, progress: Progress, *, stages: Collection[str] = STAGES, force: bool = False, refresh: bool = False,
+        offline: bool = False, wait: bool = False, waiting: Callable[[str], object] = log.warning,
     ) -> tuple[Graph, str | None]:  # fmt: skip
         """Run what is not done, and return the graph as it is then.
 
         Args:
-            name: `run`, or a stage.
             progress: Receives steps as they begin and end.
+            stages: The stages to run.
             force: Compute what is selected again.
             refresh: Fetch again what changes daily at its source.
             offline: Use no network.
@@ -217,7 +227,7 @@ class Study:
         Returns:
             The graph, and a message if something failed.
         """
-        selection = self._stages(name)
+        selection = self._select(stages)
         writable = self.workspace.is_writable
         lock: AbstractContextManager[dict[Any, Any]] = nullcontext({})
         if writable:
@@ -261,11 +271,13 @@ class Study:
             raise raised
         selected = [graph.nodes[name] for name in selection.of(graph)]  # also what was never begun
         progress.failures |= {str(node.id): node.reason for node in selected if node.state == "failed"}
-        return graph, state.message or f"{name} failed"
+        return graph, state.message or "the run failed"
 
-    def _stages(self, name: str) -> Selection:
-        stages: tuple[Stage, ...] = STAGES if name == "run" else (name,)  # type: ignore[assignment]
-        return replace(self.selection, stages=stages)
+    def _select(self, stages: Collection[str]) -> Selection:
+        for name in stages:
+            if name not in STAGES:
+                raise UnknownName("stage", name, STAGES)
+        return replace(self.selection, stages=tuple(stage for stage in STAGES if stage in stages))
 
     def description(self, graph: Graph) -> str:
         """The study in one line, with what its graph knows of it."""
@@ -360,7 +372,7 @@ class Results:
             WorkspaceError: There is no report yet.
         """
         if not self.page.with_name(FINDINGS_FILE).exists():
-            raise WorkspaceError(f"there is no report {self.page}; run `swaymeter report` with the study's file")
+            raise WorkspaceError(f"there is no report {self.page}; run its study with --stage report")
         return read_findings(self.page.parent)
 
     def _answer(self, query: NamedQuery) -> "pd.DataFrame":

@@ -57,7 +57,7 @@ def write_report(
             _fill(new, labelled(with_empty(frames, queries())), card)
             write_manifest(new / MANIFEST, key, filter(Path.is_file, new.rglob("*")))
     except KeyError as error:
-        raise InputError(f"a frame of the report lacks {error}; run `swaymeter aggregate` again") from error
+        raise InputError(f"a frame of the report lacks {error}; run the study with --stage aggregate") from error
     return folder / "index.html"
 
 

@@ -262,4 +262,4 @@ def read_findings(folder: Path) -> Findings:
         with open_file(file) as opened:
             return _JSON.validate_json(opened.read(_MAX_BYTES))
     except (OSError, ValueError) as error:
-        raise DamagedFile(f"{file} cannot be read ({first_line(error)}); run `swaymeter report` again") from None
+        raise DamagedFile(f"{file} cannot be read ({first_line(error)}); run the study with --stage report") from None

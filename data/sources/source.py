@@ -105,7 +105,7 @@ class FactsOptions(Options):
     source: str
     """Where the facts come from."""
     relations: tuple[str, ...] = ()
-    """The relations that are asked about, as `swaymeter relations` names them; `all` for every one of the source."""
+    """Names of relations (`swaymeter list relations` lists them), or `all` for every relation of the source."""
     real_entities: int = Field(default=4, ge=0, le=100_000)
     """Real entities of each relation."""
     invented_entities: int = Field(default=4, ge=0, le=100_000)

@@ -242,7 +242,7 @@ def _in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
 
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Attaches a database file for reading, as `_STORED`: no name is looked up in it unless it is asked for there."""
-    log, again = path.with_name(f"{path.name}.wal"), "run `swaymeter aggregate` with the study's file"
+    log, again = path.with_name(f"{path.name}.wal"), "run its study with --stage aggregate"
     if not os.path.lexists(path):
         raise WorkspaceError(f"there is no database {path}; {again}")
     for file in (path, log) if os.path.lexists(log) else (path,):
@@ -269,7 +269,7 @@ def _create_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Pa
         WorkspaceError: The database is of another version, has macros or computed columns, or has a view in place of a
             table; or it is foreign, and has a view that Swaymeter does not make.
     """
-    again = "run `swaymeter aggregate` with the study's file"
+    again = "run its study with --stage aggregate"
     for kind, query in _FOREIGN.items():
         found = connection.execute(f"{query} AND database_name = {literal(_STORED)}").fetchall()
         names = {str(name) for (name,) in found}

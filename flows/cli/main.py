@@ -13,17 +13,18 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from swaymeter.data.errors import SwaymeterError
+from swaymeter.data.errors import SwaymeterError, UsageError
 from swaymeter.flows.cli.commands.annotate import annotate
 from swaymeter.flows.cli.commands.audits import audits
-from swaymeter.flows.cli.commands.catalog import catalog
+from swaymeter.flows.cli.commands.catalog import catalog, listing
 from swaymeter.flows.cli.commands.cluster import cluster
 from swaymeter.flows.cli.commands.comparisons import comparisons
-from swaymeter.flows.cli.commands.datasets import datasets
+from swaymeter.flows.cli.commands.datasets import datasets, exports
 from swaymeter.flows.cli.commands.stages import stages
 from swaymeter.flows.cli.console import err, out, print_line
 from swaymeter.flows.execution.interrupt import GO_ON, STOPPED, end_when_interrupted
 from swaymeter.flows.execution.threads import limit_threads
+from swaymeter.flows.graph.step import STAGES
 from swaymeter.flows.server.settings import keep_quiet
 
 keep_quiet()  # before anything imports Prefect
@@ -31,18 +32,28 @@ limit_threads()  # before anything imports torch
 gc.set_threshold(50_000)  # with the default of 700, an eighth of the time of imports goes into looking for garbage
 
 app = typer.Typer(
-    help="How far a context sways a language model away from what it already believes, fact by fact.",
+    help="How far a context sways a language model, fact by fact. Begin with [bold]swaymeter run quickstart[/bold]; "
+    "[bold]swaymeter init[/bold] writes a study of your own.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    epilog="Example: [bold]swaymeter run quickstart[/bold], then [bold]swaymeter status quickstart[/bold]. "
-    "A study of your own begins with [bold]swaymeter init[/bold].",
 )
-for _group in (stages, audits, comparisons, datasets, catalog):
+for _group in (stages, audits, comparisons):
     app.add_typer(_group)
 app.add_typer(annotate, name="annotate")
+app.add_typer(exports, name="export")
+app.add_typer(datasets)
+app.add_typer(listing, name="list")
+app.add_typer(catalog)
 app.add_typer(cluster, name="cluster")
+
+RENAMED: dict[str, str] = {
+    **{stage: f"run --stage {stage}" for stage in STAGES},
+    **{kind: f"list {kind}" for kind in ("measures", "relations", "models", "sources", "predicates")},
+    "export-questions": "export questions", "label": "annotate passages", "schema": "init --schema",
+}  # fmt: skip
+"""Commands of before, and what took their place."""
 
 
 def main() -> None:
@@ -72,6 +83,8 @@ def exit_code() -> int:
     if "--offline" in sys.argv:
         os.environ["HF_HUB_OFFLINE"] = "1"
     try:
+        if name := RENAMED.get(sys.argv[1] if sys.argv[1:] else ""):
+            raise UsageError(f"`swaymeter {sys.argv[1]}` is `swaymeter {name}`")
         app(standalone_mode=True)
     except SystemExit as ended:
         if ended.code == STOPPED:  # Typer makes this of Ctrl-C, and prints nothing

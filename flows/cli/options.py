@@ -12,7 +12,16 @@ StudyFile = Annotated[
         metavar="STUDY", help="A study's YAML file, the name of a bundled one, or the folder of an audit's workspace."
     ),
 ]
+OwnFile = Annotated[str, typer.Argument(metavar="FILE", help="Questions with contexts: CSV, JSON or Parquet.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--map", metavar="NAME=COLUMN", help="Column of the file for a name, such as question=query."),
+]
 Results = Annotated[str, typer.Argument(help="A study, the folder of its workspace, or its database.")]
+Stages = Annotated[
+    list[str] | None,
+    typer.Option("--stage", help="Only fetch, build, score, aggregate or report; may be repeated."),
+]
 Folder = Annotated[str | None, typer.Option("--workspace", help="The folder of the study's files.")]
 Relations = Annotated[list[str] | None, typer.Option("--relation", help="Only this relation; may be repeated.")]
 Models = Annotated[list[str] | None, typer.Option("--model", help="Only this model; may be repeated.")]

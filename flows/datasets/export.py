@@ -16,7 +16,7 @@ from swaymeter.data.sources.registry import FACT_SOURCES
 from swaymeter.flows.stages.contents import Contents
 
 
-def export(contents: Contents, file: Path, *, force: bool) -> tuple[dict[str, int], tuple[str, ...]]:
+def export_facts(contents: Contents, file: Path, *, force: bool) -> tuple[dict[str, int], tuple[str, ...]]:
     """Write the facts that were fetched, whole or not at all; UsageError where the file exists, without `force`.
 
     Gives how many were written, by relation, and the relations for which YAGO has no predicate.
@@ -54,7 +54,7 @@ def export_questions(
     if missing and not incomplete:
         raise UsageError(
             f"questions are missing: {', '.join(missing[:5])}{' and more' if len(missing) > 5 else ''}; run "
-            "`swaymeter fetch` again, or write those that are there with --incomplete"
+            "the study with --stage fetch, or write those that are there with --incomplete"
         )
     questions = [question for partition in contents.partitions for question in contents.chosen(partition)]
     omitted = write_questions(folder, questions)

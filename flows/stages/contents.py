@@ -71,7 +71,7 @@ class Contents:
         if not usable:
             lacking = [node for node in dict.fromkeys((*choice.inputs, *choice.after)) if node.state != "done"]
             reasons = "; ".join(f"{node.id}: {node.reason or node.state}" for node in lacking[:3])
-            raise MissingFile(f"partition {partition}: no question is fetched ({reasons}); run `swaymeter fetch`")
+            raise MissingFile(f"partition {partition}: no question is fetched ({reasons}); run the stage fetch")
         several = QUESTION_SOURCES[self.study.questions.source].in_several_steps
         return candidates_of(usable, partition, several=several)
 
@@ -99,6 +99,6 @@ class Contents:
 
 def _rows(node: Node, role: str) -> list[dict[str, Any]]:
     if not node.output(role).is_usable:
-        raise MissingFile(f"{node.id} is not done ({node.reason or node.state}); run `swaymeter fetch` and build")
+        raise MissingFile(f"{node.id} is not done ({node.reason or node.state}); run the stages fetch and build")
     rows: list[dict[str, Any]] = node.output(role).read().to_pylist()
     return rows

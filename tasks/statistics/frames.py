@@ -34,7 +34,7 @@ def sorted_by(frame: Frame, columns: Sequence[str]) -> Frame:
 def check_scored(frame: Frame, measure: str) -> None:
     """Raise ScoreError if a row of the frame lacks the measure."""
     if missing := int(frame[measure].isna().sum()):
-        raise ScoreError(f"{measure}: {missing} rows have no score; run `swaymeter aggregate` again")
+        raise ScoreError(f"{measure}: {missing} rows have no score; run the study with --stage aggregate")
 
 
 def drop_small_samples(frame: Frame, columns: Sequence[str], counts: Sequence[str] = (WITH,), parts: int = 1) -> Frame:

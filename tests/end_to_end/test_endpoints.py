@@ -98,23 +98,23 @@ def test_a_server_dies(scene: Scene, tmp_path: Path) -> None:
     scene.dead.add(1)
     before = len(scene.servers[0].asked)
     try:
-        offline = study.run("score", "--offline")
+        offline = study.run("run", "--stage", "score", "--offline")
         assert offline.code == 0, offline.said
         assert study.scores() == scene.study.scores()
         assert len(scene.servers[0].asked) == before
         shutil.rmtree(study.workspace / "scores")
         shutil.rmtree(study.workspace / "downloads" / "endpoints")
-        died = study.run("score")
+        died = study.run("run", "--stage", "score")
         assert died.code == 1, died.said
         assert "model two (http://127.0.0.1" in died.said
         found = {name for name in study.scores() if "/answers" in name}
         assert len(found) == 2, "the other models' steps did not go on"
-        offline = study.run("score", "--offline")
+        offline = study.run("run", "--stage", "score", "--offline")
         assert offline.code == 2, offline.said  # before anything runs
         assert "run again with a network" in offline.said
     finally:
         scene.dead.clear()
-    again = study.run("score")
+    again = study.run("run", "--stage", "score")
     assert again.code == 0, again.said
     assert study.scores() == scene.study.scores()
 

@@ -205,7 +205,7 @@ class TestARefresh:
 def test_offline_questions_come_from_what_is_kept(done: Done, studies: WikiStudies) -> None:
     study, before = studies.copy(done.study), len(done.served.asked)
     shutil.rmtree(study.workspace / "facts")
-    run = study.run("fetch", "--offline", "--relation", "birthPlace")
+    run = study.run("run", "--stage", "fetch", "--offline", "--relation", "birthPlace")
     assert run.code == 0, run.said
     assert len(done.served.asked) == before
     made, whole = fetched(study), fetched(done.study)
@@ -216,7 +216,7 @@ def test_offline_questions_come_from_what_is_kept(done: Done, studies: WikiStudi
 def test_without_a_contact_nobody_is_asked(done: Done, studies: WikiStudies, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SWAYMETER_CONTACT", raising=False)
     before = len(done.served.asked)
-    run = studies.study(done.served.addresses, contact=False).run("fetch")
+    run = studies.study(done.served.addresses, contact=False).run("run", "--stage", "fetch")
     assert run.code == 1
     said = r"failed  fetch · [^\n]*: Wikidata \([^\n]* give an e-mail address or a URL as `services.contact`"
     assert re.search(said, run.said), run.said

@@ -135,25 +135,25 @@ def test_a_killed_fetch_ends_alike_and_asks_nothing_twice(turtle: Path, of_graph
         disturbed = study(address)
         for count in KILLS_AFTER:
             left[0] = count - len(answered)
-            with disturbed.start("fetch") as running:
+            with disturbed.start("run", "--stage", "fetch") as running:
                 until(lambda reached=count: len(answered) == reached, running)
                 time.sleep(2)  # what was answered is kept meanwhile; the next request is held back
                 os.kill(running.pid, signal.SIGKILL)
             for other in disturbed.processes():
                 other.kill()
         left[0] = 1_000_000
-        assert (run := disturbed.run("fetch")).code == 0, run.said
+        assert (run := disturbed.run("run", "--stage", "fetch")).code == 0, run.said
         assert len(answered) > max(KILLS_AFTER)
         assert Counter(answered).most_common(1)[0][1] == 1
         once = len(answered)
-        assert disturbed.run("fetch").code == 0
+        assert disturbed.run("run", "--stage", "fetch").code == 0
         assert len(answered) == once
     assert facts(disturbed) == facts(of_graph)
 
 
 def test_the_same_facts_come_from_a_dump(turtle: Path, of_graph: TinyStudy, study: Studies) -> None:
     loaded = study(None, dump=[str(turtle)])
-    assert (run := loaded.run("fetch")).code == 0, run.said
+    assert (run := loaded.run("run", "--stage", "fetch")).code == 0, run.said
     assert facts(loaded) == facts(of_graph)
 
 
@@ -171,7 +171,7 @@ def test_an_unreachable_service_is_named_with_a_way_out(study: Studies) -> None:
 def test_a_relation_that_fails_stops_no_other(service: str, study: Studies) -> None:
     """Of parallax the graph holds nothing."""
     lacking = study(service, relations=["capital", "parallax"])
-    run = lacking.run("fetch")
+    run = lacking.run("run", "--stage", "fetch")
     assert run.code == 1
     assert "relation parallax" in run.said
     assert [name for name in facts(lacking) if name.startswith("facts-")] == ["facts-capital"]

@@ -94,7 +94,7 @@ def killed_fetch(studies: WikiStudies) -> Killed:
         study = studies.study(served.addresses)
         for held in KILLED_AT:
             _kill_while_held(study, holding, held, "fetch")
-        run = study.run("fetch")
+        run = study.run("run", "--stage", "fetch")
         return Killed(study, run, holding.answered(served.asked), tuple(holding.held))
 
 

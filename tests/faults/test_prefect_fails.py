@@ -80,7 +80,7 @@ def alone(undisturbed: tuple[TinyStudy, Run], tmp_path: Path) -> Iterator[TinySt
 def test_the_next_run_resumes_after_a_failed_server(
     fault: Fault, alone: TinyStudy, undisturbed: tuple[TinyStudy, Run]
 ) -> None:
-    run = alone.run("score", before=Failing(fault))
+    run = alone.run("run", "--stage", "score", before=Failing(fault))
     assert run.code == 1, run.said
     (error,) = [line for line in run.said.splitlines() if line.startswith("error  ")]
     assert error.startswith("error  Prefect's API at http://127.0.0.1:")
@@ -88,13 +88,13 @@ def test_the_next_run_resumes_after_a_failed_server(
     assert "Traceback" not in run.said
     assert alone.processes() == []
     if fault != "damaged":
-        assert alone.run("score").code == 0
+        assert alone.run("run", "--stage", "score").code == 0
         assert alone.scores() == undisturbed[0].scores()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_run_told_to_end_does_not_go_on(number: signal.Signals, alone: TinyStudy) -> None:
-    run = alone.run("score", before=Failing("killed", number))
+    run = alone.run("run", "--stage", "score", before=Failing("killed", number))
     assert run.code == {signal.SIGTERM: -signal.SIGTERM, signal.SIGINT: 130}[number], run.said
     assert "run the same command again" not in run.said.partition("stopped; ")[0]
     assert "Traceback" not in run.said

@@ -25,11 +25,11 @@ def test_the_second_of_two_runs_at_once_is_refused(study: TinyStudy) -> None:
     study.forget_scores("capital")
     lock = study.workspace / ".lock"
     lock.unlink(missing_ok=True)
-    with study.start("score") as first:
+    with study.start("run", "--stage", "score") as first:
         while not lock.exists():
             assert first.poll() is None, "the first run ended early"
             time.sleep(0.01)
-        second = study.run("score")
+        second = study.run("run", "--stage", "score")
         assert first.poll() is None, "the first run was over too soon"
         run = first.ended()
     assert second.code == 1
@@ -44,7 +44,7 @@ def test_a_folder_without_a_model_is_named_and_loses_nothing(study: TinyStudy, t
     no_model = tmp_path / "no-model"
     no_model.mkdir()
     before = study.written()
-    refused = with_models(study, tmp_path, str(no_model)).run("score")
+    refused = with_models(study, tmp_path, str(no_model)).run("run", "--stage", "score")
     assert refused.code == 2
     assert f"model '{no_model}': the folder has no config.json" in refused.said
     assert "Traceback" not in refused.said
@@ -63,7 +63,7 @@ def test_models_that_cannot_be_reached_stop_no_other(study: TinyStudy, tmp_path:
     for name in UNREACHABLE:
         assert name in run.said
         assert page.count(name) > 1
-    assert several.run("report").code == 0
+    assert several.run("run", "--stage", "report").code == 0
     status = several.run("status")
     assert status.code == 1
     assert "failed" in status.said

@@ -135,7 +135,7 @@ class ReadQuestions(NamedTuple):
         """Return what became of contexts without a kind; file: its name with the options that map columns."""
         if not (without := self.derived + self.unknown):
             return ""
-        asks = f"`swaymeter label {file} --annotator NAME` asks for the kind"
+        asks = f"`swaymeter annotate passages {file} --annotator NAME` asks for the kind"
         if without == 1:
             counts = "supporting, since the right answer stands in it" if self.derived else "unknown"
             return f"1 context has no kind, and counts as {counts}; {asks}"

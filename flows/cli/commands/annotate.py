@@ -1,5 +1,6 @@
-"""The command `swaymeter annotate`: export and status."""
+"""The command `swaymeter annotate`: passages, export and status."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -8,10 +9,10 @@ import typer
 
 from swaymeter.data.errors import first_names
 from swaymeter.flows.cli.console import print_line, print_table, warn
-from swaymeter.flows.cli.options import Folder, StudyFile, Traceback
+from swaymeter.flows.cli.options import Columns, Folder, OwnFile, StudyFile, Traceback
 
 annotate = typer.Typer(
-    help="Have people judge the questions: sheets for annotators, and the state of their judgements.",
+    help="Collect people's judgements of questions and passages.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -19,6 +20,36 @@ Sheet = Annotated[Path, typer.Argument(metavar="FILE", help="The annotator's she
 Annotator = Annotated[str, typer.Option("--annotator", help="Who judges: the same name every time.")]
 Partitions = Annotated[list[str] | None, typer.Option("--partition", help="Only this partition; may be repeated.")]
 NAMED = 20
+
+
+@annotate.command()
+def passages(
+    file: OwnFile,
+    annotator: Annotator,
+    to: Annotated[
+        Path | None, typer.Option("--to", help="The judgements to write; default: FILE-judgements.csv.")
+    ] = None,
+    map_: Columns = None,
+    everything: Annotated[bool, typer.Option("--all", help="Ask about every context, also those with a kind.")] = False,
+    traceback: Traceback = False,
+) -> None:
+    """Ask in the terminal for the kinds of passages that have none.
+
+    Each reply is stored at once: after an end at any time, the same command goes on.
+
+    Example: [bold]swaymeter annotate passages mine.csv --annotator ada[/bold]
+    """
+    from swaymeter.flows.cli.views import audit
+    from swaymeter.flows.cli.views import passages as view
+
+    path = audit.questions_file(file)
+    work = view.labelling(path, to, audit.columns_of(map_ or ()), annotator, everything=everything)
+    if not work.contexts:
+        print_line("every context has a kind, or one that follows from its text; --all asks about each")
+        return
+    view.ask(work, print_line, input)
+    if work.target.exists():
+        print_line(f"next: swaymeter audit {shlex.join([file, '--judgements', str(work.target)])} --model MODEL")
 
 
 @annotate.command("export")

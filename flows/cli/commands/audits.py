@@ -1,199 +1,106 @@
-"""The commands `audit`, does a model follow the passages of a file, and `label`, which kinds are they."""
+"""The command `audit`: the replies of models to the questions and passages of a file."""
 
 import shlex
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from swaymeter.data.errors import SwaymeterError, WorkFailed
-from swaymeter.flows.cli import options
 from swaymeter.flows.cli.console import err, out, print_line, print_product, printing_aside, warn
 
 audits = typer.Typer()
-OwnFile = Annotated[str, typer.Argument(metavar="FILE", help="Questions with contexts: CSV, JSON or Parquet.")]
-Map = Annotated[
-    list[str] | None, typer.Option("--map", help="What a column is called: question=query; may be repeated.")
-]
-Model = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--model",
-        help="An alias, hub id or folder, perhaps with :bfloat16 or another dtype; NAME@URL of a model server, such "
-        "as smol@http://127.0.0.1:8000/v1; or your application, FILE.py:FUNCTION or MODULE:FUNCTION; may be repeated.",
-    ),
-]
-Replies = Annotated[
-    list[str] | None,
-    typer.Option("--replies", metavar="COLUMN", help="A column of recorded replies in FILE; may be repeated."),
-]
-Concurrency = Annotated[
-    int | None,
-    typer.Option("--concurrency", min=1, max=1000, help="Calls of a function at once; default: 1, async 8."),
-]
-Timeout = Annotated[
-    float | None,
-    typer.Option("--timeout", min=0.001, max=36_000, help="Seconds for a reply of a function or server; default: 600."),
-]
-Under = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fail-under", help="Such as follow.supporting=0.9, or .low=0.9 for its whole interval; may be repeated."
-    ),
-]
-Over = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fail-over", help="Such as follow.conflicting=0.3, or .high=0.3 for its whole interval; may be repeated."
-    ),
-]
-Workspace = Annotated[
-    str | None,
-    typer.Option("--workspace", help="The folder of the audit's files; default: workspaces/audit-NAME, of NAME.csv."),
-]
-Samples = Annotated[
-    int,
-    typer.Option("--samples", min=0, max=1000, help="Sampled answers beside the greedy one; persuasion needs 5."),
-]
-Questions = Annotated[int | None, typer.Option("--questions", min=1, help="Only so many, drawn by a fixed seed.")]
-Tokens = Annotated[
-    int, typer.Option("--max-new-tokens", min=1, max=1000, help="The limit of tokens at which an answer is cut off.")
-]
-Thinking = Annotated[
-    str,
-    typer.Option(
-        "--thinking",
-        help="off: only models without a switch think before they answer; on: all do; or the most tokens of thoughts.",
-    ),
-]
-Neutral = Annotated[
-    bool,
-    typer.Option("--neutral", help="Ask with a passage that says nothing, too: keep.neutral beside keep.irrelevant."),
-]
-Revision = Annotated[
-    str,
-    typer.Option(
-        "--revision", help="Which version the server or application has, in your words: another one is asked anew."
-    ),
-]
-MaxAge = Annotated[
-    str | None,
-    typer.Option(
-        "--max-age",
-        help="Ask a server again when its stored answers are older, such as 24h, 30m or 7d; off: never. "
-        "Default: 24h if the environment variable CI is set, else off.",
-    ),
-]
-JudgeName = Annotated[
-    str | None,
-    typer.Option(
-        "--judge",
-        metavar="NAME[@URL]",
-        help="Decides replies that the rule cannot: a language or entailment model, NAME@URL at a server, or "
-        "FILE.py:FUNCTION.",
-    ),
-]
-KeyFrom = Annotated[
-    str, typer.Option("--key-from", help="The environment variable that holds the key of the model servers.")
-]
-Prompt = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--prompt",
-        help="A way to ask: default, strict, abstain, cite, conflict_aware, role, or a YAML file of keys of `prompt`; "
-        "repeated, each is asked and they are compared.",
-    ),
-]
-Decoding = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--decoding",
-        help="How answers are decoded: greedy, cad, adacad or coiecd; repeated, each is asked and they are compared.",
-    ),
-]
-Set = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        help="The contexts of a question are passages, and these are asked together: supporting+conflicting, "
-        "supporting+3 irrelevant, all; may be repeated.",
-    ),
-]
-Order = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--order",
-        help="The order of a set's passages: given, right_first, wrong_first, rotations, random; may be repeated. "
-        "Without --set, all passages of a question are asked together.",
-    ),
-]
-PassageForm = Annotated[
-    str,
-    typer.Option(
-        "--passages-as",
-        help="How each passage of a set is written: plain, numbered, titled or cited. Without --set, all passages of a "
-        "question are asked together.",
-    ),
-]
-Baseline = Annotated[
-    str | None,
-    typer.Option(
-        "--baseline",
-        "--fail-if-worse-than",  # the old name stays for one release
-        metavar="WORKSPACE|FILE",
-        help="The workspace, database or study of an earlier run; not this run's own workspace. Fail where a number is "
-        "worse on the questions of both: the interval of the change is on the wrong side of 0, and p at most 0.05 "
-        "after Benjamini-Hochberg over all numbers of the table; and where there are fewer than 6 questions, so that "
-        "nothing can be tested.",
-    ),
-]
-Judgements = Annotated[
-    list[str] | None,
-    typer.Option("--judgements", help="A file of people's judgements, .csv or .xlsx; may be repeated."),
-]
-JUnit = Annotated[Path | None, typer.Option("--junit", help="Write the thresholds as JUnit XML.")]
+
+
+def _panel(title: str) -> Callable[..., Any]:
+    """Return a function that makes options of a panel of the help, each on one line of 80 columns."""
+    return partial(typer.Option, rich_help_panel=title, show_default=False)
+
+
+_file, _model = _panel("File and passages"), _panel("Model")
+_verdicts, _output = _panel("Verdicts and thresholds"), _panel("Output")
+
+File = Annotated[str, typer.Argument(metavar="FILE", hidden=True)]
+Names = list[str] | None
+Map = Annotated[Names, _file("--map", metavar="NAME=COLUMN", help="Name a column, such as question=query.")]
+Replies = Annotated[Names, _file("--replies", metavar="COLUMN", help="Column of recorded replies to judge.")]
+Questions = Annotated[int | None, _file("--questions", metavar="N", min=1, help="Draw N questions by a fixed seed.")]
+Sets = Annotated[Names, _file("--set", metavar="KINDS", help="Together: supporting+conflicting, all.")]
+Orders = Annotated[Names, _file("--order", metavar="ORDER", help="given, right_first, rotations, random, ...")]
+PassageForm = Annotated[str, _file("--passages-as", metavar="FORM", help="plain, numbered, titled or cited.")]
+Neutral = Annotated[bool, _file("--neutral", help="Also ask with a passage of three dots.")]
+
+Models = Annotated[Names, _model("--model", metavar="NAME[@URL]", help="Alias, hub id, folder, FILE.py:FUNCTION.")]
+Prompts = Annotated[Names, _model("--prompt", metavar="NAME", help="strict, abstain, cite, ... or FILE.yaml.")]
+Decodings = Annotated[Names, _model("--decoding", metavar="NAME", help="greedy, cad, adacad or coiecd.")]
+Thinking = Annotated[str, _model("--thinking", metavar="SWITCH", help="off (default), on, or a token limit.")]
+Tokens = Annotated[int, _model("--max-new-tokens", metavar="N", min=1, help="Limit of a reply; default: 32.")]
+Samples = Annotated[int, _model("--samples", metavar="N", min=0, help="Sampled replies; persuasion needs 5.")]
+KeyFrom = Annotated[str, _model("--key-from", metavar="VARIABLE", help="Environment variable of a key.")]
+Revision = Annotated[str, _model("--revision", metavar="TEXT", help="Version of a server or function.")]
+MaxAge = Annotated[str | None, _model("--max-age", metavar="AGE", help="Ask again after 24h, 30m, 7d; or off.")]
+Concurrency = Annotated[int | None, _model("--concurrency", metavar="N", min=1, help="Calls of a function at once.")]
+Timeout = Annotated[float | None, _model("--timeout", metavar="SECONDS", help="For a reply; default: 600.")]
+
+Judge = Annotated[str | None, _verdicts("--judge", metavar="NAME[@URL]", help="Decides what the rule cannot.")]
+Judgements = Annotated[Names, _verdicts("--judgements", metavar="FILE", help="People's judgements, .csv or .xlsx.")]
+Under = Annotated[Names, _verdicts("--fail-under", metavar="NAME=X", help="Exit with 1: follow.supporting=0.9.")]
+Over = Annotated[Names, _verdicts("--fail-over", metavar="NAME=X", help="Exit with 1: follow.conflicting=0.3.")]
+Baseline = Annotated[str | None, _verdicts("--baseline", metavar="RUN", help="Exit with 1 if worse than this run.")]
+
+Workspace = Annotated[str | None, _output("--workspace", metavar="DIR", help="Default: workspaces/audit-NAME.")]
+AsJson = Annotated[bool, _output("--json", help="Print all numbers as JSON.")]
+JUnit = Annotated[Path | None, _output("--junit", metavar="FILE", help="Write the thresholds as JUnit XML.")]
+Force = Annotated[bool, _output("--force", help="Ask again, also what is stored.")]
+Offline = Annotated[bool, _output("--offline", help="Use no network: no hub, no downloads.")]
+Wait = Annotated[bool, _output("--wait", help="Wait while another run uses the workspace.")]
+Traceback = Annotated[bool, typer.Option("--traceback", hidden=True)]
 
 
 @audits.command()
 def audit(
-    file: OwnFile,
-    model: Model = None,
-    replies: Replies = None,
-    workspace: Workspace = None,
-    fail_under: Under = None,
-    fail_over: Over = None,
-    baseline: Baseline = None,
-    samples: Samples = 0,
-    questions: Questions = None,
+    file: File,
     map_: Map = None,
-    max_new_tokens: Tokens = 32,
-    thinking: Thinking = "off",
-    neutral: Neutral = False,
-    judge: JudgeName = None,
-    judgements: Judgements = None,
-    prompt: Prompt = None,
-    decoding: Decoding = None,
-    set_: Set = None,
-    order: Order = None,
+    replies: Replies = None,
+    questions: Questions = None,
+    set_: Sets = None,
+    order: Orders = None,
     passages_as: PassageForm = "plain",
+    neutral: Neutral = False,
+    model: Models = None,
+    prompt: Prompts = None,
+    decoding: Decodings = None,
+    thinking: Thinking = "off",
+    max_new_tokens: Tokens = 32,
+    samples: Samples = 0,
     key_from: KeyFrom = "",
     revision: Revision = "",
     max_age: MaxAge = None,
     concurrency: Concurrency = None,
     timeout: Timeout = None,
-    force: options.Force = False,
-    as_json: options.AsJson = False,
+    judge: Judge = None,
+    judgements: Judgements = None,
+    fail_under: Under = None,
+    fail_over: Over = None,
+    baseline: Baseline = None,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
     junit: JUnit = None,
-    offline: options.Offline = False,
-    wait: options.Wait = False,
-    traceback: options.Traceback = False,
+    force: Force = False,
+    offline: Offline = False,
+    wait: Wait = False,
+    traceback: Traceback = False,
 ) -> None:
-    """Run questions with contexts of your own, without a study file; exit code 1 where a threshold is not met.
+    """Ask models the questions of a file, alone and with each passage.
 
-    Example: [bold]swaymeter audit own-questions --model smollm2-135m-instruct --fail-under follow.supporting=0.9[/bold]
+    Several models, prompts, sets or thresholds are the same option several times.
+
+    Example: [bold]swaymeter audit own-questions --model smollm2-135m-instruct[/bold]
     """
     from swaymeter.data.sources.own.named_file import wrong_rows
     from swaymeter.flows.api import Study
@@ -222,9 +129,9 @@ def audit(
         )  # fmt: skip
         selected = Study.load(str(study))
         before = earlier.baseline(baseline, selected.workspace.database) if baseline else None
-        selected.check_models("run")
+        selected.check_models()
         read = view.read_rows(selected.study, thresholds, folder, selected.plan.judgements)
-        selected.check("run", offline=offline)
+        selected.check(offline=offline)
     progress = TerminalProgress(console)
     with printing_aside() if as_json else nullcontext():
         graph, message = ages.execute(selected, progress, oldest, force=force, offline=offline, wait=wait)
@@ -266,31 +173,3 @@ def audit(
     for line in compared.warnings:
         warn(line)
     checks.refuse_unmet(outcome, compared.failure)
-
-
-@audits.command()
-def label(
-    file: OwnFile,
-    annotator: Annotated[str, typer.Option("--annotator", help="Who judges: the same name every time.")],
-    to: Annotated[
-        Path | None, typer.Option("--to", help="The judgements to write; default: FILE-judgements.csv.")
-    ] = None,
-    map_: Map = None,
-    everything: Annotated[bool, typer.Option("--all", help="Ask about every context, also those with a kind.")] = False,
-    traceback: options.Traceback = False,
-) -> None:
-    """Ask for the kinds of contexts that have none, one by one; stopped at any time, the same command goes on.
-
-    Example: [bold]swaymeter label mine.csv --annotator ada[/bold]
-    """
-    from swaymeter.flows.cli.views import audit
-    from swaymeter.flows.cli.views import label as view
-
-    path = audit.questions_file(file)
-    work = view.labelling(path, to, audit.columns_of(map_ or ()), annotator, everything=everything)
-    if not work.contexts:
-        print_line("every context has a kind, or one that follows from its text; --all asks about each")
-        return
-    view.ask(work, print_line, input)
-    if work.target.exists():
-        print_line(f"next: swaymeter audit {shlex.join([file, '--judgements', str(work.target)])} --model MODEL")

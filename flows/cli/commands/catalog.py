@@ -1,4 +1,4 @@
-"""The commands about study files: what one can name, a first one to change, and their JSON schema."""
+"""The commands about study files: `list` of all that a study can name, and `init` for a first study."""
 
 import json
 from pathlib import Path
@@ -7,21 +7,22 @@ from typing import Annotated, Any
 import typer
 
 from swaymeter.flows.cli.console import print_line, print_product, print_table
-from swaymeter.flows.cli.options import AsJson, Traceback
+from swaymeter.flows.cli.options import AsJson, Folder, Offline, StudyFile, Traceback
 
+listing = typer.Typer(help="List what a study can name.", no_args_is_help=True)
 catalog = typer.Typer()
 
 
-@catalog.command()
+@listing.command()
 def measures(as_json: AsJson = False) -> None:
     """List the measures: what each measures, its unit, and what it needs.
 
-    Example: [bold]swaymeter measures[/bold]
+    Example: [bold]swaymeter list measures[/bold]
     """
     _list("measures", as_json)
 
 
-@catalog.command()
+@listing.command()
 def relations(
     source: Annotated[str | None, typer.Option("--source", help="Only those of this source of facts.")] = None,
     as_json: AsJson = False,
@@ -29,12 +30,12 @@ def relations(
 ) -> None:
     """List the relations that facts can be asked about, each with a query.
 
-    Example: [bold]swaymeter relations --source sample[/bold]
+    Example: [bold]swaymeter list relations --source sample[/bold]
     """
     _list("relations", as_json, source)
 
 
-@catalog.command()
+@listing.command()
 def models(
     at: Annotated[str, typer.Option("--at", help="The models of a server at this address instead.")] = "",
     key_from: Annotated[str, typer.Option("--key-from", help="The environment variable with its key.")] = "",
@@ -43,7 +44,7 @@ def models(
 ) -> None:
     """List the models that have a short name, and whether they are installed; a study can name any folder or hub id.
 
-    Example: [bold]swaymeter models --at http://127.0.0.1:8000/v1[/bold]
+    Example: [bold]swaymeter list models --at http://127.0.0.1:8000/v1[/bold]
     """
     if not at:
         _list("models", as_json)
@@ -57,39 +58,56 @@ def models(
         print_table(("model", "server", "context window"), [[str(cell or "") for cell in row.values()] for row in rows])
 
 
-@catalog.command()
+@listing.command()
 def sources(as_json: AsJson = False) -> None:
     """List the sources of facts and questions with their keys.
 
-    Example: [bold]swaymeter sources[/bold]
+    Example: [bold]swaymeter list sources[/bold]
     """
     _list("sources", as_json)
+
+
+@listing.command()
+def predicates(
+    study: StudyFile, workspace: Folder = None, offline: Offline = False, traceback: Traceback = False
+) -> None:
+    """List the predicates of the graph that a study's facts come from, and the catalog's relations that use them.
+
+    Example: [bold]swaymeter list predicates yago[/bold]
+    """
+    from swaymeter.flows.api import Study
+    from swaymeter.flows.datasets.export import predicates_of_graph
+
+    rows = []
+    for row, users in predicates_of_graph(Study.load(study, workspace).contents, offline=offline):
+        classes = ", ".join(iri[max(iri.rfind("/"), iri.rfind("#")) + 1 :] for iri in row.subject_classes)
+        rows.append((row.iri, f"{row.triples:,}", classes, ", ".join(users)))
+    print_table(("predicate", "triples", "classes of its subjects", "relations"), rows, numbers=("triples",))
 
 
 @catalog.command()
 def init(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The study file to write.")] = Path("study.yaml"),
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON schema of study files instead, for editors.")
+    ] = False,
     traceback: Traceback = False,
 ) -> None:
-    """Write a small study with a comment on every key, to run and to change; a file that exists is left alone.
+    """Write a first study, with a comment on every key.
+
+    A file that exists is left alone.
 
     Example: [bold]swaymeter init study.yaml[/bold]
     """
+    if schema:
+        from swaymeter.flows.study.schema import study_schema
+
+        print_product(json.dumps(study_schema(), indent=2))
+        return
     from swaymeter.flows.study.places import write_starter
 
     write_starter(file)
     print_line(f"{file}: run it with `swaymeter run {file}`; `swaymeter run {file} --dry-run` shows what would be done")
-
-
-@catalog.command()
-def schema() -> None:
-    """Print the JSON schema of study files, by which editors complete and check them.
-
-    Example: [bold]swaymeter schema > swaymeter.schema.json[/bold]
-    """
-    from swaymeter.flows.study.schema import study_schema
-
-    print_product(json.dumps(study_schema(), indent=2))
 
 
 def _list(name: str, as_json: bool, *of: Any) -> None:

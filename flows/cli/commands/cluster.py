@@ -9,7 +9,7 @@ from swaymeter.flows.cli import options
 from swaymeter.flows.cli.commands.stages import carry_out
 from swaymeter.flows.cli.console import print_line, print_product
 
-cluster = typer.Typer(help="Run a study on workers that a cluster's queue starts, and that end with it.")
+cluster = typer.Typer(help="Run a study on jobs of a cluster's queue.")
 
 
 @cluster.callback()
@@ -54,9 +54,9 @@ def slurm(
     if dry_run:
         print_product(jobs.script(), nl=False)
         return
-    selected.check_models("run")
+    selected.check_models()
     with selected.workspace.lock():  # nothing is submitted for a workspace that another run uses
         check_run(selected.graph, selected.plan, selected.selection, name=study, offline=offline)
         print_line(f"{workers} jobs are submitted; the run begins with the first worker, Ctrl-C ends them")
         with jobs.started(workers):
-            carry_out("run", selected, offline=offline, traceback=traceback)
+            carry_out(selected, offline=offline, traceback=traceback)

@@ -20,7 +20,9 @@ def compare(
     as_json: options.AsJson = False,
     traceback: options.Traceback = False,
 ) -> None:
-    """Compare two runs: settings, facts, questions, flipped replies and headline numbers, on the terminal and a page.
+    """Compare two runs on the terminal and on a page.
+
+    The rows are settings, facts, questions, flipped replies and headline numbers.
 
     Example: [bold]swaymeter compare float32.yaml bfloat16.yaml[/bold]
     """
@@ -49,7 +51,9 @@ def diff(
     as_json: options.AsJson = False,
     traceback: options.Traceback = False,
 ) -> None:
-    """List the facts and questions that were added, gone or changed from A to B; exit code 1 where any were, else 0.
+    """List facts and questions that differ between A and B.
+
+    The exit code is 1 if any was added, removed or changed, else 0.
 
     Example: [bold]swaymeter diff workspaces/march workspaces/april[/bold]
     """
@@ -77,7 +81,9 @@ def history(
     as_json: options.AsJson = False,
     traceback: options.Traceback = False,
 ) -> None:
-    """Show every completed run of a study, its headline numbers, and what changed since the run before.
+    """Show the completed runs of a study and their changes.
+
+    Each run has its headline numbers; the changes are those since the run before.
 
     Example: [bold]swaymeter history nightly.yaml --csv numbers.csv --figure numbers.svg[/bold]
     """

@@ -1,18 +1,19 @@
-"""The commands about what was fetched: what to pass on, what a graph holds."""
+"""The commands `export` and `publish`: files to pass on."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from swaymeter.flows.cli.console import print_line, print_table, warn
-from swaymeter.flows.cli.options import Folder, Offline, Relations, StudyFile, Traceback
+from swaymeter.flows.cli.console import print_line, warn
+from swaymeter.flows.cli.options import Folder, Relations, StudyFile, Traceback
 
+exports = typer.Typer(help="Write a study's facts or questions in a published layout.", no_args_is_help=True)
 datasets = typer.Typer()
 
 
-@datasets.command()
-def export(
+@exports.command()
+def facts(
     study: StudyFile,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
     workspace: Folder = None,
@@ -22,19 +23,19 @@ def export(
 ) -> None:
     """Write a study's facts and invented names in the layout of measureLM's yago_qec.json.
 
-    Example: [bold]swaymeter export quickstart yago_qec.json[/bold]
+    Example: [bold]swaymeter export facts quickstart yago_qec.json[/bold]
     """
     from swaymeter.flows.api import Study
-    from swaymeter.flows.datasets.export import export
+    from swaymeter.flows.datasets.export import export_facts
 
-    counts, without = export(Study.load(study, workspace, relation).contents, file, force=force)
+    counts, without = export_facts(Study.load(study, workspace, relation).contents, file, force=force)
     if without:
         warn(f"left out, since YAGO has no predicate for them: {', '.join(without)}")
     print_line(f"{file}: {sum(counts.values())} facts of {len(counts)} relations")
 
 
-@datasets.command("export-questions")
-def export_questions(
+@exports.command()
+def questions(
     study: StudyFile,
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to write the three files into.")],
     workspace: Folder = None,
@@ -45,7 +46,7 @@ def export_questions(
 ) -> None:
     """Write the questions of a study in the published layout of DynamicQA.
 
-    Example: [bold]swaymeter export-questions wikidata my-dynamicqa[/bold]
+    Example: [bold]swaymeter export questions wikidata my-dynamicqa[/bold]
     """
     from swaymeter.flows.api import Study
     from swaymeter.flows.datasets.export import export_questions
@@ -64,7 +65,7 @@ def publish(
     workspace: Folder = None,
     traceback: Traceback = False,
 ) -> None:
-    """Write a study ready to print and to pass on: figures, tables, data, a manifest.
+    """Write figures, tables and data of a study to publish.
 
     Example: [bold]swaymeter publish quickstart my-paper[/bold]
     """
@@ -72,21 +73,3 @@ def publish(
     from swaymeter.flows.datasets.publish import publish
 
     print_line(str(publish(Study.load(study, workspace).contents, study, folder)))
-
-
-@datasets.command()
-def predicates(
-    study: StudyFile, workspace: Folder = None, offline: Offline = False, traceback: Traceback = False
-) -> None:
-    """List the predicates of the graph that a study's facts come from, and the catalog's relations that use them.
-
-    Example: [bold]swaymeter predicates yago[/bold]
-    """
-    from swaymeter.flows.api import Study
-    from swaymeter.flows.datasets.export import predicates_of_graph
-
-    rows = []
-    for row, users in predicates_of_graph(Study.load(study, workspace).contents, offline=offline):
-        classes = ", ".join(iri[max(iri.rfind("/"), iri.rfind("#")) + 1 :] for iri in row.subject_classes)
-        rows.append((row.iri, f"{row.triples:,}", classes, ", ".join(users)))
-    print_table(("predicate", "triples", "classes of its subjects", "relations"), rows, numbers=("triples",))

@@ -309,7 +309,7 @@ def test_a_database_that_another_program_writes_is_busy(database: Path) -> None:
 
 
 def test_a_missing_or_unwritable_database_is_named(tmp_path: Path) -> None:
-    with pytest.raises(WorkspaceError, match="swaymeter aggregate"), opened(tmp_path / "study.duckdb", TABLES):
+    with pytest.raises(WorkspaceError, match="--stage aggregate"), opened(tmp_path / "study.duckdb", TABLES):
         pass
     (tmp_path / "file").touch()
     with pytest.raises(WorkspaceError, match="cannot be written"):

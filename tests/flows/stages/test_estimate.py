@@ -72,7 +72,7 @@ def test_only_a_querys_own_contexts_are_counted(tmp_path: Path) -> None:
 def test_what_is_done_counts_only_by_force(tmp_path: Path) -> None:
     study = score(prepare(selected(tmp_path)))
     assert lines(study) == ["everything is done: nothing would be computed"]
-    *_, last = study.estimate("score", force=True)
+    *_, last = study.estimate(["score"], force=True)
     assert last.startswith(f"{BY_CONTEXTS + BY_QUESTIONS} prompts; estimated time: ")
 
 
@@ -81,7 +81,7 @@ def test_what_is_partly_done_counts_whole_by_force(tmp_path: Path) -> None:
     for file in study.workspace.root.glob("scores/**/clusters-*.parquet"):
         file.unlink()
     assert lines(again(study))[-1].startswith("0 prompts; ")
-    *_, last = again(study).estimate("score", force=True)
+    *_, last = again(study).estimate(["score"], force=True)
     assert last.startswith(f"{BY_CONTEXTS + BY_QUESTIONS} prompts; estimated time: ")
 
 
@@ -95,8 +95,8 @@ def test_time_is_estimated_from_what_was_measured(tmp_path: Path) -> None:
 
 def test_a_refresh_counts_what_changes_by_the_day(tmp_path: Path) -> None:
     study = prepare(selected(tmp_path))
-    assert list(study.estimate("fetch")) == ["everything is done: nothing would be computed"]
-    steps = [line.partition(":")[0] for line in study.estimate("fetch", refresh=True)][:-1]
+    assert list(study.estimate(["fetch"])) == ["everything is done: nothing would be computed"]
+    steps = [line.partition(":")[0] for line in study.estimate(["fetch"], refresh=True)][:-1]
     assert steps
     assert all(step.endswith("questions") for step in steps)
 
@@ -166,4 +166,4 @@ def test_each_passage_that_is_left_out_counts(tmp_path: Path) -> None:
     questions["passages"] = {"sets": ["supporting", "all"]}
     study = prepare(selected(tmp_path, facts=None, questions=questions, measures={"passage_persuasion": {}}))
     # Alone, with one passage, with two; and with each of the two left out.
-    assert any("15 prompts" in line for line in study.estimate("run"))
+    assert any("15 prompts" in line for line in study.estimate())

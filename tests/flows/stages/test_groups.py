@@ -9,7 +9,7 @@ import yaml
 
 from swaymeter.data.errors import StudyFileError, UsageError
 from swaymeter.flows.api import Study
-from swaymeter.flows.datasets.export import export
+from swaymeter.flows.datasets.export import export_facts
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages.estimate import estimate
@@ -100,7 +100,7 @@ def test_the_files_of_the_page_are_studies(tmp_path: Path) -> None:
 def test_groups_are_not_exported_as_facts(tmp_path: Path) -> None:
     chosen = prepare(study(tmp_path))
     with pytest.raises(UsageError, match="asks about groups"):
-        export(chosen.contents, tmp_path / "yago_qec.json", force=False)
+        export_facts(chosen.contents, tmp_path / "yago_qec.json", force=False)
 
 
 @pytest.mark.parametrize(("key", "value"), [("file", "names.csv"), ("negation", 1), ("templates", "varied")])

@@ -27,7 +27,7 @@ LISTED = {
 @pytest.fixture
 def rows(swaymeter: Command) -> Any:
     def listed(*command: str) -> list[dict[str, Any]]:
-        ended = swaymeter(*command, "--json")
+        ended = swaymeter("list", *command, "--json")
         assert (ended.code, ended.err) == (0, "")
         read: list[dict[str, Any]] = json.loads(ended.out)
         return read
@@ -39,7 +39,7 @@ def rows(swaymeter: Command) -> Any:
 def test_everything_is_listed_on_the_terminal_and_as_json(name: str, rows: Any, swaymeter: Command) -> None:
     key = name.removesuffix("s")
     assert [row[key] for row in rows(name)] == list(LISTED[name])
-    printed = swaymeter(name).out
+    printed = swaymeter("list", name).out
     assert all(item in printed for item in LISTED[name])
 
 
@@ -66,7 +66,7 @@ def test_relations_of_a_source_are_those_it_has(rows: Any, swaymeter: Command) -
         "relation": "capital", "from": "country", "to": "city", "query": "What is the capital of {entity}?",
         "sources": ["sample", "yago", "file"],
     }  # fmt: skip
-    unknown = swaymeter("relations", "--source", "yag")
+    unknown = swaymeter("list", "relations", "--source", "yag")
     assert (unknown.code, unknown.error) == (2, "no source of facts is named 'yag'; did you mean 'yago'?")
 
 

@@ -9,12 +9,13 @@ from typing import Any
 import httpx
 import pytest
 import torch
+from typer import rich_utils
 
 from swaymeter.data.errors import ModelError
 from swaymeter.data.sources.registry import FACT_SOURCES
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.api import Study
-from swaymeter.flows.cli.commands.stages import COMMANDS
+from swaymeter.flows.graph.step import STAGES
 from swaymeter.flows.server import api
 from swaymeter.flows.stages import plan
 from tests.extensions import source
@@ -29,14 +30,19 @@ def study(tmp_path: Path) -> str:
     return write_study(tmp_path, small_study(tmp_path))
 
 
-OF_A_STUDY = [*COMMANDS, "status"]
-OF_NO_STUDY = ["doctor", "measures", "relations", "models", "sources", "init", "schema"]
-ALL = [*OF_A_STUDY, "diff", "export", "export-questions", "predicates", *OF_NO_STUDY]
-GROUPED = [*(f"annotate {name}" for name in ("export", "status")), "cluster slurm"]
+COMMANDS = ("run", "status", "doctor", "audit", "compare", "diff", "history", "publish", "init")
+GROUPS = {
+    "annotate": ("passages", "export", "status"),
+    "export": ("facts", "questions"),
+    "list": ("measures", "relations", "models", "sources", "predicates"),
+    "cluster": ("slurm",),
+}
+GROUPED = [f"{group} {name}" for group, names in GROUPS.items() for name in names]
+STAGE_OPTIONS = [(), *(("--stage", stage) for stage in STAGES)]
 HEAVY = ("torch", "transformers", "prefect", "scipy", "duckdb", "pandas", "matplotlib")
 
 
-@pytest.mark.parametrize("name", [*ALL, *GROUPED])
+@pytest.mark.parametrize("name", [*COMMANDS, *GROUPED])
 def test_every_command_has_an_example(name: str, swaymeter: Command) -> None:
     ended = swaymeter(*name.split(), "--help")
     assert ended.code == 0
@@ -46,16 +52,29 @@ def test_every_command_has_an_example(name: str, swaymeter: Command) -> None:
 def test_the_help_lists_every_command(swaymeter: Command) -> None:
     ended = swaymeter("--help")
     assert ended.code == 0
-    for name in ALL:
-        assert re.search(rf"\b{name}\b", ended.out)
+    listed = re.findall(r"^│ ([a-z]+)  ", ended.out, re.MULTILINE)
+    assert sorted(listed) == sorted((*COMMANDS, *GROUPS))
     assert "swaymeter run quickstart" in " ".join(ended.out.split())
     assert re.fullmatch(r"swaymeter \d+\.\d+\.\d+\n", swaymeter("--version").out)
 
 
+@pytest.mark.parametrize(("command", "lines"), [("--help", 24), ("audit --help", 48)])
+def test_the_help_fits_on_screens(
+    command: str, lines: int, swaymeter: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rich_utils, "MAX_WIDTH", 80)
+    assert len(swaymeter(*command.split()).out.strip().splitlines()) <= lines
+
+
+def test_an_old_name_names_the_new_one(swaymeter: Command) -> None:
+    assert swaymeter("fetch", "quickstart").error == "`swaymeter fetch` is `swaymeter run --stage fetch`"
+
+
 @pytest.mark.parametrize(
     "arguments",
-    ["run", "rum x", "run quickstart --reltion capital", "status a b", "--what", "diff", "diff a", "diff a b c",
-     "diff a b --limit -1", "diff a b --jsn"],
+    ["run", "rum x", "run quickstart --reltion capital", "run quickstart --stage scores",
+     "run quickstart --stage report --refresh", "fetch quickstart", "list", "list facts", "status a b", "--what",
+     "diff", "diff a", "diff a b c", "diff a b --limit -1", "diff a b --jsn"],
 )  # fmt: skip
 def test_unknown_arguments_are_usage(arguments: str, swaymeter: Command) -> None:
     ended = swaymeter(*arguments.split())
@@ -63,7 +82,7 @@ def test_unknown_arguments_are_usage(arguments: str, swaymeter: Command) -> None
     assert "Traceback" not in ended.out + ended.err
 
 
-@pytest.mark.parametrize("name", OF_A_STUDY)
+@pytest.mark.parametrize("name", ["run", "status"])
 def test_a_missing_study_is_usage(name: str, swaymeter: Command, tmp_path: Path) -> None:
     ended = swaymeter(name, str(tmp_path / "missing.yaml"))
     assert ended.code == 2
@@ -92,21 +111,21 @@ def test_a_traceback_is_shown_on_request(swaymeter: Command) -> None:
     assert re.search(r"^error  missing.yaml cannot be read", ended.err, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_dry_run_writes_no_file(name: str, swaymeter: Command, study: str) -> None:
+@pytest.mark.parametrize("options", STAGE_OPTIONS)
+def test_a_dry_run_writes_no_file(options: tuple[str, ...], swaymeter: Command, study: str) -> None:
     folder = Path(study).parent
     before = sorted(folder.rglob("*"))
-    ended = swaymeter(name, study, "--dry-run")
+    ended = swaymeter("run", study, *options, "--dry-run")
     assert ended.code == 0
-    assert "capital · facts: missing" in ended.out or name not in ("run", "fetch")
+    assert "capital · facts: missing" in ended.out or (options and "fetch" not in options)
     assert re.search(r"^\d+ prompts; estimated time: ", ended.out, re.MULTILINE)
     assert sorted(folder.rglob("*")) == before
 
 
 def test_a_dry_run_with_force_counts_what_is_done(swaymeter: Command, study: str, tmp_path: Path) -> None:
     score(prepare(selected(tmp_path)))
-    assert "everything is done" in swaymeter("score", study, "--dry-run").out
-    assert "everything is done" not in swaymeter("score", study, "--dry-run", "--force").out
+    assert "everything is done" in swaymeter("run", study, "--stage", "score", "--dry-run").out
+    assert "everything is done" not in swaymeter("run", study, "--stage", "score", "--dry-run", "--force").out
 
 
 def test_status_writes_no_file(swaymeter: Command, study: str, tmp_path: Path) -> None:
@@ -126,15 +145,17 @@ def test_status_of_a_damaged_score_ends_with_1(swaymeter: Command, study: str, t
     assert [row["measure"] for row in document["rows"] if row["state"] == "damaged"] == ["persuasion"]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_workspace_that_cannot_be_written_fails(name: str, swaymeter: Command, study: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", STAGE_OPTIONS)
+def test_a_workspace_that_cannot_be_written_fails(
+    options: tuple[str, ...], swaymeter: Command, study: str, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("in the way")
-    ended = swaymeter(name, study, "--workspace", str(tmp_path / "file" / "below"))
+    ended = swaymeter("run", study, *options, "--workspace", str(tmp_path / "file" / "below"))
     assert ended.code == 1
     assert re.search(r"the workspace .*below cannot be written: .*; choose another --workspace", ended.error)
     assert (tmp_path / "file").read_text() == "in the way"
     nobody = "~nobody-of-that-name/x"
-    ended = swaymeter(name, study, "--workspace", nobody)
+    ended = swaymeter("run", study, *options, "--workspace", nobody)
     assert (ended.code, nobody.partition("/")[0] in ended.error) == (2, True)
 
 
@@ -156,7 +177,7 @@ def test_an_interrupted_command_explains_how_to_go_on(
 
 
 CLI = (sys.executable, "-m", "swaymeter.flows.cli.main")
-FETCH = (*CLI, "fetch", "quickstart", "--relation", "capital", "--workspace")
+FETCH = (*CLI, "run", "quickstart", "--stage", "fetch", "--relation", "capital", "--workspace")
 """What has an end that can be seen, and needs no model."""
 
 
@@ -179,7 +200,7 @@ def test_work_outlasts_a_closed_pipe(tmp_path: Path, lasting: httpx.Client) -> N
 
 
 def test_a_product_that_is_lost_is_a_failure() -> None:
-    ended = _process("bash", "-c", '"$@" >/dev/full', "bash", *CLI, "schema")
+    ended = _process("bash", "-c", '"$@" >/dev/full', "bash", *CLI, "init", "--schema")
     lost = "error  standard output cannot be written: No space left on device\n"
     assert (ended.returncode, ended.stderr) == (1, lost)
 
@@ -187,12 +208,12 @@ def test_a_product_that_is_lost_is_a_failure() -> None:
 @pytest.mark.skipif(not can_mount(), reason="mounting takes root")
 def test_what_is_done_is_found_where_nothing_can_be_written(swaymeter: Command, tmp_path: Path) -> None:
     of = ("quickstart", "--relation", "capital", "--workspace", str(tmp_path))
-    assert swaymeter("fetch", *of).code == 0
+    assert swaymeter("run", *of, "--stage", "fetch").code == 0
     subprocess.run(["mount", "--bind", str(tmp_path), str(tmp_path)], check=True)
     try:
         subprocess.run(["mount", "-o", "remount,ro,bind", str(tmp_path)], check=True)
-        assert swaymeter("fetch", *of).code == 0
-        ended = swaymeter("build", *of)
+        assert swaymeter("run", *of, "--stage", "fetch").code == 0
+        ended = swaymeter("run", *of, "--stage", "build")
         assert (ended.code, ended.error.startswith(f"the workspace {tmp_path} cannot be written")) == (1, True)
     finally:
         subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
@@ -206,7 +227,8 @@ def test_a_locked_workspace_fails(study: str, tmp_path: Path) -> None:
 
 
 COMPUTING_NOTHING = (
-    "--help", "status {study}", "run {study} --dry-run", "measures", "relations", "sources", "schema"
+    "--help", "status {study}", "run {study} --dry-run", "list measures", "list relations", "list sources",
+    "init --schema",
 )  # fmt: skip
 IN_ONE_PROCESS = f"""
 import sys
@@ -276,8 +298,8 @@ def test_impossible_studies_are_refused_before_a_run(
 def test_devices_of_done_scores_do_not_matter(swaymeter: Command, tmp_path: Path) -> None:
     models = [{"name": str(tmp_path / "model"), "dtype": "bfloat16", "device": "cuda:99"}]
     score(prepare(selected(tmp_path, models=models)))
-    assert swaymeter("score", str(tmp_path / "study.yaml")).code == 0
-    assert swaymeter("score", str(tmp_path / "study.yaml"), "--force", "--dry-run").code == 2
+    assert swaymeter("run", str(tmp_path / "study.yaml"), "--stage", "score").code == 0
+    assert swaymeter("run", str(tmp_path / "study.yaml"), "--stage", "score", "--force", "--dry-run").code == 2
 
 
 def test_a_dry_run_fails_where_the_run_would(

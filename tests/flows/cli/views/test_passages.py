@@ -1,4 +1,4 @@
-"""The command `label`: each reply is stored at once, and no text reaches the terminal as a code."""
+"""The command `annotate passages`: each reply is stored at once, and no text reaches the terminal as a code."""
 
 import json
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ import pytest
 from swaymeter.data.errors import UsageError
 from swaymeter.data.sources.judgements import read_judgements
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
-from swaymeter.flows.cli.views import label
+from swaymeter.flows.cli.views import passages
 from swaymeter.tasks.contexts.judgements import with_kinds
 from tests.flows.conftest import Command
 
@@ -28,7 +28,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "mine.json"
 
 
-def labelled(file: Path, replies: Iterable[str], *, everything: bool = False) -> tuple[label.Labelling, list[str]]:
+def labelled(file: Path, replies: Iterable[str], *, everything: bool = False) -> tuple[passages.Labelling, list[str]]:
     """Return the work after these replies, and what was shown; then the input ends."""
     shown: list[str] = []
     left = iter(replies)
@@ -39,8 +39,8 @@ def labelled(file: Path, replies: Iterable[str], *, everything: bool = False) ->
         except StopIteration:
             raise EOFError from None
 
-    work = label.labelling(file, None, MAP, "ada", everything=everything)
-    label.ask(work, shown.append, read)
+    work = passages.labelling(file, None, MAP, "ada", everything=everything)
+    passages.ask(work, shown.append, read)
     assert list(left) == []
     return work, shown
 
@@ -81,14 +81,14 @@ def test_another_kind_takes_the_place_of_the_first(file: Path) -> None:
 def test_files_without_usable_rows_are_refused(file: Path) -> None:
     file.write_text(json.dumps({"question": "Who\x1b?", "gold": "I", "context": "c"}))
     with pytest.raises(UsageError, match="1 of 1 rows cannot be used: line 1: question: holds the control character"):
-        label.labelling(file, None, MAP, "ada", everything=False)
+        passages.labelling(file, None, MAP, "ada", everything=False)
 
 
 def test_the_command_asks_on_standard_input(swaymeter: Command, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     replies = iter(["i", "q"])
     file.write_text(file.read_text().replace("lift?", "lift?\\u202e[bold]"))
     monkeypatch.setattr("builtins.input", lambda prompt: next(replies))
-    ended = swaymeter("label", str(file), "--map", "answer=gold", "--all", "--annotator", "ada")
+    ended = swaymeter("annotate", "passages", str(file), "--map", "answer=gold", "--all", "--annotator", "ada")
     assert ended.code == 0
     assert "1 of 5 · q1, supporting\nquestion  What does it lift?\\u202e[bold]\n" in ended.out
     assert "answer    8 kg; eight kilos\n" in ended.out
@@ -99,5 +99,5 @@ def test_the_command_asks_on_standard_input(swaymeter: Command, file: Path, monk
 
 def test_a_second_person_judges_the_same_contexts(file: Path) -> None:
     labelled(file, ["i", "q"])
-    open_contexts = [label.labelling(file, None, MAP, name, everything=False).contexts for name in ("Ada", "ben")]
+    open_contexts = [passages.labelling(file, None, MAP, name, everything=False).contexts for name in ("Ada", "ben")]
     assert [*map(len, open_contexts)] == [3, 4]
