@@ -32,7 +32,7 @@ from swaymeter.reports.estimates import estimate, number, verdict
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.frames import Frames, records
-from swaymeter.reports.models import HISTORY_PAGE, Model, in_short, of_question
+from swaymeter.reports.models import HISTORY_PAGE, Model, in_short, question_address
 from swaymeter.reports.page.shell import cell, heading, numeric, template, written
 from swaymeter.reports.words import CONDITION_NAMES, quantities
 
@@ -193,7 +193,7 @@ def replies(comparison: Comparison, reports: tuple[str, str] = ("", "")) -> list
 def _reply(flip: FlippedReply, reports: tuple[str, str]) -> Reply:
     models = Model(*flip.before), Model(*flip.after)
     addresses = (
-        f"{report}/{of_question(flip.question_id, model)}" if report else ""
+        f"{report}/{question_address(flip.question_id, model)}" if report else ""
         for report, model in zip(reports, models, strict=True)
     )
     before, after = (short(text) or "empty" for text in (flip.reply_before, flip.reply))

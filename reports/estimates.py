@@ -20,9 +20,9 @@ FEWEST_FOR_R = 20
 """The fewest points of a panel whose correlation is shown: r of 20 lies within 0.44 of 0 where there is none."""
 EQUIVALENCE = ("clusters", "semantic_entropy", "coherent_persuasion")
 """The measures that rest on which sampled answers mean the same."""
-MOST_NAMED = 4
+MAX_NAMED = 4
 """Up to so many models are named, each with its own number; of more, a sentence tells all of them together."""
-_MOST_DECIMALS = 7
+_MAX_DECIMALS = 7
 
 
 def percent(share: float) -> str:
@@ -50,13 +50,13 @@ def number(value: float, unit: str) -> str:
     return estimate({"mean": value, "unit": unit})
 
 
-def told_apart(one: float, other: float, unit: str) -> tuple[str, str]:
+def distinct_numbers(first: float, other: float, unit: str) -> tuple[str, str]:
     """Two numbers, with more digits than alone where they would read alike."""
-    texts = number(one, unit), number(other, unit)
+    texts = number(first, unit), number(other, unit)
     factor, sign = (100, "%") if unit == SHARE else (1, "")
     for decimals in range(2, 16):
         if texts[0] == texts[1]:
-            texts = f"{factor * one:.{decimals}f}{sign}", f"{factor * other:.{decimals}f}{sign}"
+            texts = f"{factor * first:.{decimals}f}{sign}", f"{factor * other:.{decimals}f}{sign}"
     return texts
 
 
@@ -91,8 +91,8 @@ def stood_in(stand_ins: pd.DataFrame, measures: Iterable[str]) -> str:
     """Return a sentence on stand-in models of these measures; empty if there are none."""
     if stand_ins.empty:
         return ""
-    of_measures = stand_ins[stand_ins["measure"].isin(list(measures))]
-    return "; ".join(sorted({str(text) for text in of_measures["stand_in"].dropna() if str(text)}))
+    rows_of_measures = stand_ins[stand_ins["measure"].isin(list(measures))]
+    return "; ".join(sorted({str(text) for text in rows_of_measures["stand_in"].dropna() if str(text)}))
 
 
 def judged(means: pd.DataFrame, stand_ins: pd.DataFrame) -> str:
@@ -173,12 +173,12 @@ def _counted(answers: pd.DataFrame, counted: str, why: str | Callable[[pd.DataFr
     words = why if callable(why) else lambda rows: f", {why}"
     if answers.empty or (rows := answers[answers[counted] > 0]).empty:
         return ""
-    if len(rows) <= MOST_NAMED:
-        of_each = (rows.iloc[[place]] for place in range(len(rows)))
-        return "; ".join(f"{row[counted]} of {_greedy(row)}{words(of)}" for of in of_each for row in records(of))
-    of_each_model = span(rows[counted].min(), rows[counted].max())
-    of_all = f"{rows['greedy_answers'].sum()} greedy answers of {len(rows)} variants ({of_each_model} of each)"
-    return f"{rows[counted].sum()} of {of_all}{words(rows)}"
+    if len(rows) <= MAX_NAMED:
+        per_variant = (rows.iloc[[position]] for position in range(len(rows)))
+        return "; ".join(f"{row[counted]} of {_greedy(row)}{words(of)}" for of in per_variant for row in records(of))
+    per_model = span(rows[counted].min(), rows[counted].max())
+    total_words = f"{rows['greedy_answers'].sum()} greedy answers of {len(rows)} variants ({per_model} of each)"
+    return f"{rows[counted].sum()} of {total_words}{words(rows)}"
 
 
 def _greedy(row: Mapping[str, Any]) -> str:
@@ -192,12 +192,12 @@ def thinking(unfinished: pd.DataFrame) -> str:
     return f" Thinking before answers: {words}." if words else ""
 
 
-def _by_words(of_models: Mapping[Model, str], before: str = ": ") -> str:
+def _by_words(by_model: Mapping[Model, str], before: str = ": ") -> str:
     """Each text with the models that it is said of, or how many these are."""
     alike: dict[str, list[str]] = {}
-    for model, text in of_models.items():
+    for model, text in by_model.items():
         alike.setdefault(text, []).append(str(model))
-    named = ((models if len(models) <= MOST_NAMED else [f"{len(models)} variants"], text)
+    named = ((models if len(models) <= MAX_NAMED else [f"{len(models)} variants"], text)
              for text, models in alike.items())  # fmt: skip
     return "; ".join(f"{', '.join(names)}{before}{text}" for names, text in named)
 
@@ -220,8 +220,7 @@ def judged_by_people(judged: pd.DataFrame, judgements: pd.DataFrame) -> tuple[st
         for row in records(judged)
     ]
     unused = [
-        f"{row['file']}, row {row['row']}: {row['unused']}"
-        for row in records(judgements[judgements["unused"].notna()])
+        f"{row['file']}, row {row['row']}: {row['unused']}" for row in records(judgements[judgements["unused"].notna()])
     ]
     more = f"; and {len(unused) - FEW_ROWS} more" if len(unused) > FEW_ROWS else ""
     has_verdicts = (judgements["field"] == "verdict").any()
@@ -236,14 +235,14 @@ FEW_ROWS = 5
 
 def stating_neither(answers: pd.DataFrame) -> str:
     """Return a sentence for each model on replies with a context that state neither answer; one for many models."""
-    known = models(answers)
-    if len(known) > MOST_NAMED:
+    answering = models(answers)
+    if len(answering) > MAX_NAMED:
         counts = answers.groupby(["model", "dtype"]).agg({"answers": "sum", "greedy_answers": "first"})
-        of_each = span(counts["answers"].min(), counts["answers"].max())
-        of_each = f"the {len(known)} variants that have some, {of_each} of each"
-        return _neither(answers, int(counts["greedy_answers"].sum()), of_each)
-    of_models = ((model, rows_of(answers, model)) for model in known)
-    return "".join(_neither(rows, int(rows["greedy_answers"].iloc[0]), str(model)) for model, rows in of_models)
+        per_variant = span(counts["answers"].min(), counts["answers"].max())
+        per_variant = f"the {len(answering)} variants that have some, {per_variant} of each"
+        return _neither(answers, int(counts["greedy_answers"].sum()), per_variant)
+    by_model = ((model, rows_of(answers, model)) for model in answering)
+    return "".join(_neither(rows, int(rows["greedy_answers"].iloc[0]), str(model)) for model, rows in by_model)
 
 
 def _neither(rows: pd.DataFrame, total: int, of: str) -> str:
@@ -251,8 +250,8 @@ def _neither(rows: pd.DataFrame, total: int, of: str) -> str:
     counts = counts.rename({"yes or no of neither side": "a yes or no that neither gives"})
     reasons = ", ".join(f"{reason}: {count}" for reason, count in counts.items())
     why = "" if [*counts.index] == ["another answer or none"] else f" ({reasons})"
-    of_all = f"{counts.sum()} of {total} greedy answers with a context that states one"
-    return f" Neither answer is stated by {of_all}, of {of}{why}."
+    total_words = f"{counts.sum()} of {total} greedy answers with a context that states one"
+    return f" Neither answer is stated by {total_words}, of {of}{why}."
 
 
 def _number(row: Mapping[str, Any], name: str) -> float:
@@ -272,4 +271,4 @@ def _decimals(number: float, low: float, high: float, *, least: int) -> int:
     width, digits = (abs(number), 3) if math.isnan(low) or low == high else (high - low, 2)
     if not width or not math.isfinite(width):
         return max(least, 2)
-    return min(_MOST_DECIMALS, max(least, digits - 1 - math.floor(math.log10(width))))
+    return min(_MAX_DECIMALS, max(least, digits - 1 - math.floor(math.log10(width))))

@@ -22,8 +22,8 @@ from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports import variants
 from swaymeter.reports.estimates import (
     FEWEST_FOR_R,
+    MAX_NAMED,
     MISSING,
-    MOST_NAMED,
     estimate,
     judged_by_people,
     plural,
@@ -37,7 +37,7 @@ from swaymeter.reports.frames import Frames, are_own, by_entity, in_order, parti
 from swaymeter.reports.headline import QUERIES, figure, verdict
 from swaymeter.reports.models import Model, models, rows_of
 from swaymeter.reports.tables import of_judges
-from swaymeter.reports.tables.of_passages import SAID
+from swaymeter.reports.tables.of_passages import EFFECT_WORDS
 
 MAX_HEADLINE = 5
 WIDE_INTERVAL = 10
@@ -95,8 +95,8 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
             claims.setdefault(finding.section, {}).setdefault(claim.sentence, claim)
     advice, queries, questions = ([*claims.get(name, {}).values()] for name in ("variants", "queries", "questions"))
     room = MAX_HEADLINE - len(advice)
-    most_queries = room - min(len(questions), room - 2) if questions else room
-    headline = [*advice, *queries[:most_queries], *questions][:MAX_HEADLINE]
+    max_queries = room - min(len(questions), room - 2) if questions else room
+    headline = [*advice, *queries[:max_queries], *questions][:MAX_HEADLINE]
     chart = figure(evidence.frames)
     answer = verdict(evidence.frames, chart, headline)
     headline = [
@@ -104,7 +104,9 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
     ]
     rest = [claim for claim in (*queries, *questions) if claim not in headline]
     with_headline = evidence._replace(headline=headline)
-    caveats = [claim.sentence for one in FINDINGS if one.section == "caveats" and (claim := one.claim(with_headline))]
+    caveats = [
+        claim.sentence for item in FINDINGS if item.section == "caveats" and (claim := item.claim(with_headline))
+    ]
     details, gate = [*rest, *claims.get("details", {}).values()], [*card.gate] if card else []
     return Findings(answer, chart, headline, details, caveats, gate)
 
@@ -183,7 +185,7 @@ CORRELATED = (
 )  # fmt: skip
 """Correlates of susceptibility that a study requests: the measure, its unit of analysis, and the sentence up to the
 number."""
-KNOWN = (
+CORRELATES = (
     "log_degree", "entity",
     f"Rank correlation of how easily entities are swayed with how much the graph says of them {_LESS}:",
 )  # fmt: skip
@@ -205,19 +207,21 @@ def basis(frames: Frames) -> str:
     ]
     questions = [plural(int(counts["questions"]), "question"), *things] if counts.get("questions") else []
     names = {"queries": "query", "contexts": "context"}
-    of_queries = [plural(int(counts[name]), names[name]) for name in names if counts.get(name)]
-    parts = [", ".join(filter(None, some)) for some in (of_queries, questions) if some]
+    query_parts = [plural(int(counts[name]), names[name]) for name in names if counts.get(name)]
+    parts = [
+        ", ".join(filter(None, parts_of_section)) for parts_of_section in (query_parts, questions) if parts_of_section
+    ]
     return f"{'; '.join(parts)}." if parts else ""
 
 
 def _share(frames: Frames, share: Share) -> Claim | None:
     """A number for each model."""
     rows = _pooled(where(frames[share.query], **share.where))
-    known, (quantity, words) = models(rows), share.beside
+    shown_models, (quantity, words) = models(rows), share.beside
     others = _pooled(where(frames[share.query], **{**share.where, "quantity": quantity}))
     counts = where(frames["outcomes"], condition=share.where.get("condition", ""))
     numbers = []
-    for model in known:
+    for model in shown_models:
         number = _number(_first(rows_of(rows, model)), share.things, _label(model, rows))
         if other := _first(rows_of(others, model)):
             more = _first(rows_of(rows, model))["mean"] - other["mean"]
@@ -269,21 +273,23 @@ def _by_kind(frames: Frames) -> Claim | None:
     if len(names) < 2 or len(models(following)) > 1:
         return None
     kinds = records(in_order(where(following, partition=names), partition=names))
-    told = ", ".join(f"{_count_or_share(row)} of {row['n']} {row['partition']}" for row in kinds)
-    easier = [f"{one['partition']} than {other['partition']}" for one in kinds for other in kinds if _more(one, other)]
+    kind_words = ", ".join(f"{_count_or_share(row)} of {row['n']} {row['partition']}" for row in kinds)
+    easier = [
+        f"{item['partition']} than {other['partition']}" for item in kinds for other in kinds if _more(item, other)
+    ]
     verdict = "none is shown easier to sway than another"
     if easier:
         verdict = f"shown easier to sway, each pair by its 95% interval alone: {', '.join(easier)}"
-    return Claim("By kind of fact it stated the context's answer in", (Number(f"{told} questions; {verdict}"),))
+    return Claim("By kind of fact it stated the context's answer in", (Number(f"{kind_words} questions; {verdict}"),))
 
 
-def _more(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _more(first: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Return if the 95% interval of the difference of two independent shares is above 0.
 
     Source: Newcombe 1998, Interval estimation for the difference between independent proportions, method 10.
     """
-    below, above = one["mean"] - one["low"], other["high"] - other["mean"]
-    return bool(one["mean"] - other["mean"] > math.hypot(below, above))
+    below, above = first["mean"] - first["low"], other["high"] - other["mean"]
+    return bool(first["mean"] - other["mean"] > math.hypot(below, above))
 
 
 def _uncertain(frames: Frames) -> Claim | None:
@@ -309,7 +315,7 @@ def _r(row: Mapping[str, Any]) -> str:
 
 def _few(numbers: Sequence[Number]) -> tuple[Number, ...]:
     """All numbers of few models; else the lowest and the highest, or the one that all have."""
-    if len(numbers) <= MOST_NAMED:
+    if len(numbers) <= MAX_NAMED:
         return tuple(numbers)
     ordered = sorted(numbers, key=lambda number: number.value)
     if len({number.text for number in numbers}) == 1:
@@ -410,21 +416,21 @@ def _moved(frames: Frames, query: str, column: str, comparison: str, sentence: s
     rows, numbers = frames[query], []
     if len(rows):
         rows = rows[rows["query_type"] != "all"]
-    known, both = models(rows), len(rows) > 0 and rows[column].nunique() == 2
-    for model in known:
-        of_model = rows_of(rows, model)
-        for kind in query_types(of_model)[: 1 if len(known) > 1 else None]:
-            of_kind = where(of_model, query_type=kind)
-            means = [next(iter(records(where(of_kind, **{column: group}))), None) for group in (True, False)]
-            said = f"{' against '.join(estimate(mean) for mean in means if mean)} nats"
+    shown_models, both = models(rows), len(rows) > 0 and rows[column].nunique() == 2
+    for model in shown_models:
+        model_rows = rows_of(rows, model)
+        for kind in query_types(model_rows)[: 1 if len(shown_models) > 1 else None]:
+            kind_rows = where(model_rows, query_type=kind)
+            means = [next(iter(records(where(kind_rows, **{column: group}))), None) for group in (True, False)]
+            words = f"{' against '.join(estimate(mean) for mean in means if mean)} nats"
             group = {"comparison": comparison, "query_type": kind}
             short, tests = (by_entity(where(rows_of(frames[name], model), **group)) for name in _TESTS)
             tested = next((_significant(row, tests) for row in records(short)), "an untested number of relations")
-            of = f"{model}, {kind} queries" if len(known) > 1 else f"{kind} queries"
-            text = f"{tested}; over all {said}" if both else said
+            of = f"{model}, {kind} queries" if len(shown_models) > 1 else f"{kind} queries"
+            text = f"{tested}; over all {words}" if both else words
             numbers.append(Number(text, of, value=float(next(filter(None, means))["mean"])))
-    said = sentence if both else alone
-    return Claim(said, _few(numbers)) if numbers and said else None
+    words = sentence if both else alone
+    return Claim(words, _few(numbers)) if numbers and words else None
 
 
 def _significant(row: Mapping[str, Any], tests: pd.DataFrame) -> str:
@@ -432,7 +438,7 @@ def _significant(row: Mapping[str, Any], tests: pd.DataFrame) -> str:
     if not row["tested"]:
         return "none: too few entities for any test"
     names = sorted(tests.loc[tests["p_adjusted"] <= 0.05, "relation"]) if len(tests) else []
-    named = f" ({', '.join(names)})" if 0 < len(names) <= MOST_NAMED else ""
+    named = f" ({', '.join(names)})" if 0 < len(names) <= MAX_NAMED else ""
     return f"{row['significant'] or 'none'} of {plural(int(row['tested']), 'relation')}{named}"
 
 
@@ -448,7 +454,7 @@ def _moves_answers(frames: Frames) -> Claim | None:
     several = len(models(effects)) > 1
     numbers = []
     for row in shown:
-        effect, variant = SAID[row["effect"]].format(kind=row["kind"]), Model(row["model"], row["dtype"])
+        effect, variant = EFFECT_WORDS[row["effect"]].format(kind=row["kind"]), Model(row["model"], row["dtype"])
         label = f"{effect}, {variant}" if several else effect
         numbers.append(Number(estimate(row, "difference", signed=True), label))
     if numbers:
@@ -459,7 +465,7 @@ def _moves_answers(frames: Frames) -> Claim | None:
     return Claim(f"Nothing shows that {named} of a passage moves the answer ({plural(len(tested), 'test')})")
 
 
-def _untested_place(frames: Frames) -> str:
+def _untested_dataset(frames: Frames) -> str:
     """Return how the place of passages is tested, if it was not."""
     untested = not (frames["passage_effects_in_short"]["effect"] == "position").any()
     return "The place of passages was not tested: --order right_first --order wrong_first tests it." * untested
@@ -473,9 +479,9 @@ def _memorization(frames: Frames) -> Claim | None:
     numbers = []
     means = where(frames["memorization_in_short"], contexts="conflicting contexts")
     for model in models(means):
-        of_model = rows_of(means, model)
-        for kind in query_types(of_model):
-            row = _first(where(of_model[of_model["memorization_ratio"].isna()], query_type=kind))
+        model_rows = rows_of(means, model)
+        for kind in query_types(model_rows):
+            row = _first(where(model_rows[model_rows["memorization_ratio"].isna()], query_type=kind))
             mean = f"{row['mean']:.2f}" if row["queries"] else "undefined"
             text = f"{mean} over {row['queries']} of {plural(int(row['all_queries']), f'{kind} query')}"
             numbers.append(Number(text, _label(model, means)))
@@ -487,14 +493,14 @@ def _means_of_measure(frames: Frames, measure: str, sentence: str) -> Claim | No
     means = where(frames["measures_in_short"], measure=measure)
     numbers = []
     for model in models(means):
-        of_model = rows_of(means, model)
-        for kind in query_types(of_model):
-            row = _first(where(of_model, query_type=kind))
+        model_rows = rows_of(means, model)
+        for kind in query_types(model_rows):
+            row = _first(where(model_rows, query_type=kind))
             numbers.append(Number(f"{_mean(row)} for {kind} queries", _label(model, means), value=float(row["mean"])))
     if not numbers:
         return None
-    of_first = rows_of(frames["measures_in_short"], models(means)[0])
-    return Claim(sentence.format(unit=means["unit"].iloc[0], mass=masses(of_first)), tuple(numbers))
+    first_model = rows_of(frames["measures_in_short"], models(means)[0])
+    return Claim(sentence.format(unit=means["unit"].iloc[0], mass=masses(first_model)), tuple(numbers))
 
 
 def _mean(row: Mapping[str, Any]) -> str:
@@ -526,9 +532,9 @@ def _missing_work(evidence: Evidence) -> str:
 
 def _few_questions(frames: Frames) -> str:
     setup = frames["setup"]
-    asked = int(where(setup, quantity="questions")["total"].sum()) if len(setup) else 0
-    few = 0 < asked < FEWEST_FOR_INTERVAL
-    return f"Few items: {plural(asked, 'question')}: no share or mean here can be relied on." * few
+    questions = int(where(setup, quantity="questions")["total"].sum()) if len(setup) else 0
+    few = 0 < questions < FEWEST_FOR_INTERVAL
+    return f"Few items: {plural(questions, 'question')}: no share or mean here can be relied on." * few
 
 
 def _wide_intervals(evidence: Evidence) -> str:
@@ -561,18 +567,18 @@ def _stubborn_is_not_resistance(frames: Frames) -> str:
 def _little_memory(frames: Frames) -> str:
     """A model cannot give up what it never knew."""
     closed_book = where(frames["models_side_by_side"], quantity="correct", group="none")
-    most = max(records(closed_book), key=lambda row: float(row["mean"]), default=None)
-    if most is None or most["mean"] >= LITTLE_MEMORY:
+    largest = max(records(closed_book), key=lambda row: float(row["mean"]), default=None)
+    if largest is None or largest["mean"] >= LITTLE_MEMORY:
         return ""
-    share = estimate(most) if most["n"] >= FEWEST_FOR_INTERVAL else f"{most['n'] * most['mean']:.0f}"
-    at_most = "at most " * (len(closed_book) > 1)
-    return f"Without a context {at_most}{share} of {most['n']} answers are right: there is little memory to counter."
+    share = estimate(largest) if largest["n"] >= FEWEST_FOR_INTERVAL else f"{largest['n'] * largest['mean']:.0f}"
+    bound = "at most " * (len(closed_book) > 1)
+    return f"Without a context {bound}{share} of {largest['n']} answers are right: there is little memory to counter."
 
 
 def _stand_ins(frames: Frames) -> str:
     words = [
-        f"{', '.join(sorted({str(name).replace('_', ' ') for name in some}))} ({text})"
-        for text, some in frames["stand_ins"].groupby("stand_in")["measure"]
+        f"{', '.join(sorted({str(name).replace('_', ' ') for name in parts_of_section}))} ({text})"
+        for text, parts_of_section in frames["stand_ins"].groupby("stand_in")["measure"]
     ]
     return f"Not to be compared with published values: {'; '.join(words)}."
 
@@ -646,11 +652,11 @@ FINDINGS: tuple[Finding, ...] = (
     Finding("queries", ("persuasion_in_short", "susceptibility_by_label", *_TESTS), _on_frames(
         _moved, "persuasion_in_short", "relevant", "relevance",
         "Contexts that name the entity persuade significantly more than others in")),
-    Finding("queries", ("correlations",), _on_frames(_correlated, *KNOWN)),
+    Finding("queries", ("correlations",), _on_frames(_correlated, *CORRELATES)),
     # questions of a user's file
     *(Finding("questions", (share.query, "outcomes"), _on_frames(_share, share), _is_of_user) for share in OWN),
     Finding("questions", ("passage_effects_in_short", "outcomes"), _on_frames(_moves_answers)),
-    Finding("caveats", ("passage_effects_in_short",), _on_frames(_untested_place)),
+    Finding("caveats", ("passage_effects_in_short",), _on_frames(_untested_dataset)),
     # questions of a paper
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _FOLLOWING), _is_of_paper),
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _BY_RULE), _is_of_paper),

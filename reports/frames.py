@@ -26,9 +26,9 @@ def units(frame: pd.DataFrame) -> dict[str, str]:
 
     A frame whose rows are summaries says the unit of its mean and quantiles row by row; it has one where all agree.
     """
-    known: dict[str, str] = dict(frame.attrs.get("units", {}))
+    frame_units: dict[str, str] = dict(frame.attrs.get("units", {}))
     own = list(frame["unit"].unique()) if "unit" in frame else []
-    return known | (dict.fromkeys(_IN_UNIT, str(own[0])) if len(own) == 1 else {})
+    return frame_units | (dict.fromkeys(_IN_UNIT, str(own[0])) if len(own) == 1 else {})
 
 
 def unit_of(rows: pd.DataFrame, column: str = "unit") -> str:

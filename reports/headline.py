@@ -21,7 +21,7 @@ from swaymeter.reports import variants
 from swaymeter.reports.estimates import plural
 from swaymeter.reports.figures.panels import query_types
 from swaymeter.reports.frames import Frames, in_order, partitions, records, where
-from swaymeter.reports.models import ANSWERS_PAGE, Model, in_short, models, of_relation, rows_of
+from swaymeter.reports.models import ANSWERS_PAGE, Model, in_short, models, relation_address, rows_of
 
 MAX_BARS = 24
 """Rows of the figure; tables below it have all."""
@@ -89,22 +89,22 @@ def _replies(frames: Frames) -> HeadlineFigure | None:
     if rows.empty:
         return None
     group = ["condition", "evidence_set", "passage_order"]
-    known = models(rows)
-    short = in_short(map(str, known))
+    shown_models = models(rows)
+    short = in_short(map(str, shown_models))
     groups = in_order(rows[group].drop_duplicates(), condition=CONDITION_ORDER)
     bars = []
     for of in records(groups):
-        of_group = rows[(rows[group].astype(object).fillna("") == [_text(of[name]) for name in group]).all(axis=1)]
+        group_rows = rows[(rows[group].astype(object).fillna("") == [_text(of[name]) for name in group]).all(axis=1)]
         alone = int((groups["condition"] == of["condition"]).sum()) == 1
-        for model in models(of_group):
-            name = short.names[str(model)] if len(known) > 1 else ""
+        for model in models(group_rows):
+            name = short.names[str(model)] if len(shown_models) > 1 else ""
             label = CONDITION_LABELS[of["condition"]] + _set_and_order(of, groups)
-            bars.append(_bar_of_replies(rows_of(of_group, model), label, name, of["condition"], model, alone=alone))
+            bars.append(_bar_of_replies(rows_of(group_rows, model), label, name, of["condition"], model, alone=alone))
     counts = rows.groupby("condition")["clusters"].max()
-    basis = str(known[0]) if len(known) == 1 else short.shared
+    basis = str(shown_models[0]) if len(shown_models) == 1 else short.shared
     questions = plural(int(counts.max()), str(rows["interval_over"].iloc[0]))
     title = "Whose answer do replies give?"
-    return _of_bars(title, SHARE, PARTS, bars, " · ".join(filter(None, (basis, questions))))
+    return _chart_of_bars(title, SHARE, PARTS, bars, " · ".join(filter(None, (basis, questions))))
 
 
 def _text(value: Any) -> str:
@@ -140,7 +140,9 @@ def _share(name: str, row: Mapping[str, Any], address: str) -> Part:
     return Part(name, float(row["mean"]), low, high, round(row["n"] * row["mean"]), address)
 
 
-def _of_bars(title: str, unit: str, parts: Sequence[str], bars: Sequence[Bar], basis: str) -> HeadlineFigure | None:
+def _chart_of_bars(
+    title: str, unit: str, parts: Sequence[str], bars: Sequence[Bar], basis: str
+) -> HeadlineFigure | None:
     if not bars:
         return None
     return HeadlineFigure(title, unit, tuple(parts), tuple(bars[:MAX_BARS]), basis, max(0, len(bars) - MAX_BARS))
@@ -148,14 +150,14 @@ def _of_bars(title: str, unit: str, parts: Sequence[str], bars: Sequence[Bar], b
 
 def _range_of_variants(chart: HeadlineFigure) -> str:
     """Return how often the variants follow right passages and repeat wrong ones, from the lowest to the highest."""
-    said = []
+    sentences = []
     for condition, words in (("supporting", "follow right passages"), ("conflicting", "repeat wrong ones")):
         part = MAIN[condition][0]
         bars = [bar for bar in chart.bars if bar.label.startswith(CONDITION_LABELS[condition])]
         shares = [_pooled([bar for bar in bars if bar.variant == name], part) for name in {bar.variant for bar in bars}]
         if bars:
-            said.append(f"{words} in {_range([share or 0.0 for share in shares])}")
-    return f"Variants {' and '.join(said)} of replies; none is shown to be better." if said else ""
+            sentences.append(f"{words} in {_range([share or 0.0 for share in shares])}")
+    return f"Variants {' and '.join(sentences)} of replies; none is shown to be better." if sentences else ""
 
 
 def _range(shares: Sequence[float]) -> str:
@@ -169,9 +171,9 @@ def _verdict_of_replies(chart: HeadlineFigure) -> str:
         [bar for bar in chart.bars if bar.label.startswith(CONDITION_LABELS[name])]
         for name in ("supporting", "conflicting", "mixed", "none")
     )
-    most = max((bar.n for bar in chart.bars), default=0)
-    if most < FEWEST_FOR_INTERVAL:
-        return f"Too few replies for a verdict: {most} of each kind."
+    largest = max((bar.n for bar in chart.bars), default=0)
+    if largest < FEWEST_FOR_INTERVAL:
+        return f"Too few replies for a verdict: {largest} of each kind."
     follows, repeats = _pooled(right, "right"), _pooled(wrong, "wrong")
     if follows is not None and repeats is not None:
         right_share, wrong_share = percent(follows), percent(repeats)
@@ -186,8 +188,10 @@ def _verdict_of_replies(chart: HeadlineFigure) -> str:
     if repeats is not None:
         return f"Repeats wrong passages in {percent(repeats)} of replies."
     if mixed:
-        one, other = (percent(_pooled(mixed, name) or 0.0) for name in ("right", "wrong"))
-        return f"Given right and wrong passages, gives the right answer in {one} of replies, the wrong one in {other}."
+        first, other = (percent(_pooled(mixed, name) or 0.0) for name in ("right", "wrong"))
+        return (
+            f"Given right and wrong passages, gives the right answer in {first} of replies, the wrong one in {other}."
+        )
     return f"Gives the right answer without a passage in {percent(_pooled(alone, 'right') or 0.0)} of replies."
 
 
@@ -206,18 +210,18 @@ def _larger(right: Sequence[Bar], wrong: Sequence[Bar]) -> int:
     """Return 1 if more right passages are shown to be followed than wrong ones repeated, -1 for fewer, 0 if neither."""
     if len(right) != 1 or len(wrong) != 1:
         return 0
-    one, other = right[0].part("right"), wrong[0].part("wrong")
-    return int(_is_larger(one, other)) - int(_is_larger(other, one))
+    first, other = right[0].part("right"), wrong[0].part("wrong")
+    return int(_is_larger(first, other)) - int(_is_larger(other, first))
 
 
-def _is_larger(one: Part | None, other: Part | None) -> bool:
+def _is_larger(first: Part | None, other: Part | None) -> bool:
     """Return if the 95% interval of the difference of two shares, made of their own, is above 0.
 
     Source: Newcombe 1998, Interval estimation for the difference between independent proportions, method 10.
     """
-    if one is None or other is None or one.low is None or other.high is None:
+    if first is None or other is None or first.low is None or other.high is None:
         return False
-    return one.mean - other.mean > math.hypot(one.mean - one.low, other.high - other.mean)
+    return first.mean - other.mean > math.hypot(first.mean - first.low, other.high - other.mean)
 
 
 # ---- DynamicQA -------------------------------------------------------------------------------------------------------
@@ -229,25 +233,25 @@ def _categories(frames: Frames) -> HeadlineFigure | None:
     if rows.empty:
         return None
     condition = "counter_memory" if (rows["condition"] == "counter_memory").any() else str(rows["condition"].iloc[0])
-    rows, known = where(rows, condition=condition), models(rows)
-    short, bars = in_short(map(str, known)), []
+    rows, shown_models = where(rows, condition=condition), models(rows)
+    short, bars = in_short(map(str, shown_models)), []
     for partition in partitions(rows):
-        for model in known:
+        for model in shown_models:
             for row in records(where(rows_of(rows, model), partition=partition)):
                 ends = where(rows_of(frames[PARTITIONS], model), partition=partition, condition=condition)
-                variant = short.names[str(model)] if len(known) > 1 else ""
+                variant = short.names[str(model)] if len(shown_models) > 1 else ""
                 bars.append(_bar_of_category(row, ends, variant, model))
     title = f"What does a context with {'another' if condition == 'counter_memory' else 'the original'} answer do?"
     measured = plural(int(rows["measured"].sum()), "reply")
-    basis = short.shared or (str(known[0]) if len(known) == 1 else "")
-    return _of_bars(title, SHARE, OUTCOMES, bars, " · ".join(filter(None, (basis, measured))))
+    basis = short.shared or (str(shown_models[0]) if len(shown_models) == 1 else "")
+    return _chart_of_bars(title, SHARE, OUTCOMES, bars, " · ".join(filter(None, (basis, measured))))
 
 
 def _bar_of_category(row: Mapping[str, Any], means: pd.DataFrame, variant: str, model: Model) -> Bar:
     total, parts = int(row["measured"]), []
     for name in OUTCOMES:
-        of_part = where(means, quantity=name)
-        ends = next((one for one in records(of_part) if one["n"] == total), {"low": None, "high": None})
+        part_rows = where(means, quantity=name)
+        ends = next((first for first in records(part_rows) if first["n"] == total), {"low": None, "high": None})
         address = {
             "model": str(model), "partition": row["partition"], "under": row["condition"], "outcome": name,
         }  # fmt: skip
@@ -272,7 +276,9 @@ def _labels(frames: Frames) -> HeadlineFigure | None:
     if not names:
         return None
     title = "Which entities do contexts sway most?"
-    return _of_means(title, rows, "label", {name: str(name) for name in names}, list(dict.fromkeys(rows["relation"])))
+    return _chart_of_means(
+        title, rows, "label", {name: str(name) for name in names}, list(dict.fromkeys(rows["relation"]))
+    )
 
 
 def _relations(frames: Frames) -> HeadlineFigure | None:
@@ -288,26 +294,26 @@ def _relations(frames: Frames) -> HeadlineFigure | None:
     names = {invented: name for invented, name in named.items() if (rows["invented"] == invented).any()}
     means = where(rows, query_type=query_types(rows)[0]).groupby("relation")["mean"].mean()
     order = [str(name) for name in means.sort_values(ascending=False, kind="stable").index]
-    return _of_means("How far do contexts sway queries?", rows, "invented", names, order)
+    return _chart_of_means("How far do contexts sway queries?", rows, "invented", names, order)
 
 
-def _of_means(
+def _chart_of_means(
     title: str, rows: pd.DataFrame, column: str, names: Mapping[Any, str], relations: Sequence[str]
 ) -> HeadlineFigure | None:  # fmt: skip
-    kind, known = query_types(rows)[0], models(rows)
-    rows, short = where(rows, query_type=kind), in_short(map(str, known))
+    kind, shown_models = query_types(rows)[0], models(rows)
+    rows, short = where(rows, query_type=kind), in_short(map(str, shown_models))
     bars = []
     for relation in relations:
-        for model in known:
+        for model in shown_models:
             of = {row[column]: row for row in records(where(rows_of(rows, model), relation=relation))}
-            address = of_relation(relation) if relation != "all relations" else ""
+            address = relation_address(relation) if relation != "all relations" else ""
             parts = [_mean(names[value], of[value], address) for value in names if value in of]
-            variant = short.names[str(model)] if len(known) > 1 else ""
+            variant = short.names[str(model)] if len(shown_models) > 1 else ""
             if parts:
                 bars.append(Bar(str(relation), tuple(parts), variant, sum(part.count for part in parts), parts[0].name))
-    shared = str(known[0]) if len(known) == 1 else short.shared
+    shared = str(shown_models[0]) if len(shown_models) == 1 else short.shared
     basis = f"{shared} · {kind} queries, mean susceptibility in nats" if shared else f"{kind} queries, nats"
-    return _of_bars(title, "nats", [*names.values()], bars, basis)
+    return _chart_of_bars(title, "nats", [*names.values()], bars, basis)
 
 
 def _mean(name: str, row: Mapping[str, Any], address: str) -> Part:

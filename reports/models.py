@@ -68,31 +68,31 @@ def in_short(names: Iterable[str]) -> InShort:
     return InShort(" · ".join(part for part in first if part in every), {name: rest[name] or name for name in rest})
 
 
-def asked_model(name: str) -> str:
+def base_model(name: str) -> str:
     """The model that a variant asks, whose name has the way of asking behind a ·, where there are several."""
     return name.partition(" · ")[0]
 
 
 def parameters(name: str) -> int | None:
     """Return the number of parameters of a model in the catalog, by alias or hub id; None for others."""
-    known = (entry for entry in catalog.models().values() if asked_model(name) in (entry.alias, entry.hub))
-    return next((entry.parameters for entry in known), None)
+    entries = (entry for entry in catalog.models().values() if base_model(name) in (entry.alias, entry.hub))
+    return next((entry.parameters for entry in entries), None)
 
 
 def sizes(runs: pd.DataFrame) -> dict[Model, int]:
     """Return the number of parameters of each model of the runs: as counted, else from the catalog."""
-    known = dict[Model, int]()
+    counts = dict[Model, int]()
     for row in records(runs):
         label, counted = row.get("label"), row.get("parameters")
         size = parameters(str(row["model"])) if counted is None or pd.isna(counted) else int(counted)
         if size:
-            known[Model(label if isinstance(label, str) else str(row["model"]), str(row["dtype"]))] = size
-    return known
+            counts[Model(label if isinstance(label, str) else str(row["model"]), str(row["dtype"]))] = size
+    return counts
 
 
-def by_size(of_models: Iterable[Model]) -> list[Model]:
+def by_size(drawn_models: Iterable[Model]) -> list[Model]:
     """The models by size, where the catalog has it of all of them, otherwise by name; of one size by name and dtype."""
-    ordered = sorted(of_models)
+    ordered = sorted(drawn_models)
     sizes = {model: parameters(model.name) or math.inf for model in ordered}
     return ordered if math.inf in sizes.values() else sorted(ordered, key=sizes.__getitem__)
 
@@ -140,26 +140,26 @@ def file_slug(name: str) -> str:
     return short if short == name else f"{short}-{identity(name)[:6]}"
 
 
-def of_question(question: str, model: Model) -> str:
+def question_address(question: str, model: Model) -> str:
     """A question with all that a model answered to it, on the page of answers."""
     return f"{ANSWERS_PAGE}#{urlencode({'model': str(model), 'open': question})}"
 
 
-def of_query(query: str) -> str:
+def query_address(query: str) -> str:
     """A query with its contexts, on the page of queries."""
     return f"{QUERIES_PAGE}#q-{file_slug(query)}"
 
 
-def of_relation(relation: str) -> str:
+def relation_address(relation: str) -> str:
     """The queries of a relation, on their page."""
     return f"{QUERIES_PAGE}#relation-{file_slug(relation)}"
 
 
-def of_each(rows: pd.DataFrame) -> list[str]:
+def question_addresses(rows: pd.DataFrame) -> list[str]:
     """Return the address of each row's question on the answers page.
 
     Args:
         rows: Rows with question_id, model and dtype.
     """
     names = rows[["question_id", "model", "dtype"]].itertuples(index=False)
-    return [of_question(question, Model(model, dtype)) for question, model, dtype in names]
+    return [question_address(question, Model(model, dtype)) for question, model, dtype in names]

@@ -12,12 +12,12 @@ import pandas as pd
 from swaymeter.data.catalog import PublishedValue, models, paper_items, published
 from swaymeter.data.records import PARTITIONS
 from swaymeter.reports.frames import Frames, records
-from swaymeter.reports.models import asked_model
+from swaymeter.reports.models import base_model
 from swaymeter.reports.words import CONDITION_NAMES
 
-MOST_LISTED = 6
+MAX_LISTED = 6
 """Groups of rows whose values a caption lists; more stand in the rows below alone."""
-MOST_NAMED = 3
+MAX_NAMED = 3
 TESTS = ("du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1")
 """Items of the papers that count relations with a significant comparison."""
 
@@ -26,19 +26,24 @@ TESTS = ("du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1")
 class Printed:
     """Published values of some items: sentences for the caption of some models, and the values of all models.
 
-    of_all: notes on every row.
+    Attributes:
+        note: Sentences for the caption.
+        rows: Published values of all models.
+        shared_notes: Notes on every row.
     """
 
     note: str = ""
     rows: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
-    of_all: str = ""
+    shared_notes: str = ""
 
 
 def aliases(names: Iterable[str], runs: pd.DataFrame) -> dict[str, str]:
     """The catalog's alias of each model, by its alias, its id at the hub, or what the study calls one of them."""
-    called = {str(row["label"]): str(row["model"]) for row in records(runs) if isinstance(row.get("label"), str)}
-    known = {name: alias for alias, entry in models().items() for name in (alias, entry.hub)}
-    return {name: known.get(asked_model(called.get(name, name)), name) for name in names}
+    names_by_label = {
+        str(row["label"]): str(row["model"]) for row in records(runs) if isinstance(row.get("label"), str)
+    }
+    short_names = {name: alias for alias, entry in models().items() for name in (alias, entry.hub)}
+    return {name: short_names.get(base_model(names_by_label.get(name, name)), name) for name in names}
 
 
 def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str], **columns: str | None) -> pd.DataFrame:
@@ -47,16 +52,18 @@ def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str],
     columns: the quantity of each; None for the one that the row's column `quantity` names. A published entropy stands
     beside the summed one and beside the length-normalised one, because the papers leave open which of them it is.
     """
-    known = aliases(rows["model"].unique() if len(rows) else (), runs)
+    short_names = aliases(rows["model"].unique() if len(rows) else (), runs)
     values = [entry for item in items for entry in published(item)]
     for column, quantity in columns.items():
         cells = []
         for row in map(_as_printed, records(rows)):
-            of_quantity = (entry for entry in values if entry.quantity == (quantity or row["quantity"]))
-            of_row = [
-                entry.words for entry in of_quantity if entry.model == known[row["model"]] and _is_about(entry, row)
+            candidates = (entry for entry in values if entry.quantity == (quantity or row["quantity"]))
+            matching = [
+                entry.words
+                for entry in candidates
+                if entry.model == short_names[row["model"]] and _is_about(entry, row)
             ]
-            cells.append("; ".join(dict.fromkeys(of_row)))
+            cells.append("; ".join(dict.fromkeys(matching)))
         rows = rows.assign(**{column: pd.Series(cells, index=rows.index, dtype=object)})
     return rows
 
@@ -89,17 +96,17 @@ def significant(model: str, comparison: str, query_type: str) -> tuple[str, floa
 
 def in_papers(model: str, runs: pd.DataFrame, items: Sequence[str], *quantities: str, **row: str) -> str:
     """Return the published values of these quantities for a sentence, such as "; in the paper: pearson 0.51"."""
-    known = aliases([model], runs)[model]
+    short_names = aliases([model], runs)[model]
     words = [
         f"{_named(entry.quantity)} {entry.words}"
         for item in items
         for entry in published(item)
-        if entry.model == known and entry.quantity in quantities and _is_about(entry, row)
+        if entry.model == short_names and entry.quantity in quantities and _is_about(entry, row)
     ]
     return f"; in the paper: {', '.join(words)}" if words else ""
 
 
-def of_papers(frames: Frames) -> bool:
+def are_published(frames: Frames) -> bool:
     """Return if frames are about the papers' partitions or queries, and not about a user's questions."""
     groups = {str(name) for frame in frames.values() if "partition" in frame for name in frame["partition"].unique()}
     return not groups or bool(groups & set(PARTITIONS))
@@ -114,22 +121,22 @@ def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, li
         frames: Frames of the study. Own questions have no published values.
         listed: If the caption lists the values because no column shows them.
     """
-    if not items or not of_papers(frames):
+    if not items or not are_published(frames):
         return Printed()
     values = [entry for item in items for entry in published(item)]
     if not values:
         return Printed(f" The papers print no number of {'it' if len(items) == 1 else 'them'}.")
-    known = aliases(names, frames["runs_in_short"])
-    of_models = dict.fromkeys(entry.model for entry in values if entry.model)
-    ours = [entry for entry in values if entry.model is None or entry.model in known.values()]
-    missing = [name for name, alias in known.items() if alias not in of_models] if of_models else []
-    others = [model for model in of_models if model not in known.values()]
-    note = _listed(ours, single=len(known) == 1) if listed else ""
+    short_names = aliases(names, frames["runs_in_short"])
+    printed_models = dict.fromkeys(entry.model for entry in values if entry.model)
+    ours = [entry for entry in values if entry.model is None or entry.model in short_names.values()]
+    missing = [name for name, alias in short_names.items() if alias not in printed_models] if printed_models else []
+    others = [model for model in printed_models if model not in short_names.values()]
+    note = _listed(ours, single=len(short_names) == 1) if listed else ""
     if notes := dict.fromkeys(part for entry in ours if note or entry.model for part in entry.notes):
         note += f" Published values: {'; '.join(notes)}."
     if missing:
-        there = f", but of {_several(others)}" if others else ""
-        note += f" No value is published of {_several(missing)}{there}."
+        exception = f", but of {_several(others)}" if others else ""
+        note += f" No value is published of {_several(missing)}{exception}."
     return Printed(note, *_rows(values))
 
 
@@ -139,7 +146,7 @@ def _listed(values: Sequence[PublishedValue], *, single: bool) -> str:
     for entry in values:
         of = ", ".join(filter(None, ("" if single else entry.model, _about(entry))))
         groups.setdefault((entry.source, of), {})[f"{_named(entry.quantity)} {entry.words}"] = None
-    if not 0 < len(groups) <= MOST_LISTED:
+    if not 0 < len(groups) <= MAX_LISTED:
         return ""
     sources: dict[str, list[str]] = {}
     for (source, of), words in groups.items():
@@ -158,7 +165,7 @@ def _is_about(entry: PublishedValue, row: Mapping[str, object]) -> bool:
 
 
 def _several(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} others"
+    return ", ".join(names) if len(names) <= MAX_NAMED else f"{len(names)} others"
 
 
 def _words(entry: PublishedValue) -> dict[str, str]:
@@ -187,11 +194,11 @@ def _rows(values: Sequence[PublishedValue]) -> tuple[pd.DataFrame, str]:
         column = quantity if wide else "value"
         row[column] = f"{row[column]}, {entry.words}" if column in row else entry.words
         notes.setdefault(key, {}).update(dict.fromkeys(entry.notes))
-    of_all = [part for part in next(iter(notes.values())) if all(part in some for some in notes.values())]
-    texts = ["; ".join(part for part in notes[key] if part not in of_all) for key in rows]
+    common = [part for part in next(iter(notes.values())) if all(part in others for others in notes.values())]
+    texts = ["; ".join(part for part in notes[key] if part not in common) for key in rows]
     frame = pd.DataFrame(rows.values()).assign(note=texts).astype(object).fillna("")
     last = [*(quantities if wide else ("quantity", "value")), "note"]
     groups = [name for name in frame if name not in last]
     same = [name for name in groups if len(frame) > 1 and frame[name].nunique() == 1]
     shown = frame[[name for name in groups if name not in same] + last]
-    return shown.loc[:, (shown != "").any()], "; ".join(filter(None, [*frame[same].iloc[0], *of_all]))
+    return shown.loc[:, (shown != "").any()], "; ".join(filter(None, [*frame[same].iloc[0], *common]))

@@ -40,9 +40,7 @@ def queries() -> tuple[str, ...]:
     return tuple(dict.fromkeys(query for part in parts for query in part))
 
 
-def write_report(
-    frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard, key: str = ""
-) -> Path:
+def write_report(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard, key: str = "") -> Path:
     """Writes index.html, figures/ and tables/ into `folder`, in place of the report before; returns the page's path.
 
     Where there are answers to read, answers.html stands beside it. A frame that is missing or empty leaves its figures
@@ -66,12 +64,12 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
         (folder / part).mkdir(parents=True)
     drawn, omitted = draw_all(FIGURES.values(), frames)
     pictures = []
-    for one, limits in with_limits(drawn):
-        files = rendered(one, limits)
-        (folder / "figures" / f"{one.name}.svg").write_bytes(files.svg)
-        (folder / "figures" / f"{one.name}.png").write_bytes(files.png)
-        write_csv(folder / "figures" / f"{one.name}.csv", one.drawing.numbers)
-        pictures.append((one, files))
+    for each, limits in with_limits(drawn):
+        files = rendered(each, limits)
+        (folder / "figures" / f"{each.name}.svg").write_bytes(files.svg)
+        (folder / "figures" / f"{each.name}.png").write_bytes(files.png)
+        write_csv(folder / "figures" / f"{each.name}.csv", each.drawing.numbers)
+        pictures.append((each, files))
     tables = [filled(table, frames) for table in TABLES.values()]
     for table in tables:
         if len(table.rows):
@@ -80,10 +78,10 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
     over_time = [picture for picture in pictures if picture[0].figure is OVER_TIME]
     pictures = [picture for picture in pictures if picture not in over_time]
     write_history(frames, folder, card, over_time)
-    found = findings(frames, card)
-    write_findings(found, folder)
+    outcome = findings(frames, card)
+    write_findings(outcome, folder)
     text = page(
-        card, found, pictures, omitted, tables, frames, example=example(frames, answers, read), answers=answers,
+        card, outcome, pictures, omitted, tables, frames, example=example(frames, answers, read), answers=answers,
         queries=read, since=section(frames),
     )  # fmt: skip
     (folder / "index.html").write_text(text, encoding="utf-8")

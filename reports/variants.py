@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.reports.estimates import MOST_NAMED, estimate, span
+from swaymeter.reports.estimates import MAX_NAMED, estimate, span
 from swaymeter.reports.frames import Frames, records, where
 from swaymeter.reports.models import Model, models
 
@@ -37,24 +37,24 @@ def variants_of(frames: Frames) -> list[Variant]:
     if rows.empty:
         return []
     over_all = rows[rows["group"].isin(("all", "none"))]
-    found = []
+    variants = []
     for model in models(over_all):
-        of_model = where(over_all, model=model.name, dtype=model.dtype)
-        means = {row["quantity"]: row for row in records(of_model) if row["quantity"] in SHOWN}
+        model_rows = where(over_all, model=model.name, dtype=model.dtype)
+        means = {row["quantity"]: row for row in records(model_rows) if row["quantity"] in SHOWN}
         if {FOLLOWS, RESISTS} <= means.keys():
-            found.append(Variant(model, means))
-    return found
+            variants.append(Variant(model, means))
+    return variants
 
 
 def front(variants: Sequence[Variant]) -> list[Variant]:
     """The variants that no other beats: none has as much of both and more of one; by how far they follow."""
     points = [(variant.share(FOLLOWS), variant.share(RESISTS)) for variant in variants]
-    kept = [
+    best = [
         variant
         for variant, point in zip(variants, points, strict=True)
         if not any(other != point and other[0] >= point[0] and other[1] >= point[1] for other in points)
     ]
-    return sorted(kept, key=lambda variant: -variant.share(FOLLOWS))
+    return sorted(best, key=lambda variant: -variant.share(FOLLOWS))
 
 
 def advice(frames: Frames) -> str:
@@ -77,16 +77,16 @@ def advice(frames: Frames) -> str:
         )
     if len(firsts) == 1 and all(best.values()):
         (first,) = firsts
-        rest = " and ".join(_said(name, variants, first) for name in best)
+        rest = " and ".join(_best_sentence(name, variants, first) for name in best)
         return f"Take {first}: it {rest}.{_also(best[FOLLOWS], best[RESISTS])}"
     to = {FOLLOWS: "To follow right passages", RESISTS: "To resist wrong ones"}
-    said = [
-        f"{to[quantity]}, take {names[0]}, which {_said(quantity, variants, names[0])}{_others(names)}"
+    sentences = [
+        f"{to[quantity]}, take {names[0]}, which {_best_sentence(quantity, variants, names[0])}{_others(names)}"
         if names
         else f"{to[quantity]}, none is shown to be better than another"
         for quantity, names in best.items()
     ]
-    return f"{'. '.join(said)}."
+    return f"{'. '.join(sentences)}."
 
 
 def decided(frames: Frames) -> bool:
@@ -97,9 +97,9 @@ def decided(frames: Frames) -> bool:
 def uneven(variants: Sequence[Variant]) -> str:
     """A sentence where variants were not asked, or did not answer, the same; empty where they did."""
     counts = [[int(variant.means[name]["n"]) for variant in variants] for name in (FOLLOWS, RESISTS)]
-    if all(len(set(of_all)) <= 1 for of_all in counts):
+    if all(len(set(numbers)) <= 1 for numbers in counts):
         return ""
-    words = " and ".join(f"{span(min(of_all), max(of_all))} answers" for of_all in counts)
+    words = " and ".join(f"{span(min(numbers), max(numbers))} answers" for numbers in counts)
     return (
         f" Not all have the same answers ({words}): the front takes each share as it is, a comparison of two what both "
         "answered."
@@ -110,8 +110,8 @@ def silent(frames: Frames) -> str:
     """Return a sentence on replies that resist a wrong passage by stating neither answer; empty if there are none."""
     rows = [row for row in records(frames[SPENT]) if row.get("neither_with_wrong", 0) > 0]
     words = [f"{row['neither_with_wrong']} of {row['answers_with_wrong']} of {Model(row['model'], row['dtype'])}"
-             for row in rows[:MOST_NAMED]]  # fmt: skip
-    more = f" and some of {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
+             for row in rows[:MAX_NAMED]]  # fmt: skip
+    more = f" and some of {len(rows) - MAX_NAMED} more" if len(rows) > MAX_NAMED else ""
     return f" With a wrong passage neither answer is stated by {'; '.join(words)}{more}." if rows else ""
 
 
@@ -124,13 +124,13 @@ def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame)
             beats.setdefault(order[0], set()).add(order[1])
     if not (winners := [variant for variant in variants if variant.model in beats]):
         return []
-    beaten = {model for of_one in beats.values() for model in of_one}
+    beaten = {model for beaten_models in beats.values() for model in beaten_models}
     first = max(winners, key=lambda variant: (variant.model not in beaten, variant.share(quantity))).model
     alike = [other.model for other in variants if other.model != first and other.model not in beats[first]]
     return [str(model) for model in (first, *alike)]
 
 
-def _said(quantity: str, variants: Sequence[Variant], name: str) -> str:
+def _best_sentence(quantity: str, variants: Sequence[Variant], name: str) -> str:
     variant = next(each for each in variants if str(each.model) == name)
     return f"{SHOWN[quantity]} {estimate(variant.means[quantity])}"
 

@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CLEAN = (
     "data/sources/http",
     "flows/study",
+    "reports",
     "tasks/contexts",
     "tasks/frequency",
     "tasks/measures",

@@ -13,7 +13,7 @@ from swaymeter.data.errors import UsageError, WorkFailed, nearest
 from swaymeter.data.escaping import xml
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, FEWEST_SAMPLES, SHARE
 from swaymeter.data.sources.own.named_file import Wrong
-from swaymeter.reports.estimates import estimate, number, plural, told_apart
+from swaymeter.reports.estimates import distinct_numbers, estimate, number, plural
 from swaymeter.reports.frames import records
 from swaymeter.tasks.statistics.models import UNRELATED
 
@@ -191,7 +191,7 @@ class Threshold:
                 f"{self} is not met by {row.model}: {row.name} is {row.words} over {row.counts} only because replies "
                 f"state nothing ({row.silence}); if these counted against it, it would be {number(worst, row.unit)}"
             )
-        limit, of = told_apart(self.value, measured, row.unit)
+        limit, of = distinct_numbers(self.value, measured, row.unit)
         near = "" if of == number(measured, row.unit) else f", and is {of}"  # both would read alike
         unit = "" if row.unit == SHARE else f" {row.unit}"
         subject = f"the {self.end} end of its interval" if self.end else "it"

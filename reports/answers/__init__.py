@@ -38,11 +38,11 @@ def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
     if frames["answers_to_read"].empty:
         return ""
     hues = "".join(f".hue-{number}{{--hue:{hue}}}" for number, hue in enumerate(GROUP_HUES))
-    known = options(frames)
+    settings = options(frames)
     css = asset(__name__, "answers.css") + hues
     script = "\n".join(asset(__name__, file) for file in SCRIPTS)
     written(
-        __name__, "answers.html", css, {"linked": linked}, card=card, options=known,
+        __name__, "answers.html", css, {"linked": linked}, card=card, options=settings,
         questions=len(frames["questions_to_read"]), blocks=blocks(frames), script=Markup(script),
         limits=thinking(frames["unfinished_greedy_answers"]) + limits(frames["unfinished_greedy_answers"]),
         by_people=judged_by_people(frames["answers_judged_by_people"], frames["judgements_to_read"]),

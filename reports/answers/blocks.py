@@ -26,7 +26,7 @@ from swaymeter.reports.page.shell import sealed
 from swaymeter.reports.words import CONDITION_NAMES, outcome
 
 SHARD = 100
-MOST_CHOICES = 50
+MAX_CHOICES = 50
 """Upper bound on the values of a column with a menu."""
 _LISTED = ("question_id", "question", "subject", "relation", "partition", "object", "replacement")
 _TEXTS = (
@@ -80,25 +80,23 @@ def blocks(frames: Frames) -> Iterator[Block]:
     questions = sorted(
         records(frames["questions_to_read"]), key=lambda row: (row["question"].casefold(), row["question_id"])
     )
-    place = {row["question_id"]: at for at, row in enumerate(questions)}
-    known = options(frames)
+    position = {row["question_id"]: at for at, row in enumerate(questions)}
+    settings = options(frames)
     choices = {
         "partitions": partitions(frames["questions_to_read"]),
         "relations": sorted({row["relation"] for row in questions}),
     }
     contexts = defaultdict(list, _contexts_of(frames["contexts_to_read"]))
     sides = {"supporting": SUPPORTING, "conflicting": {*CONFLICTING, "mixed"}}
-    kinds = {side: [name for name in known["conditions"] if name in of] for side, of in sides.items()}
-    known["judgements"] = [
-        {name: row[name] for name in _JUDGEMENT} for row in records(frames["judgements_to_read"])
-    ]
-    yield "index", sealed({**known, **choices, **kinds, "shard": SHARD, **_listed(questions, contexts)})
+    kinds = {side: [name for name in settings["conditions"] if name in of] for side, of in sides.items()}
+    settings["judgements"] = [{name: row[name] for name in _JUDGEMENT} for row in records(frames["judgements_to_read"])]
+    yield "index", sealed({**settings, **choices, **kinds, "shard": SHARD, **_listed(questions, contexts)})
     yield from _shards("texts", [_texts(row, contexts[row["question_id"]]) for row in questions])
     for number, model in enumerate(models(frames["answers_to_read"])):
         rows, scored = (rows_of(frames[name], model) for name in ("answers_to_read", "answers_of_questions"))
         judged = rows_of(frames["judged_greedy_answers"], model)
         flipped = _flipped(rows_of(frames["changes_since_last_run"], model))
-        yield from _of_model(number, rows, scored, judged, flipped, place, contexts)
+        yield from _model_cases(number, rows, scored, judged, flipped, position, contexts)
 
 
 def _listed(questions: Sequence[Mapping[str, Any]], contexts: Contexts) -> dict[str, Any]:
@@ -114,7 +112,7 @@ def _listed(questions: Sequence[Mapping[str, Any]], contexts: Contexts) -> dict[
         for name in listed["question_id"]
     ]
     listed["others"] = [[(number[name], value) for name, value in row.items()] for row in others]
-    choices = [sorted(values[name]) if 2 <= len(values[name]) <= MOST_CHOICES else [] for name in number]
+    choices = [sorted(values[name]) if 2 <= len(values[name]) <= MAX_CHOICES else [] for name in number]
     return {"columns": list(zip(number, choices, strict=True)), "questions": listed}
 
 
@@ -141,20 +139,25 @@ def _texts(question: Mapping[str, Any], contexts: Sequence[Mapping[str, Any]]) -
     return {**_present(question, _TEXTS), "right": contexts[0]["right"] if contexts else [], "contexts": shown}
 
 
-def _of_model(
-    number: int, rows: pd.DataFrame, scored: pd.DataFrame, judged: pd.DataFrame,
-    flipped: Mapping[tuple[str, str], tuple[str, str]], place: Mapping[str, int], contexts: Contexts,
+def _model_cases(
+    number: int,
+    rows: pd.DataFrame,
+    scored: pd.DataFrame,
+    judged: pd.DataFrame,
+    flipped: Mapping[tuple[str, str], tuple[str, str]],
+    position: Mapping[str, int],
+    contexts: Contexts,
 ) -> Iterator[Block]:
     answers = _answers_of(rows)
-    if unknown := sorted(answers.keys() - place.keys()):
+    if unknown := sorted(answers.keys() - position.keys()):
         raise InputError(
             f"answers_to_read has question {unknown[0]!r} and questions_to_read has not; make the database again "
             "from the files"
         )
     scores = {(row["question_id"], row["context_id"]): _present(row, _SCORES) for row in records(scored)}
-    for of_case in scores.values():
-        if "verdict" in of_case and "decided_by" not in of_case:
-            of_case["verdict"] = "undecided"
+    for case_scores in scores.values():
+        if "verdict" in case_scores and "decided_by" not in case_scores:
+            case_scores["verdict"] = "undecided"
     for row in records(judged):
         is_both = isinstance(row["rule"], str) and isinstance(row["verdict"], str)
         opinion = {"unjudged": row["unjudged"]}
@@ -165,16 +168,16 @@ def _of_model(
     stand_ins: dict[str, list[str]] = defaultdict(list)
     for question, stand_in in scored[["question_id", "stand_in"]].dropna().drop_duplicates().itertuples(index=False):
         stand_ins[question].append(stand_in)
-    asked = sorted(answers, key=place.__getitem__)
-    ids = {question: ("none", *(context["id"] for context in contexts[question])) for question in asked}
+    answered = sorted(answers, key=position.__getitem__)
+    ids = {question: ("none", *(context["id"] for context in contexts[question])) for question in answered}
     cases = [
         [_shown(answers[question].get(name), scores.get((question, name), {})) for name in ids[question]]
-        for question in asked
+        for question in answered
     ]
-    yield f"scores-{number}", sealed({"place": [place[question] for question in asked], **_columns(cases)})
+    yield f"scores-{number}", sealed({"place": [position[question] for question in answered], **_columns(cases)})
     shown = [
-        {"cases": [_without_text(case) for case in of_question], "stand_ins": stand_ins[question]}
-        for question, of_question in zip(asked, cases, strict=True)
+        {"cases": [_without_text(case) for case in question_cases], "stand_ins": stand_ins[question]}
+        for question, question_cases in zip(answered, cases, strict=True)
     ]
     yield from _shards(f"answers-{number}", shown)
 
@@ -184,15 +187,15 @@ def _flipped(changes: pd.DataFrame) -> dict[tuple[str, str], tuple[str, str]]:
 
     By the ids of question and context: the greedy answer then, and whose it was.
     """
-    found = {}
+    flips = {}
     for row in records(changes[changes["kind"] == "reply"] if len(changes) else changes):
         if not (isinstance(row["state_before"], str) and isinstance(row["state"], str)):
             continue
         before, now = json.loads(row["state_before"]), json.loads(row["state"])
         if before["texts"] == now["texts"] and before.get("verdict") and before["verdict"] != now.get("verdict"):
             question, context = row["item"].split(_BETWEEN_IDS)
-            found[question, context] = (before.get("answer", ""), before["verdict"])
-    return found
+            flips[question, context] = (before.get("answer", ""), before["verdict"])
+    return flips
 
 
 _BETWEEN_IDS = "\x1f"
@@ -211,10 +214,10 @@ def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
     """
     by_question: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in records(rows):
-        lost = _MISSING.get(row["state"], "") if pd.isna(row["error"]) else row["error"]
-        is_known = not lost and not pd.isna(row["log_probability"])
-        log_probability = round(row["log_probability"], 2) if is_known else None
-        answer = (row["text"], log_probability, row["state"] != "truncated", row["thoughts"], lost)
+        reason = _MISSING.get(row["state"], "") if pd.isna(row["error"]) else row["error"]
+        is_scored = not reason and not pd.isna(row["log_probability"])
+        log_probability = round(row["log_probability"], 2) if is_scored else None
+        answer = (row["text"], log_probability, row["state"] != "truncated", row["thoughts"], reason)
         empty: dict[str, Any] = {"greedy": None, "groups": defaultdict(Counter)}
         case = by_question[row["question_id"]].setdefault(row["context_id"], empty)
         if pd.isna(row["sample"]):
@@ -254,7 +257,7 @@ def _columns(rows: Sequence[Sequence[Mapping[str, Any] | None]]) -> dict[str, li
     for name, score in {**_MEASURED, "by": "decider", "before": "before"}.items():
         columns[name] = [[(case or _NO_CASE)["scores"].get(score) for case in row] for row in rows]
     empty = ({"-"}, {None})
-    return {name: values for name, values in columns.items() if {one for row in values for one in row} not in empty}
+    return {name: values for name, values in columns.items() if {cell for row in values for cell in row} not in empty}
 
 
 _NO_CASE: Mapping[str, Any] = {"scores": {}}
@@ -264,8 +267,8 @@ def _ended(case: Mapping[str, Any] | None) -> str:
     """Return the end of a greedy reply: f by itself, u at the limit of tokens, l no reply, - not requested."""
     if case is None or case["greedy"] is None:
         return "-"
-    _, _, finished, _, lost = case["greedy"]
-    return "l" if lost else "f" if finished else "u"
+    _, _, finished, _, reason = case["greedy"]
+    return "l" if reason else "f" if finished else "u"
 
 
 def _judged(case: Mapping[str, Any] | None) -> str:

@@ -53,8 +53,8 @@ FIGURES: Registry[Figure] = Registry("figure", (
     entropy.WITHOUT,
     entropy.WITH,
     entropy.BY_EDITS,
-    distributions.MOST_EDITED,
-    distributions.SCATTER_OF_MOST_EDITED,
+    distributions.TOP_EDITED,
+    distributions.SCATTER_OF_TOP_EDITED,
     distributions.ENTROPY_CLASSES,
     over_time.OVER_TIME,
 ))  # fmt: skip

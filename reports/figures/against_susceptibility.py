@@ -26,7 +26,7 @@ from swaymeter.reports.figures.panels import (
     type_panels,
 )
 from swaymeter.reports.frames import Frames, finite, in_order, present, records, unit_of, where, without_unit
-from swaymeter.reports.models import Model, of_query
+from swaymeter.reports.models import Model, query_address
 from swaymeter.reports.style import FEW_DOTS, INK, MUTED, QUERY_HUES, dots, headed, legend_above, link, mark, strokes
 
 LEVELS = {"query": "query", "relation": "relation mean"}
@@ -41,7 +41,7 @@ def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.Dat
         axes.plot(*strokes(x, x, y - error, y + error), color=hue, linewidth=0.6, alpha=alpha, rasterized=dense)
     dots(axes, x, y, color=hue, markersize=2.2, alpha=alpha, markeredgewidth=0)
     near = data[data["readable"]]
-    link(axes, near["susceptibility"], near["score"], [of_query(query) for query in near["query_id"]])
+    link(axes, near["susceptibility"], near["score"], [query_address(query) for query in near["query_id"]])
     size = 5 if len(means) <= FEW_RELATIONS else 3.2
     at = (means["mean_susceptibility"], means["mean"])
     axes.plot(*at, "D", color=hue, markersize=size, markeredgecolor=INK, markeredgewidth=size / 6)
@@ -63,19 +63,19 @@ def correlation_note(correlations: pd.DataFrame) -> str:
     """A caption's sentences: the correlations over open and closed queries together, and why any is missing."""
     pooled = [words for level in LEVELS if (words := correlation(correlations, level, "all"))]
     together = f" Open and closed together: {'; '.join(pooled)}." if pooled else ""
-    lost = [
+    missing = [
         f"{row['query_type']}, {plural(2, LEVELS[row['level']])[2:]}: {_reason(row)}"
         for row in records(correlations)
         if _reason(row)
     ]
-    return together + (f" No correlation: {'; '.join(lost)}." if lost else "")
+    return together + (f" No correlation: {'; '.join(missing)}." if missing else "")
 
 
 def contexts_of(rows: pd.DataFrame) -> str:
     """Return the number of contexts of each query for a caption, with a warning if it differs between queries."""
-    fewest, most = rows["contexts"].min(), rows["contexts"].max()
-    warning = "" if fewest == most else ": values from different numbers are not to be compared"
-    return f"{span(fewest, most)} contexts a query{warning}."
+    fewest, largest = rows["contexts"].min(), rows["contexts"].max()
+    warning = "" if fewest == largest else ": values from different numbers are not to be compared"
+    return f"{span(fewest, largest)} contexts a query{warning}."
 
 
 def paint(
@@ -166,9 +166,12 @@ def _draw_answer_sets(model: Model, frames: Frames) -> Drawing | None:
 
 
 ANSWER_SETS = Figure(
-    "answer-sets-against-first-tokens", "Are queries swayed over whole answers as they are over first tokens?",
+    "answer-sets-against-first-tokens",
+    "Are queries swayed over whole answers as they are over first tokens?",
     "Scatter plots of answer-set susceptibility against first-token susceptibility, both in nats",
-    ("answer_set_of_queries", *_BESIDE), _draw_answer_sets, measures=("answer_set_susceptibility", "susceptibility"),
+    ("answer_set_of_queries", *_BESIDE),
+    _draw_answer_sets,
+    measures=("answer_set_susceptibility", "susceptibility"),
 )
 
 
@@ -205,8 +208,11 @@ def _estimator(measure: str, rows: pd.DataFrame, measures: pd.DataFrame) -> str:
 FISHER = Figure(
     "fisher-against-susceptibility",
     "Does Fisher susceptibility, which needs no context, find the queries that contexts sway?",
-    "Scatter plots of Fisher susceptibility against susceptibility in nats", ("fisher_of_queries", *_BESIDE),
-    _draw_fisher, measures=("fisher_susceptibility", "susceptibility"), items=("liu-fig-1", "liu-fig-6", "liu-table-1"),
+    "Scatter plots of Fisher susceptibility against susceptibility in nats",
+    ("fisher_of_queries", *_BESIDE),
+    _draw_fisher,
+    measures=("fisher_susceptibility", "susceptibility"),
+    items=("liu-fig-1", "liu-fig-6", "liu-table-1"),
 )
 
 
@@ -230,15 +236,15 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
     every = frames["both_susceptibilities_of_queries"]
     every = every.assign(entities=every["invented"].astype(bool).map({True: "invented", False: "real"}))
     rows = every.assign(of_group=every[grouped_by].astype(str))
-    known = where(frames["both_susceptibilities_in_short"], grouped_by=grouped_by)
-    if not (known.groupby("query_type")["of_group"].nunique() > 1).any():  # nothing is compared
+    coverage = where(frames["both_susceptibilities_in_short"], grouped_by=grouped_by)
+    if not (coverage.groupby("query_type")["of_group"].nunique() > 1).any():  # nothing is compared
         return None
-    groups = in_order(known, measure=LABELS, query_type=QUERY_HUES, of_group=GROUPS[grouped_by])
+    groups = in_order(coverage, measure=LABELS, query_type=QUERY_HUES, of_group=GROUPS[grouped_by])
     measures = present(groups, "measure", [*LABELS])
     if len(measures) < 2:  # a question about both
         return None
     counted = {measure: finite(rows, measure).rows for measure in measures}
-    n = " and ".join(f"{len(of_one)} queries ({LABELS[measure]})" for measure, of_one in counted.items())
+    n = " and ".join(f"{len(measured)} queries ({LABELS[measure]})" for measure, measured in counted.items())
     contexts = f" {contexts_of(counted['susceptibility'])}" if "susceptibility" in counted else ""
     relations = plural(rows["relation"].nunique(), "relation")
     caption = (
@@ -251,11 +257,11 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
     numbers = rows[_NUMBERS].rename(columns={"of_group": grouped_by})
 
     def panel(axes: Axes, _: object, measure: str) -> None:
-        rows, of_measure = counted[measure], where(groups, measure=measure)
+        rows, measure_groups = counted[measure], where(groups, measure=measure)
         logarithmic = measure == "fisher" and bool((rows[measure] > 0).all())
         axes.set_yscale("log" if logarithmic else "linear")
-        columns_of_groups(axes, rows, of_measure, measure, "of_group", _name, HOLLOW)
-        axes.set(title=LABELS[measure], ylabel=f"({of_measure['unit'].iloc[0]})")
+        columns_of_groups(axes, rows, measure_groups, measure, "of_group", _name, HOLLOW)
+        axes.set(title=LABELS[measure], ylabel=f"({measure_groups['unit'].iloc[0]})")
         if logarithmic:
             logarithmic_upward(axes, *axes.get_ylim())
         else:
@@ -317,8 +323,8 @@ def _draw_bins(model: Model, frames: Frames) -> Drawing | None:
 
     def paint() -> Canvas:
         label = f"Fisher susceptibility\n({unit})"
-        of_types = where(bins, query_type=[*QUERY_HUES])
-        canvas, panels = type_panels(of_types, 3.4, share_x=False, x="susceptibility (nats)", y=label)
+        typed_bins = where(bins, query_type=[*QUERY_HUES])
+        canvas, panels = type_panels(typed_bins, 3.4, share_x=False, x="susceptibility (nats)", y=label)
         last = len(BINS) if (bins["bin"] == BINS[-1]).any() else len(BINS) - 1
         first = canvas.axes[0]
         first.set_yscale("log" if (rows["fisher"] > 0).all() else "linear")
@@ -333,8 +339,11 @@ def _draw_bins(model: Model, frames: Frames) -> Drawing | None:
 
 
 BINNED = Figure(
-    "fisher-in-bins-of-susceptibility", "Is Fisher susceptibility larger where contexts sway a query further?",
+    "fisher-in-bins-of-susceptibility",
+    "Is Fisher susceptibility larger where contexts sway a query further?",
     "Box plots of Fisher susceptibility in bins of susceptibility in nats",
-    ("both_susceptibilities_of_queries", "both_susceptibilities_in_short"), _draw_bins,
-    measures=("fisher_susceptibility", "susceptibility"), items=("liu-fig-2", "liu-fig-5"),
+    ("both_susceptibilities_of_queries", "both_susceptibilities_in_short"),
+    _draw_bins,
+    measures=("fisher_susceptibility", "susceptibility"),
+    items=("liu-fig-2", "liu-fig-5"),
 )

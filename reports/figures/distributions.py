@@ -27,7 +27,7 @@ from swaymeter.reports.frames import (
     where,
     without_unit,
 )
-from swaymeter.reports.models import Model, of_each
+from swaymeter.reports.models import Model, question_addresses
 from swaymeter.reports.style import (
     FEW_DOTS,
     INK,
@@ -44,7 +44,7 @@ from swaymeter.reports.style import (
 from swaymeter.reports.words import CONDITION_NAMES
 
 FEWEST = 30
-MOST_GROUPS = 12
+MAX_GROUPS = 12
 """Upper bound on groups of own questions side by side; the largest groups are drawn."""
 PANELS = 2
 """Panels of a row."""
@@ -84,7 +84,7 @@ def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) ->
         beside, dense = at + generator(0).uniform(-0.16, 0.16, len(values)), len(values) > FEW_DOTS
         alpha = max(0.15, 0.8 * min(1.0, FEW_DOTS / max(len(values), 1)))
         axes.plot(beside, values, "o", color=hue, markersize=2.2, alpha=alpha, markeredgewidth=0, rasterized=dense)
-        link(axes, beside, values, of_each(rows))
+        link(axes, beside, values, question_addresses(rows))
         if row := result.get(name):
             across = at + 0.28
             axes.plot([across, across], [row["low"], row["high"]], color=hue, linewidth=2.4, solid_capstyle="butt")
@@ -108,8 +108,8 @@ def _draw_partitions(score: Score, model: Model, frames: Frames) -> Drawing | No
     if rows.empty:
         return None
     kind, groups = grouping(rows), rows["partition"].value_counts()
-    few = f" Only the {MOST_GROUPS} largest of {len(groups)} {kind}s are drawn." if len(groups) > MOST_GROUPS else ""
-    drawn = rows[rows["partition"].isin(groups.index[:MOST_GROUPS])].rename(columns={score.column: "value"})
+    few = f" Only the {MAX_GROUPS} largest of {len(groups)} {kind}s are drawn." if len(groups) > MAX_GROUPS else ""
+    drawn = rows[rows["partition"].isin(groups.index[:MAX_GROUPS])].rename(columns={score.column: "value"})
     has_violins = drawn.groupby(["condition", "partition"]).size().max() >= FEWEST
     violin = f"a violin the density of {FEWEST} or more, " if has_violins else ""
     caption = (
@@ -202,7 +202,7 @@ def entropy_of_marked(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> No
             axes.plot(x, marked["value"], shape, color=hue, markersize=4.6, markeredgewidth=0.3, alpha=0.75)
 
 
-def _draw_most_edited(model: Model, frames: Frames) -> Drawing | None:
+def _draw_top_edited(model: Model, frames: Frames) -> Drawing | None:
     every, counts = frames["marked_instances"], frames["most_edited_and_viewed"]
     scored = finite(every, *(f"semantic_entropy_{when}" for when in WHEN))
     rows = scored.rows.astype(dict.fromkeys(MARKS, bool))
@@ -240,13 +240,15 @@ def counted(counts: pd.DataFrame) -> str:
     )
 
 
-MOST_EDITED = Figure(
+TOP_EDITED = Figure(
     "entropy-of-most-edited",
     "Are facts that are often edited, or often looked up, the ones on which the model gives in?",
     "Violin plots of semantic entropy in nats without and with the context by outcome",
-    ("marked_instances", "most_edited_and_viewed", "entropy_by_outcome"), _draw_most_edited,
+    ("marked_instances", "most_edited_and_viewed", "entropy_by_outcome"),
+    _draw_top_edited,
     measures=("answers", "semantic_entropy", "whose_answer"),
-    expected=lambda frames: not are_own(frames.get("marked_instances", pd.DataFrame())), items=("marjanovic-fig-4",),
+    expected=lambda frames: not are_own(frames.get("marked_instances", pd.DataFrame())),
+    items=("marjanovic-fig-4",),
 )
 
 
@@ -280,7 +282,7 @@ def _draw_classes(model: Model, frames: Frames) -> Drawing | None:
     if rows.empty:
         return None
     classed = {f"{name} entropy": (rows[rows["entropy_class"] == name], *style) for name, style in CLASSES.items()}
-    between = " A grey dot lies between two classes." if len(rows) > len(_told_apart(classed)) else ""
+    between = " A grey dot lies between two classes." if len(rows) > len(_marked_rows(classed)) else ""
     caption = (
         f"{_READ} Shape and hue are the class of semantic entropy with the context, {cut_in_words(classes)}."
         f"{between} The words of each class stand in a table. {_n(model, rows)}{scored.note('instances')}"
@@ -304,22 +306,22 @@ def _n(model: Model, rows: pd.DataFrame) -> str:
 
 def instances_marked(axes: Axes, data: pd.DataFrame, entropy: str, marked: Marked) -> None:
     """Draws instances as dots, and those that are told apart in their shapes over them; both axes in nats."""
-    others = data[~data.index.isin(_told_apart(marked))]
+    others = data[~data.index.isin(_marked_rows(marked))]
     alpha = max(0.15, 0.6 * min(1.0, FEW_DOTS / max(len(others), 1)))
     if len(others):
         dots(axes, others[entropy], others["coherent_persuasion"], alpha=alpha, color=MUTED, markersize=2.4,
              markeredgewidth=0)  # fmt: skip
-    for some, shape, hue in marked.values():
-        dense = len(some) > FEW_DOTS
+    for instances, shape, hue in marked.values():
+        dense = len(instances) > FEW_DOTS
         axes.plot(
-            some[entropy], some["coherent_persuasion"], shape, color=hue, alpha=0.35 if dense else 0.8,
+            instances[entropy], instances["coherent_persuasion"], shape, color=hue, alpha=0.35 if dense else 0.8,
             markersize=2.6 if dense else 4.6, markeredgewidth=0.3, rasterized=dense,
         )  # fmt: skip
-    link(axes, data[entropy], data["coherent_persuasion"], of_each(data))
+    link(axes, data[entropy], data["coherent_persuasion"], question_addresses(data))
 
 
-def _told_apart(marked: Marked) -> set[int]:
-    return set().union(*(some.index for some, _, _ in marked.values()))
+def _marked_rows(marked: Marked) -> set[int]:
+    return set().union(*(instances.index for instances, _, _ in marked.values()))
 
 
 def _paint_marked(rows: pd.DataFrame, marked: Marked) -> Canvas:
@@ -327,21 +329,27 @@ def _paint_marked(rows: pd.DataFrame, marked: Marked) -> Canvas:
         instances_marked(axes, rows, f"semantic_entropy_{when}", marked)
         axes.set(title=f"{when} the context", xlabel=f"semantic entropy {when} the context (nats)")
 
-    key = [mark("o", "other instances")] if len(rows) > len(_told_apart(marked)) else []
+    key = [mark("o", "other instances")] if len(rows) > len(_marked_rows(marked)) else []
     key += [mark(shape, name, hue) for name, (_, shape, hue) in marked.items()]
     return grid("-", WHEN, 3.8, panel, key, share_x=True, y=lambda _: "coherent persuasion (nats)")
 
 
-SCATTER_OF_MOST_EDITED = Figure(
-    "persuasion-of-most-edited", "Are facts that are often edited, or often looked up, moved further by a context?",
+SCATTER_OF_TOP_EDITED = Figure(
+    "persuasion-of-most-edited",
+    "Are facts that are often edited, or often looked up, moved further by a context?",
     "Scatter plots of semantic entropy against coherent persuasion in nats, the most edited marked",
-    ("marked_instances", "most_edited_and_viewed"), _draw_marked,
+    ("marked_instances", "most_edited_and_viewed"),
+    _draw_marked,
     measures=("answers", "semantic_entropy", "coherent_persuasion"),
-    expected=lambda frames: not are_own(frames.get("marked_instances", pd.DataFrame())), items=("marjanovic-fig-14",),
+    expected=lambda frames: not are_own(frames.get("marked_instances", pd.DataFrame())),
+    items=("marjanovic-fig-14",),
 )
 ENTROPY_CLASSES = Figure(
-    "entropy-classes", "Are the questions whose answers stay spread with a context those that it moves most?",
+    "entropy-classes",
+    "Are the questions whose answers stay spread with a context those that it moves most?",
     "Scatter plots of semantic entropy against coherent persuasion in nats by class of entropy",
-    ("classed_instances", "entropy_classes"), _draw_classes,
-    measures=("answers", "semantic_entropy", "coherent_persuasion"), items=("marjanovic-fig-15",),
+    ("classed_instances", "entropy_classes"),
+    _draw_classes,
+    measures=("answers", "semantic_entropy", "coherent_persuasion"),
+    items=("marjanovic-fig-15",),
 )

@@ -38,8 +38,8 @@ def effect_of_relations(axes: Axes, data: pd.DataFrame, relations: list[str]) ->
 
 
 def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | None:
-    of_comparison = where(frames["statistics"], comparison=comparison)
-    rows = as_published(of_comparison)
+    compared = where(frames["statistics"], comparison=comparison)
+    rows = as_published(compared)
     if rows["untestable"].notna().all():
         return None
     drawn = rows[rows["untestable"].isna()]
@@ -51,7 +51,7 @@ def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | Non
     first, second, measure = (drawn[name].iloc[0] for name in ("group_a", "group_b", "measure"))
     sizes = drawn["n_a"] + drawn["n_b"]
     sided = "two-sided" if (drawn["alternative"] == "two-sided").all() else "one-sided"
-    entities = by_entity(of_comparison)
+    entities = by_entity(compared)
     clustered = _significant(entities[entities["untestable"].isna()])
     caption = (
         f"Right of the zero line, the mean {measure} in {unit_of(rows)} is larger for {first} than for {second}; a "
@@ -110,13 +110,13 @@ _SHOWN = [
 ]  # fmt: skip
 
 
-def places(of_models: Sequence[Model], known: Mapping[Model, int]) -> tuple[dict[Model, float], bool]:
+def places(drawn_models: Sequence[Model], parameters: Mapping[Model, int]) -> tuple[dict[Model, float], bool]:
     """Return the position of each model on the axis, and if positions are logarithms of known, distinct sizes.
 
     Otherwise models stand in order: by size, then by name and dtype, and models of unknown size last.
     """
-    ordered = sorted(of_models, key=lambda model: (known.get(model, np.inf), model))
-    logarithms = [float(np.log10(known[model])) for model in ordered if model in known]
+    ordered = sorted(drawn_models, key=lambda model: (parameters.get(model, np.inf), model))
+    logarithms = [float(np.log10(parameters[model])) for model in ordered if model in parameters]
     if len(logarithms) == len(ordered) > 1 and min(np.diff(logarithms)) > _APART * np.ptp(logarithms):
         return dict(zip(ordered, logarithms, strict=True)), True
     return {model: float(at) for at, model in enumerate(ordered)}, False
@@ -141,12 +141,12 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
     rows = rows[rows["tested"] > 0]
     if rows.empty:
         return None
-    of_models = models(rows)
-    known = sizes(frames[RUNS])
-    at, sized = places(of_models, known)
+    drawn_models = models(rows)
+    parameters = sizes(frames[RUNS])
+    at, sized = places(drawn_models, parameters)
     rows = rows.assign(at=[at[Model(name, dtype)] for name, dtype in zip(rows["model"], rows["dtype"], strict=True)])
     rows = in_order(rows, comparison=COMPARISONS, query_type=QUERY_HUES, at=sorted(at.values()))
-    names = "; ".join(f"{number} {one}" for number, one in enumerate(sorted(of_models, key=at.__getitem__), 1))
+    names = "; ".join(f"{number} {entry}" for number, entry in enumerate(sorted(drawn_models, key=at.__getitem__), 1))
     along = "their size in parameters, from left to right, on a logarithmic scale"
     along = along if sized else "by size where it is known, from left to right"
     caption = (
@@ -157,28 +157,31 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
         "whose rows are queries (of followed contexts: answers); hollow ones have entities as rows. n = "
         f"{span(rows['tested'].min(), rows['tested'].max())} relations a comparison and query type."
     )
-    known_as = aliases((model.name for model in of_models), frames[RUNS])
-    keys = zip(rows["model"].map(known_as), rows["comparison"], rows["query_type"], strict=True)
-    rows = rows.assign(published=[value[1] if (value := significant(*one)) else np.nan for one in keys])
-    if len(of_models) < 2 and rows["published"].isna().all():  # nothing stands beside the one model
+    short_names = aliases((model.name for model in drawn_models), frames[RUNS])
+    keys = zip(rows["model"].map(short_names), rows["comparison"], rows["query_type"], strict=True)
+    rows = rows.assign(published=[value[1] if (value := significant(*entry)) else np.nan for entry in keys])
+    if len(drawn_models) < 2 and rows["published"].isna().all():  # nothing stands beside the one model
         return None
     caption += " A star is the share that the paper prints of the model." if rows["published"].notna().any() else ""
     numbers = rows.drop(columns="at").reset_index(drop=True)
     numbers.attrs["units"] = {**tests.attrs.get("units", {}), "published": SHARE}
     return Drawing(
-        caption, numbers, numbers[["model", "dtype", *_SHOWN]], partial(_paint_models, rows, at, known if sized else {})
+        caption,
+        numbers,
+        numbers[["model", "dtype", *_SHOWN]],
+        partial(_paint_models, rows, at, parameters if sized else {}),
     )
 
 
-def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], known: Mapping[Model, int]) -> Canvas:
+def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], parameters: Mapping[Model, int]) -> Canvas:
     shown = [name for name in COMPARISONS if (rows["comparison"] == name).any()]
     canvas, grid = blank(len(_QUANTITIES), len(shown), 4.4, share_x=True, share_y="row")
     step = min(np.diff(sorted(at.values())), default=1.0)
     for line, (value, low, high, label, factor) in zip(grid, _QUANTITIES, strict=True):
         line[0].set_ylabel(label)
         for axes, comparison in zip(line, shown, strict=True):
-            of_comparison = where(rows, comparison=comparison)
-            for number, (_, group) in enumerate(of_comparison.groupby(["query_type", "unit_of_analysis"], sort=False)):
+            compared = where(rows, comparison=comparison)
+            for number, (_, group) in enumerate(compared.groupby(["query_type", "unit_of_analysis"], sort=False)):
                 along_models(axes, group.sort_values("at"), (value, low, high), factor, step * (number - 1.5) * 0.16)
             axes.grid(axis="x", visible=False)
         if factor > 1:
@@ -192,7 +195,7 @@ def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], known: Mapping[
         axes.plot(row["at"], 100 * row["published"], "*", color=hue, markersize=8, markeredgecolor=INK, zorder=3)
     for axes in grid[1]:
         axes.axhline(0, color=INK, linewidth=0.8)
-    canvas.supxlabel(_name_models(grid[-1], at, known, step), fontsize=8.5)
+    canvas.supxlabel(_name_models(grid[-1], at, parameters, step), fontsize=8.5)
     types = [kind for kind in QUERY_HUES if (rows["query_type"] == kind).any()]
     marks: list[Line2D] = [mark(_SHAPES[kind], f"{kind} queries", QUERY_HUES[kind]) for kind in types]
     marks += [mark("D", "the paper's test"), mark("D", "by entity", filled=False)]
@@ -200,17 +203,17 @@ def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], known: Mapping[
     return canvas
 
 
-def _name_models(line: Sequence[Axes], at: Mapping[Model, float], known: Mapping[Model, int], step: float) -> str:
+def _name_models(line: Sequence[Axes], at: Mapping[Model, float], parameters: Mapping[Model, int], step: float) -> str:
     """The axis of the models, whose label it gives; `known`: their sizes where they stand by them, else nothing."""
     several = len({model.name for model in at}) < len(at)  # dtypes of a model
-    names = {place: str(model) if several else model.name for model, place in at.items()}
-    if known:
-        what, labels = "parameters", {place: _size(known[model]) for model, place in at.items()}
+    names = {position: str(model) if several else model.name for model, position in at.items()}
+    if parameters:
+        what, labels = "parameters", {position: _size(parameters[model]) for model, position in at.items()}
     elif max(map(len, names.values())) <= _LONGEST:
-        what, labels = "model", {place: plain(name) for place, name in names.items()}
+        what, labels = "model", {position: plain(name) for position, name in names.items()}
     else:
         what = "model, by its number in the caption"
-        labels = {place: str(number) for number, place in enumerate(sorted(names), 1)}
+        labels = {position: str(number) for number, position in enumerate(sorted(names), 1)}
     for axes in line:
         axes.set_xticks(list(labels), list(labels.values()), fontsize=7)
         for label in axes.get_xticklabels():
@@ -225,9 +228,13 @@ def _size(size: int) -> str:
 
 
 BY_MODEL = Figure(
-    "tests-by-model", "In how many relations does each comparison hold, and how large is its effect, model by model?",
-    "Shares of significant relations and mean effect sizes (Cohen's d) along the models", ("statistics_in_short", RUNS),
-    _draw_models, measures=("persuasion", "susceptibility"),
-    items=("du-fig-5", "du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1"), of_models=True,
+    "tests-by-model",
+    "In how many relations does each comparison hold, and how large is its effect, model by model?",
+    "Shares of significant relations and mean effect sizes (Cohen's d) along the models",
+    ("statistics_in_short", RUNS),
+    _draw_models,
+    measures=("persuasion", "susceptibility"),
+    items=("du-fig-5", "du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1"),
+    shows_all_models=True,
     expected=lambda frames: len(models(frames.get("statistics_in_short", pd.DataFrame()))) > 1,
 )

@@ -25,7 +25,7 @@ from swaymeter.reports.frames import (
     where,
     without_unit,
 )
-from swaymeter.reports.models import Model, of_each
+from swaymeter.reports.models import Model, question_addresses
 from swaymeter.reports.style import (
     ANSWER_MARKERS,
     FEW_DOTS,
@@ -38,7 +38,7 @@ from swaymeter.reports.style import (
 )
 from swaymeter.reports.words import CONDITION_NAMES, outcome
 
-MOST_GROUPS = 3
+MAX_GROUPS = 3
 """Upper bound on groups of own questions with a panel each; more groups are drawn together."""
 _LENGTH = (
     " Semantic entropy sums the log-probabilities of an answer's tokens, so it grows with the answer's length, too; "
@@ -57,7 +57,7 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> None:
             alpha=0.4 if dense else 0.85, markersize=2.4 if kind == "other" else 4.4, markeredgewidth=0.7,
             rasterized=dense,
         )  # fmt: skip
-    link(axes, data["entropy"], data["coherent_persuasion"], of_each(data))
+    link(axes, data["entropy"], data["coherent_persuasion"], question_addresses(data))
 
 
 def correlation_in_words(rows: pd.DataFrame, **group: str) -> str:
@@ -79,25 +79,26 @@ def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
     if rows.empty:
         return None
     groups = len(partitions(rows))
-    if groups > MOST_GROUPS:
+    if groups > MAX_GROUPS:
         rows = rows.assign(partition=f"{groups} groups")
-    known = where(frames["instance_correlations"], measure_a=f"semantic_entropy_{when}")
+    correlations = where(frames["instance_correlations"], measure_a=f"semantic_entropy_{when}")
     counts = rows["outcome"].value_counts()
     negative = " Equal answers count as often as drawn, so an entropy can be negative." * bool(
         rows["entropy"].min() < 0
     )
     unmeasured = counts.get("unmeasured", 0)
     own = are_own(rows)
-    known_as = {name: outcome(name, own=own) for name in ("persuaded", "agreed", "stubborn", "other")}
+    outcome_names = {name: outcome(name, own=own) for name in ("persuaded", "agreed", "stubborn", "other")}
     what = "the passage's" if own else "the context's"
     crosses = f" A cross: {unmeasured} whose outcome was not measured." if unmeasured else ""
     caption = (
         f"Each marker is a question with a context: further right the model's sampled answers {when} that context "
         "spread over more meanings, higher up the context moved them further. Triangle: "
-        f"{known_as['persuaded']} (the greedy answer newly states {what}); diamond: {known_as['agreed']} (it does "
-        f"without it, too); square: {known_as['stubborn']} (the answer without it, not {what}); dot: other. {model}; "
-        f"n = {len(rows)} instances of {rows['question_id'].nunique()} questions: "
-        f"{', '.join(f'{counts.get(name, 0)} {known_as[name]}' for name in list(known_as)[:3])}.{_pooled(known)}"
+        f"{outcome_names['persuaded']} (the greedy answer newly states {what}); diamond: {outcome_names['agreed']} "
+        f"(it does without it, too); square: {outcome_names['stubborn']} (the answer without it, not {what}); "
+        f"dot: other. {model}; n = {len(rows)} instances of {rows['question_id'].nunique()} questions: "
+        f"{', '.join(f'{counts.get(name, 0)} {outcome_names[name]}' for name in list(outcome_names)[:3])}."
+        f"{_pooled(correlations)}"
         f"{_LENGTH}{negative}{crosses}{result.note('instances')}"
     )
     points = data[["partition", "relation", "question_id", "condition", "entropy", "coherent_persuasion", "outcome"]]
@@ -105,20 +106,22 @@ def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
     shown = _sorted(frames["instances_by_outcome"], f"semantic_entropy_{when}")
 
     def panel(axes: Axes, condition: str, partition: str) -> None:
-        of_panel = where(rows, partition=partition, condition=condition)
-        title = f"{plain(partition, 24)}, n = {len(of_panel)}"
-        if len(of_panel):
-            entropy_against_persuasion(axes, of_panel)
-            group = partition if len(known) and (known["partition"] == partition).any() else "all"
-            counts = of_panel["outcome"].value_counts()
-            title += "\n" + ", ".join(f"{counts.get(name, 0)} {known_as[name]}" for name in ("persuaded", "stubborn"))
+        panel_rows = where(rows, partition=partition, condition=condition)
+        title = f"{plain(partition, 24)}, n = {len(panel_rows)}"
+        if len(panel_rows):
+            entropy_against_persuasion(axes, panel_rows)
+            group = partition if len(correlations) and (correlations["partition"] == partition).any() else "all"
+            counts = panel_rows["outcome"].value_counts()
+            title += "\n" + ", ".join(
+                f"{counts.get(name, 0)} {outcome_names[name]}" for name in ("persuaded", "stubborn")
+            )
             title += "\n"
-            title += correlation_in_words(known, partition=group, condition=condition)
+            title += correlation_in_words(correlations, partition=group, condition=condition)
         axes.set_title(title, fontsize=8)
 
     def paint() -> Canvas:
         across, down = partitions(rows), present(rows, "condition", CONDITIONS)
-        key = [mark(ANSWER_MARKERS[name], words) for name, words in known_as.items()]
+        key = [mark(ANSWER_MARKERS[name], words) for name, words in outcome_names.items()]
         key += [mark("x", "not measured")] if (rows["outcome"] == "unmeasured").any() else []
         canvas = grid(
             down, across, 0.7 + 2.5 * len(down), panel, key, share_x=True,
@@ -130,12 +133,12 @@ def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
     return Drawing(caption, points, shown, paint)
 
 
-def _pooled(known: pd.DataFrame) -> str:
+def _pooled(correlations: pd.DataFrame) -> str:
     """A caption's sentence: r over all instances, with both intervals."""
-    words = correlation_in_words(known, partition="all", condition="all")
+    words = correlation_in_words(correlations, partition="all", condition="all")
     if not words:
         return ""
-    row = where(known, partition="all", condition="all").iloc[0]
+    row = where(correlations, partition="all", condition="all").iloc[0]
     both = "" if pd.isna(row["subject_low"]) else f"; [{row['subject_low']:z.2f}, {row['subject_high']:z.2f}] " \
         "where subjects are drawn whole"  # fmt: skip
     return (
@@ -174,7 +177,7 @@ WITHOUT, WITH = (
 
 CHANGE = "semantic_entropy_change"
 OUTCOMES = ("all", "persuaded", "persuaded as published", "stubborn", "stubborn as published")
-_MOST_BLOCKS = 3
+_MAX_BLOCKS = 3
 """Upper bound on groups of own questions with rows of their own; more groups are drawn together."""
 
 
@@ -187,12 +190,12 @@ def _count_at_right(axes: Axes, y: float, count: int) -> None:
 
 def change_by_outcome(axes: Axes, data: pd.DataFrame, groups: list[str]) -> None:
     """Draws the mean change in nats with its interval, an outcome a row under each partition, n at the right."""
-    known = {(row["partition"], row["outcome"]): row for row in records(data)}
+    correlations = {(row["partition"], row["outcome"]): row for row in records(data)}
     for at, partition in enumerate(groups):
         hue = PARTITION_HUES.get(partition, MUTED)
         for line, kind in enumerate(OUTCOMES):
             y = at * (len(OUTCOMES) + 1) + line
-            row = known.get((partition, kind))
+            row = correlations.get((partition, kind))
             _count_at_right(axes, y, row["n"] if row else 0)
             if row:
                 axes.plot([row["low"], row["high"]], [y, y], color=hue, linewidth=1.8, solid_capstyle="butt")
@@ -210,7 +213,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
     if rows.empty:
         return None
     names = [name for name in partitions(rows) if name != "all"]
-    groups = ["all"] if len(names) > _MOST_BLOCKS else names if len(names) == 1 else ["all", *names]
+    groups = ["all"] if len(names) > _MAX_BLOCKS else names if len(names) == 1 else ["all", *names]
     contexts = present(rows, "condition", ("all", *CONDITIONS))
     contexts = contexts if len(contexts) != 2 else contexts[1:]
     row = records(where(rows, partition=groups[0], condition=contexts[0], outcome="all"))[0]
@@ -250,9 +253,13 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
 
 
 CHANGED = Figure(
-    "entropy-change", "Does a context make the model surer of its answers?",
-    "Means of the change of semantic entropy in nats by partition, context and outcome", ("entropy_by_outcome",),
-    _draw_change, measures=("answers", "semantic_entropy", "whose_answer"), items=("marjanovic-fig-2",),
+    "entropy-change",
+    "Does a context make the model surer of its answers?",
+    "Means of the change of semantic entropy in nats by partition, context and outcome",
+    ("entropy_by_outcome",),
+    _draw_change,
+    measures=("answers", "semantic_entropy", "whose_answer"),
+    items=("marjanovic-fig-2",),
 )
 
 
@@ -272,8 +279,10 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
     if rows["edits"].nunique() < 2:
         return None
     contexts = present(rows, "condition", CONDITIONS)
-    known = where(frames["instance_correlations"], measure_a="edits", partition="temporal")
-    words = [f"{CONDITION_NAMES.get(one, one)}: {correlation_in_words(known, condition=one)}" for one in contexts]
+    correlations = where(frames["instance_correlations"], measure_a="edits", partition="temporal")
+    words = [
+        f"{CONDITION_NAMES.get(kind, kind)}: {correlation_in_words(correlations, condition=kind)}" for kind in contexts
+    ]
     caption = (
         "Each diamond is the mean of how far a context moved the sampled answers, over questions about facts that were "
         f"edited so often, with its {interval_over('subjects')}. The creation of a fact counts as an edit, so that "
@@ -300,8 +309,12 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
 
 
 BY_EDITS = Figure(
-    "persuasion-by-edits", "Are facts that are edited more often harder to move?",
-    "Means of coherent persuasion in nats by number of edits", ("persuasion_by_edits", "instance_correlations"),
-    _draw_edits, measures=("answers", "coherent_persuasion"), expected=lambda frames: False,
+    "persuasion-by-edits",
+    "Are facts that are edited more often harder to move?",
+    "Means of coherent persuasion in nats by number of edits",
+    ("persuasion_by_edits", "instance_correlations"),
+    _draw_edits,
+    measures=("answers", "coherent_persuasion"),
+    expected=lambda frames: False,
     items=("marjanovic-section-6.5",),
 )

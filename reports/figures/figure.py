@@ -11,7 +11,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.reports.estimates import stood_in
 from swaymeter.reports.frames import Frames, is_audit, with_empty
 from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, models, rows_of
-from swaymeter.reports.published import Printed, of_papers, printed_of
+from swaymeter.reports.published import Printed, are_published, printed_of
 
 SINGLE = " It would be a single mark."
 """Sentence behind the question of a figure that would be a single mark."""
@@ -31,19 +31,26 @@ class Drawing:
 
 
 Draw = Callable[[Model, Frames], Drawing | None]
-"""(model, frames of its rows alone, all but the first perhaps empty) -> the drawing; None where there is none."""
+"""Function from a model and the frames of its rows to a drawing, or to None without a drawing.
+
+All frames but the first can be empty.
+"""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure that a page can have.
+    """A figure of the page.
 
-    name: of its files, before the model's. question: its title. picture: what is drawn, for those who cannot see it.
-    queries: the named queries of the warehouse that it
-    reads, first the one without whose rows there is no figure of a model. measures: those whose stand-ins the caption
-    names. expected: whether the page says so where it is omitted. items: what of the papers it draws, by the
-    keys of papers.yaml, as in du-fig-3; the caption ends with them. of_models: whether it is drawn once, of all models;
-    `draw` then receives EVERY_MODEL, and the rows of all.
+    Attributes:
+        name: Stem of its files, before the model's name.
+        question: Title of the figure.
+        picture: Description of the drawing for readers who cannot see it.
+        queries: Named queries of the warehouse. A model without rows of the first query has no figure.
+        draw: Function that draws one model, or EVERY_MODEL.
+        measures: Measures whose stand-in models the caption names.
+        expected: Function from frames to True if the page mentions a missing figure.
+        items: Items of papers.yaml that the figure draws, such as du-fig-3; the caption ends with them.
+        shows_all_models: If one drawing shows all models; `draw` then receives EVERY_MODEL and all rows.
     """
 
     name: str
@@ -54,7 +61,7 @@ class Figure:
     measures: tuple[str, ...] = ()
     expected: Callable[[Frames], bool] = lambda frames: True
     items: tuple[str, ...] = ()
-    of_models: bool = False
+    shows_all_models: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,12 +90,14 @@ def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], li
     A figure of a single mark shows nothing that its number does not say, and is omitted, too.
     """
     drawings = {figure: _drawn(figure, frames) for figure in figures}
-    kept = {figure: [one for one in drawn if len(one.drawing.numbers) > 1] for figure, drawn in drawings.items()}
+    by_figure = {
+        figure: [each for each in drawn if len(each.drawing.numbers) > 1] for figure, drawn in drawings.items()
+    }
     omitted = [
         figure.question + SINGLE * bool(drawings[figure])
-        for figure, drawn in kept.items() if not drawn and (drawings[figure] or figure.expected(frames))
+        for figure, drawn in by_figure.items() if not drawn and (drawings[figure] or figure.expected(frames))
     ]  # fmt: skip
-    return [drawn for of_figure in kept.values() for drawn in of_figure], omitted
+    return [drawn for drawn_of_figure in by_figure.values() for drawn in drawn_of_figure], omitted
 
 
 def as_in(items: Sequence[str]) -> str:
@@ -96,30 +105,30 @@ def as_in(items: Sequence[str]) -> str:
 
     InputError where one is no key of papers.yaml.
     """
-    known = paper_items()
-    if unknown := [item for item in items if item not in known]:
-        known_one = next(iter(known))
-        raise InputError(f"`items` names {unknown[0]!r}, which papers.yaml lacks; its keys are such as {known_one}")
-    of_papers: dict[str, list[str]] = {}
+    printed_items = paper_items()
+    if unknown := [item for item in items if item not in printed_items]:
+        example = next(iter(printed_items))
+        raise InputError(f"`items` names {unknown[0]!r}, which papers.yaml lacks; its keys are such as {example}")
+    by_paper: dict[str, list[str]] = {}
     for item in items:
-        of_papers.setdefault(known[item].paper.short, []).append(known[item].label)
-    words = [f"{short}, {', '.join(some)}" for short, some in of_papers.items()]
+        by_paper.setdefault(printed_items[item].paper.short, []).append(printed_items[item].label)
+    words = [f"{short}, {', '.join(numbers)}" for short, numbers in by_paper.items()]
     return f" As in {'; '.join(words)}." if items else ""
 
 
 def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:
-    known = with_empty(frames, (*figure.queries, "stand_ins", RUNS))
-    drawings, every = [], models(known[figure.queries[0]])
+    filled = with_empty(frames, (*figure.queries, "stand_ins", RUNS))
+    drawings, every = [], models(filled[figure.queries[0]])
     in_papers = () if is_audit(frames) else figure.items
-    for model in every[:1] and [EVERY_MODEL] if figure.of_models else every:
-        frames_of = known
-        if not figure.of_models:
-            frames_of = {name: rows_of(known[name], model) for name in figure.queries} | {RUNS: known[RUNS]}
+    for model in every[:1] and [EVERY_MODEL] if figure.shows_all_models else every:
+        frames_of = filled
+        if not figure.shows_all_models:
+            frames_of = {name: rows_of(filled[name], model) for name in figure.queries} | {RUNS: filled[RUNS]}
         if drawing := figure.draw(model, frames_of):
-            names = [one.name for one in (every if figure.of_models else [model])]
+            names = [each.name for each in (every if figure.shows_all_models else [model])]
             printed = printed_of(in_papers, names, frames_of, listed=True)
-            words = stood_in(rows_of(known["stand_ins"], model), figure.measures)
-            items = in_papers if of_papers(frames_of) else ()
+            words = stood_in(rows_of(filled["stand_ins"], model), figure.measures)
+            items = in_papers if are_published(frames_of) else ()
             caption = drawing.caption + as_in(items) + printed.note + (f" Stand-in: {words}." if words else "")
             drawings.append(Drawn(figure, model, drawing, caption, printed))
     return drawings

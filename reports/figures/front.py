@@ -18,10 +18,10 @@ _HUE = "C0"
 
 
 def _draw(model: Model, frames: Frames) -> Drawing | None:
-    known = variants.variants_of(frames)
-    if len(known) < 2:
+    shown = variants.variants_of(frames)
+    if len(shown) < 2:
         return None
-    best = variants.front(known)
+    best = variants.front(shown)
     rows = pd.DataFrame(
         {
             "number": number, "model": variant.model.name, "dtype": variant.model.dtype,
@@ -29,17 +29,17 @@ def _draw(model: Model, frames: Frames) -> Drawing | None:
                for end in _ENDS},
             "not_beaten": variant in best,
         }
-        for number, variant in enumerate(known, 1)
+        for number, variant in enumerate(shown, 1)
     )  # fmt: skip
-    named = "; ".join(f"{number}: {variant.model}" for number, variant in enumerate(known, 1))
-    questions = max(int(variant.means[variants.FOLLOWS]["clusters"]) for variant in known)
-    line = [known.index(variant) for variant in best] if len(best) > 1 and variants.decided(frames) else []
+    named = "; ".join(f"{number}: {variant.model}" for number, variant in enumerate(shown, 1))
+    questions = max(int(variant.means[variants.FOLLOWS]["clusters"]) for variant in shown)
+    line = [shown.index(variant) for variant in best] if len(best) > 1 and variants.decided(frames) else []
     caption = (
         f"Each number is a variant: {named}. To the right, how often its greedy answer states the right answer, and no "
         "wrong one, where a right passage is there; upward, how often it does not state the wrong answer alone, where "
         "a wrong passage is there; both with 95% intervals over questions. Filled marks are not beaten: no other "
         f"variant is at least as good in both and better in one{'; the line joins them' * bool(line)}. n = "
-        f"{plural(questions, 'question')}.{variants.uneven(known)}"
+        f"{plural(questions, 'question')}.{variants.uneven(shown)}"
     )
     return Drawing(caption, rows, rows, partial(_paint, rows, line))
 
@@ -56,18 +56,22 @@ def _paint(rows: pd.DataFrame, best: Sequence[int]) -> Canvas:
             other = (y if draw == axes.hlines else x).iloc[at]
             if pd.notna(row[f"{name}_low"]):
                 draw(other, 100 * row[f"{name}_low"], 100 * row[f"{name}_high"], color=_HUE, lw=0.7, alpha=0.5)
-        fill, place = ("full" if row["not_beaten"] else "none"), (x.iloc[at], y.iloc[at])
-        axes.plot(*place, "o", color=_HUE, markersize=6, fillstyle=fill)
-        labels.setdefault((round(place[0], 1), round(place[1], 1)), []).append(str(row["number"]))
-    for place, numbers in labels.items():
-        axes.annotate(", ".join(numbers), place, (5, 4), textcoords="offset points", fontsize=8)
+        fill, point = ("full" if row["not_beaten"] else "none"), (x.iloc[at], y.iloc[at])
+        axes.plot(*point, "o", color=_HUE, markersize=6, fillstyle=fill)
+        labels.setdefault((round(point[0], 1), round(point[1], 1)), []).append(str(row["number"]))
+    for point, numbers in labels.items():
+        axes.annotate(", ".join(numbers), point, (5, 4), textcoords="offset points", fontsize=8)
     axes.set(xlabel="follows right passages (%)", ylabel="resists wrong passages (%)", xlim=(-3, 103), ylim=(-3, 103))
     return canvas
 
 
 FRONT = Figure(
-    "front-of-variants", "Which variants follow right passages and resist wrong ones?",
+    "front-of-variants",
+    "Which variants follow right passages and resist wrong ones?",
     "Scatter plot of variants by the share of right passages followed and the share of wrong passages resisted",
-    (variants.MEANS, variants.DIFFERENCES, RUNS), _draw, measures=("whose_answer",), expected=lambda frames: False,
-    of_models=True,
+    (variants.MEANS, variants.DIFFERENCES, RUNS),
+    _draw,
+    measures=("whose_answer",),
+    expected=lambda frames: False,
+    shows_all_models=True,
 )

@@ -29,13 +29,13 @@ _POINTS = ["relation", "query_type", "form", "entity", "invented", "query_id"]
 
 
 @dataclass(frozen=True)
-class Known:
+class Popularity:
     """Popularity of an entity, as several counts.
 
     Attributes:
         columns: Label of each count.
         things: Name of the counted things.
-        place: Name of the graph or corpus.
+        source: Name of the graph or corpus.
         queries: Named query with the counts of queries.
         entities: Named query with the counts of entities.
         note: Function from frames to the caption's sentence on the source of the counts.
@@ -43,7 +43,7 @@ class Known:
 
     columns: Mapping[str, str]
     things: str
-    place: str
+    source: str
     queries: str
     entities: str
     note: Callable[[Frames], str] = lambda frames: ""
@@ -57,7 +57,7 @@ def susceptibility_by_count(axes: Axes, data: pd.DataFrame, envelope: pd.DataFra
     """
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     style: dict[str, Any] = {"markersize": 3.0, "alpha": max(0.15, 0.7 * min(1.0, FEW_DOTS / len(data))), "color": hue}
-    most = max(data[count].max(), 1)
+    largest = max(data[count].max(), 1)
     axes.set_xscale("log")
     beside = _NONE + _SPREAD * np.sin(np.arange(len(data)) * 2.4)  # side by side, the same every time
     x = np.where(data[count] > 0, data[count], beside)
@@ -67,19 +67,19 @@ def susceptibility_by_count(axes: Axes, data: pd.DataFrame, envelope: pd.DataFra
         dots(axes, x[rows], data["susceptibility"][rows], **shape, **style)
     if len(envelope):
         axes.plot(envelope["at"], envelope["value"], color=INK)
-    decades = 10 ** np.arange(int(np.log10(most)) + 2)
+    decades = 10 ** np.arange(int(np.log10(largest)) + 2)
     axes.set_xticks([_NONE, *decades], ["0", *(f"{decade:,}" for decade in decades)])
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlim(_NONE - 2 * _SPREAD, 1.6 * most)
+    axes.set_xlim(_NONE - 2 * _SPREAD, 1.6 * largest)
 
 
-def _draw_entities(known: Known, model: Model, frames: Frames) -> Drawing | None:
-    every, entities = frames[known.queries], frames[known.entities]
-    entities = entities.astype({"invented": bool, **dict.fromkeys(known.columns, float)})
+def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Drawing | None:
+    every, entities = frames[popularity.queries], frames[popularity.entities]
+    entities = entities.astype({"invented": bool, **dict.fromkeys(popularity.columns, float)})
     if entities["invented"].all():
         return None
-    correlations = where(frames["correlations"], measure_a=[f"log_{name}" for name in known.columns])
-    envelopes = where(frames["envelopes"], along=[*known.columns])
+    correlations = where(frames["correlations"], measure_a=[f"log_{name}" for name in popularity.columns])
+    envelopes = where(frames["envelopes"], along=[*popularity.columns])
     real = entities[~entities["invented"]]
     percentile = f"{envelopes['percentile'].iloc[0]:.0f}" if len(envelopes) else "95"
     line = (
@@ -87,22 +87,22 @@ def _draw_entities(known: Known, model: Model, frames: Frames) -> Drawing | None
         f"at least {FEWEST}."
     )
     caption = (
-        f"Each dot is an entity of a relation: further right {known.place} more {known.things} of it, higher up its "
-        "queries are swayed further (mean over its forms). Filled dots are real entities, hollow ones invented; those "
-        f"of which there is nothing stand at 0.{line if len(real) >= FEWEST else ''} Spearman's rho is over the real "
-        f"entities alone, in brackets its 95% interval as if they were independent. {model}; n = {_count(real)} real "
-        f"and {_count(entities[entities['invented']])} invented entities of "
-        f"{plural(entities['relation'].nunique(), 'relation')}.{missing(correlations)}{known.note(frames)}"
-        f"{finite(every, 'susceptibility', *known.columns).note('queries')}"
+        f"Each dot is an entity of a relation: further right {popularity.source} more {popularity.things} of it, "
+        "higher up its queries are swayed further (mean over its forms). Filled dots are real entities, hollow ones "
+        f"invented; those of which there is nothing stand at 0.{line if len(real) >= FEWEST else ''} Spearman's rho is "
+        f"over the real entities alone, in brackets its 95% interval as if they were independent. {model}; n = "
+        f"{_count(real)} real and {_count(entities[entities['invented']])} invented entities of "
+        f"{plural(entities['relation'].nunique(), 'relation')}.{missing(correlations)}{popularity.note(frames)}"
+        f"{finite(every, 'susceptibility', *popularity.columns).note('queries')}"
     )
 
     def panel(axes: Axes, count: str, kind: str) -> None:
         near = where(envelopes, along=count, query_type=kind)
         susceptibility_by_count(axes, where(entities, query_type=kind), near, count)
         headed(axes, f"{kind} queries", spearman(correlations, count, kind))
-        axes.set_xlabel(known.columns[count])
+        axes.set_xlabel(popularity.columns[count])
 
-    points, shown = every[[*_POINTS, *known.columns, "susceptibility"]], _by_relation(correlations)
+    points, shown = every[[*_POINTS, *popularity.columns, "susceptibility"]], _by_relation(correlations)
     marks = mark("o", "real entities"), mark("o", "invented entities", filled=False)
     return Drawing(caption, points, shown, partial(_paint, entities, panel, marks, "susceptibility (nats)", 0))
 
@@ -118,8 +118,8 @@ def _paint(
 
 def spearman(correlations: pd.DataFrame, count: str, query_type: str, level: str = "entity") -> str:
     """Spearman's rho over all real entities, or relations, in words; empty where none was computed."""
-    of_count = where(correlations, measure_a=f"log_{count}", level=level)
-    for row in records(where(of_count, query_type=query_type, relation="all")):
+    rows = where(correlations, measure_a=f"log_{count}", level=level)
+    for row in records(where(rows, query_type=query_type, relation="all")):
         if pd.isna(row["spearman"]):
             return f"no correlation (n = {int(row['n'])})"
         if few := too_few_for_r(int(row["n"])):
@@ -175,7 +175,7 @@ DEGREE = Figure(
     ("degree_of_entities", "degree_of_queries", "envelopes", "correlations"),
     partial(
         _draw_entities,
-        Known(DEGREES, "triples", "the graph has", "degree_of_queries", "degree_of_entities"),
+        Popularity(DEGREES, "triples", "the graph has", "degree_of_queries", "degree_of_entities"),
     ),
     measures=("susceptibility",), items=("du-fig-10", "du-fig-19"),
 )  # fmt: skip
@@ -186,7 +186,9 @@ FREQUENCY = Figure(
      "excluded_entities", "kinds_of_counts"),
     partial(
         _draw_entities,
-        Known(COUNTS, "occurrences", "the corpus has", "frequency_of_queries", "frequency_of_entities", counted_in),
+        Popularity(
+            COUNTS, "occurrences", "the corpus has", "frequency_of_queries", "frequency_of_entities", counted_in,
+        ),
     ),
     measures=("susceptibility",), expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
     items=("du-fig-9", "du-fig-18"),
@@ -230,9 +232,12 @@ def _draw_relations(model: Model, frames: Frames) -> Drawing | None:
 
 
 EFFECT_BY_FREQUENCY = Figure(
-    "familiarity-by-frequency", "Does familiarity matter more in relations whose entities a corpus names more often?",
+    "familiarity-by-frequency",
+    "Does familiarity matter more in relations whose entities a corpus names more often?",
     "Scatter plots of Cohen's d of familiarity against the frequency of a relation's entities",
     ("effects_by_frequency", "correlations", "corpus_in_short", "excluded_entities", "kinds_of_counts"),
-    _draw_relations, measures=("susceptibility",), expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
+    _draw_relations,
+    measures=("susceptibility",),
+    expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
     items=("du-fig-17",),
 )

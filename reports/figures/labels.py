@@ -60,7 +60,7 @@ def _draw_labels(model: Model, frames: Frames, *, by_set: bool) -> Drawing | Non
         shown = means[means["type"].isna()].assign(cluster=means["relation"])
         dots, what = entities.assign(cluster=entities["relation"]), "A cluster is a set of contexts"
     else:
-        entities, persuasion, tests = (where(one, relation=sets[0]) for one in (entities, persuasion, tests))
+        entities, persuasion, tests = (where(item, relation=sets[0]) for item in (entities, persuasion, tests))
         shown = _by_type(where(means, relation=sets[0]))
         every = entities[entities["type"].notna()].assign(cluster=EVERY)
         dots = pd.concat([_by_type(entities), every], ignore_index=True)
@@ -68,15 +68,15 @@ def _draw_labels(model: Model, frames: Frames, *, by_set: bool) -> Drawing | Non
     clusters = sorted(set(shown["cluster"]), key=lambda name: (name != EVERY, name))
     labels = sorted(set(shown["label"]))
     kinds = sorted(set(persuasion["context_label"])) if len(persuasion) else []
-    of_contexts = f" The study labels its contexts {', '.join(kinds)}." if kinds else ""
-    of_sets = "; between two sets, signs of differences turned: " + _significant(where(tests, comparison="set"))
+    kinds_words = f" The study labels its contexts {', '.join(kinds)}." if kinds else ""
+    sets_words = "; between two sets, signs of differences turned: " + _significant(where(tests, comparison="set"))
     caption = (
         "Each value is an entity, a name or a pair, with the mean over its queries of a type; higher up contexts sway "
-        f"it further. {how_to_read('entities')}. {what}.{of_contexts} {model}; n = "
+        f"it further. {how_to_read('entities')}. {what}.{kinds_words} {model}; n = "
         f"{plural(entities['entity'].nunique(), 'entity')} of {plural(len(labels), 'label')}: {', '.join(labels)}. "
         f"Tests over all {'labels or types' if by_set else 'types of this set'}: between two labels, with an entity as "
         f"a row of the permutation test (two-sided, p ≤ {ALPHA} after Benjamini-Hochberg): "
-        f"{_significant(where(tests, comparison='label'))}{of_sets if by_set else ''}."
+        f"{_significant(where(tests, comparison='label'))}{sets_words if by_set else ''}."
     )
     paint = partial(_paint_labels, shown, dots, clusters, labels)
     return Drawing(caption, means, shown.drop(columns="cluster"), paint)
@@ -106,9 +106,9 @@ def _paint_labels(shown: pd.DataFrame, dots: pd.DataFrame, clusters: Sequence[st
     types = query_types(shown)
     canvas, rows = blank(len(types), 1, 0.6 + 2.6 * len(types))
     for kind, (axes,) in zip(types, rows, strict=True):
-        of_kind = where(shown, query_type=kind)
-        known = [name for name in clusters if name in set(of_kind["cluster"])]
-        susceptibility_by_label(axes, of_kind, where(dots, query_type=kind), known)
+        kind_rows = where(shown, query_type=kind)
+        present = [name for name in clusters if name in set(kind_rows["cluster"])]
+        susceptibility_by_label(axes, kind_rows, where(dots, query_type=kind), present)
         axes.set_ylabel(f"susceptibility (nats)\n{kind} queries")
     shown_labels = [mark("o", plain(name, 30), filled=name == labels[0]) for name in labels[:2]]
     legend_above(canvas, [*(shown_labels if len(labels) == 2 else []), mark("D", "mean")])
@@ -134,16 +134,16 @@ TONES = ("negative", "neutral", "positive")
 ABOUT = {"the same": "-", "others": ":"}
 SHAPES = "os^vDP"
 """The marks of labels in turn; that of the first is filled."""
-Place = tuple[str, float]
+Position = tuple[str, float]
 """A label of contexts and a strength, -1 where it has none."""
 
 
-def persuasion_by_strength(axes: Axes, data: pd.DataFrame, places: Sequence[Place]) -> None:
+def persuasion_by_strength(axes: Axes, data: pd.DataFrame, places: Sequence[Position]) -> None:
     """Draws mean persuasion in nats along the labels and strengths of contexts, a line for each label of entities."""
     hue, labels = QUERY_HUES[str(data["query_type"].iloc[0])], sorted(set(data["label"]))
     for (label, about), rows in data.groupby(["label", "about"]):
         shift = 0.12 * (labels.index(str(label)) - (len(labels) - 1) / 2)
-        at = np.array([places.index(_place(row)) for row in records(rows)]) + shift
+        at = np.array([places.index(_position(row)) for row in records(rows)]) + shift
         order = np.argsort(at)
         axes.plot(*strokes(at, at, rows["low"], rows["high"]), color=hue, linewidth=1)
         axes.plot(
@@ -152,9 +152,9 @@ def persuasion_by_strength(axes: Axes, data: pd.DataFrame, places: Sequence[Plac
         )  # fmt: skip
     axes.set_xticks(range(len(places)), ["" if strength < 0 else f"{strength:g}" for _, strength in places])
     for label in dict.fromkeys(name for name, _ in places):
-        of_label = [at for at, (name, _) in enumerate(places) if name == label]
+        indices = [at for at, (name, _) in enumerate(places) if name == label]
         axes.annotate(
-            plain(label, 14), (float(np.mean(of_label)), 0), (0, -22), xycoords=("data", "axes fraction"),
+            plain(label, 14), (float(np.mean(indices)), 0), (0, -22), xycoords=("data", "axes fraction"),
             textcoords="offset points", ha="center", fontsize=7.5, color=INK,
         )  # fmt: skip
     axes.set_xlim(-0.5, len(places) - 0.5)
@@ -165,14 +165,14 @@ def _shape(label: str, labels: Sequence[str]) -> str:
     return SHAPES[labels.index(label) % len(SHAPES)]
 
 
-def _place(row: Mapping[str, Any]) -> Place:
+def _position(row: Mapping[str, Any]) -> Position:
     return str(row["context_label"]), -1.0 if pd.isna(row["strength"]) else float(row["strength"])
 
 
-def places_of(rows: pd.DataFrame) -> list[Place]:
+def places_of(rows: pd.DataFrame) -> list[Position]:
     """The labels and strengths of contexts from left to right: from the most negative to the most positive."""
-    places = {_place(row) for row in records(rows)}
-    return sorted(places, key=lambda one: (_rank(one[0]), one[0], -one[1] if one[0] == TONES[0] else one[1]))
+    places = {_position(row) for row in records(rows)}
+    return sorted(places, key=lambda item: (_rank(item[0]), item[0], -item[1] if item[0] == TONES[0] else item[1]))
 
 
 def _rank(label: str) -> int:
@@ -187,22 +187,22 @@ def _draw_strength(model: Model, frames: Frames) -> Drawing | None:
         return None
     means.attrs["units"] = {"mean": "nats", "low": "nats", "high": "nats"}
     labels = sorted(set(means["label"]))
-    known = tones(where(frames["group_comparisons"], measure="persuasion"))
+    tone_names = tones(where(frames["group_comparisons"], measure="persuasion"))
     tested = (
-        f" Contexts about the queried entity move {known} (p ≤ {ALPHA} after Benjamini-Hochberg; an entity is a row, "
-        "and permutations turn the signs of differences)."
+        f" Contexts about the queried entity move {tone_names} (p ≤ {ALPHA} after Benjamini-Hochberg; an entity is a "
+        "row, and permutations turn the signs of differences)."
     )
     caption = (
         f"Mean persuasion of contexts by what they say and how strongly, with its {interval_over('entities')}, each "
         "with the mean over its queries of a type; solid: contexts about the queried entity, or about both of the "
         f"queried pair; dotted: about others, or nobody. {model}; n = "
         f"{span(means['entities'].min(), means['entities'].max())} entities a mark, of {plural(len(labels), 'label')}: "
-        f"{', '.join(labels)}.{tested if known else ''}"
+        f"{', '.join(labels)}.{tested if tone_names else ''}"
     )
 
     def panel(axes: Axes, relation: str, kind: str) -> None:
-        of_set = where(means, relation=relation)
-        persuasion_by_strength(axes, where(of_set, query_type=kind), places_of(of_set))
+        set_words = where(means, relation=relation)
+        persuasion_by_strength(axes, where(set_words, query_type=kind), places_of(set_words))
         axes.set_title(f"{kind} queries" if len(relations) == 1 else f"{plain(relation, 20)}, {kind} queries")
         axes.set_ylim(0, 1.05 * float(np.nanmax(means[["mean", "high"]].to_numpy(dtype=float))))
 
@@ -222,24 +222,28 @@ def compared(tests: pd.DataFrame, comparison: str) -> dict[str, str]:
 
     A group has a mean in each of its tests, over the entities that have both: that of the most entities is said.
     """
-    known = where(tests, comparison=comparison, within=EVERY)
-    sets, words = list(dict.fromkeys(known["relation"])) if len(known) else [], dict[str, str]()
-    for relation, kind in product(sets, query_types(known)):
-        rows = where(known, relation=relation, query_type=kind)
+    selected = where(tests, comparison=comparison, within=EVERY)
+    sets, words = list(dict.fromkeys(selected["relation"])) if len(selected) else [], dict[str, str]()
+    for relation, kind in product(sets, query_types(selected)):
+        rows = where(selected, relation=relation, query_type=kind)
         means: dict[str, float] = {}
         for row, side in product(sorted(records(rows), key=lambda row: -row["n_a"]), "ab"):  # as many in b
             if pd.notna(row[f"mean_{side}"]):
                 means.setdefault(row[f"group_{side}"], row[f"mean_{side}"])
         order = sorted(means, key=lambda name: (_rank(name), name))
-        of_groups = ", ".join(f"{means[name]:.3f} ({name})" for name in order)
-        of_set = f"{relation}, " if len(sets) > 1 else ""
-        words[f"{of_set}{kind} queries"] = f"{of_groups} nats, {_tested(rows, 'difference')}"
+        group_words = ", ".join(f"{means[name]:.3f} ({name})" for name in order)
+        set_words = f"{relation}, " if len(sets) > 1 else ""
+        words[f"{set_words}{kind} queries"] = f"{group_words} nats, {_tested(rows, 'difference')}"
     return words
 
 
 BY_STRENGTH = Figure(
-    "persuasion-by-strength", "How far do contexts persuade by what they say, and how strongly?",
+    "persuasion-by-strength",
+    "How far do contexts persuade by what they say, and how strongly?",
     "Lines of mean persuasion in nats by label and strength of the context",
-    ("persuasion_by_strength", "group_comparisons"), _draw_strength, measures=("persuasion",),
-    expected=lambda frames: False, items=("du-fig-11",),
+    ("persuasion_by_strength", "group_comparisons"),
+    _draw_strength,
+    measures=("persuasion",),
+    expected=lambda frames: False,
+    items=("du-fig-11",),
 )

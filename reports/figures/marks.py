@@ -38,16 +38,16 @@ def numbers_of(drawing: Drawing) -> pd.DataFrame:
 def marks_of(canvas: Canvas, drawing: Drawing) -> tuple[Mark, ...]:
     """The marks of a canvas that is laid out, of those panels that have not too many; those without a row left out."""
     tables = [(_Rows(drawing.numbers), 0), (_Rows(drawing.shown), len(drawing.numbers))]
-    found = dict[tuple[float, float], Mark]()
+    marks = dict[tuple[float, float], Mark]()
     for axes in canvas.axes:
-        for x, y, place in _places(axes):
+        for x, y, pixel in _places(axes):
             words = _words(axes, x, y)
             rows = (row + before for table, before in tables if (row := table.at(x, y, words)) is not None)
             if (row := next(rows, None)) is not None:
-                left, up = place * _POINTS / canvas.dpi
+                left, up = pixel * _POINTS / canvas.dpi
                 at = round(float(left), 1), round(_POINTS * canvas.get_figheight() - float(up), 1)
-                found.setdefault(at, Mark(*at, row))
-    return tuple(found.values())
+                marks.setdefault(at, Mark(*at, row))
+    return tuple(marks.values())
 
 
 class _Rows:
@@ -67,8 +67,8 @@ class _Rows:
         across, up = self._with(x), self._with(y)
         for rows in (across & up, across | up):
             if rows:
-                known = {row: sum(text in words for text in self.texts[row]) for row in rows}
-                best = [row for row, count in known.items() if count == max(known.values())]
+                matches = {row: sum(text in words for text in self.texts[row]) for row in rows}
+                best = [row for row, count in matches.items() if count == max(matches.values())]
                 return best[0] if len(best) == 1 else None
         return None
 
@@ -76,12 +76,12 @@ class _Rows:
         """The rows with a number, or with a share that is drawn in percent."""
         if value == round(value):  # the place of a name
             return set()
-        found = set[int]()
+        marks = set[int]()
         for number in (value, value / 100):
             ends = sorted((number * (1 - _SAME), number * (1 + _SAME)))
             first, last = np.searchsorted(self.values, ends)
-            found.update(map(int, self.rows[first:last]))
-        return found
+            marks.update(map(int, self.rows[first:last]))
+        return marks
 
 
 def _places(axes: Axes) -> Iterator[tuple[float, float, NDArray[np.float64]]]:
@@ -90,9 +90,9 @@ def _places(axes: Axes) -> Iterator[tuple[float, float, NDArray[np.float64]]]:
     if sum(len(data) for _, data in lines) > FEW_DOTS:
         return
     for line, data in lines:
-        for (x, y), place in zip(data, line.get_transform().transform(data), strict=True):
-            if np.isfinite(place).all() and axes.bbox.padded(1).contains(*place):
-                yield float(x), float(y), place
+        for (x, y), pixel in zip(data, line.get_transform().transform(data), strict=True):
+            if np.isfinite(pixel).all() and axes.bbox.padded(1).contains(*pixel):
+                yield float(x), float(y), pixel
 
 
 def _marked(line: Line2D) -> bool:

@@ -54,12 +54,12 @@ def over_runs(axes: Axes, data: pd.DataFrame, title: str) -> None:
     """Draws a line for each group: run across, the mean with its interval up, shares in percent."""
     factor, unit = (100, "%") if unit_of(data) == SHARE else (1, unit_of(data))
     for number, group in enumerate(dict.fromkeys(data["group"])):
-        of_group, hue, shape = where(data, group=group), f"C{number % 10}", SHAPES[number % len(SHAPES)]
-        axes.plot(of_group["run"], factor * of_group["mean"], f"-{shape}", color=hue, markersize=3,
+        group_rows, hue, shape = where(data, group=group), f"C{number % 10}", SHAPES[number % len(SHAPES)]
+        axes.plot(group_rows["run"], factor * group_rows["mean"], f"-{shape}", color=hue, markersize=3,
                   label=plain(CONDITION_NAMES.get(group, group)))  # fmt: skip
-        for row in records(of_group.dropna(subset=["low", "high"])):
+        for row in records(group_rows.dropna(subset=["low", "high"])):
             axes.plot([row["run"]] * 2, [factor * row["low"], factor * row["high"]], color=hue, lw=0.7, alpha=0.6)
-        moved = of_group[of_group["verdict"].isin(["larger", "smaller"])]
+        moved = group_rows[group_rows["verdict"].isin(["larger", "smaller"])]
         axes.plot(moved["run"], factor * moved["mean"], "o", color=INK, markersize=9, fillstyle="none")
     axes.set_title(plain(title, 48), fontsize=7)  # longer ones would reach beyond a panel
     axes.set(xlabel="run", ylabel=unit)
@@ -69,7 +69,10 @@ def over_runs(axes: Axes, data: pd.DataFrame, title: str) -> None:
 
 
 OVER_TIME = Figure(
-    "over-time", "How have the headline numbers changed over time?",
+    "over-time",
+    "How have the headline numbers changed over time?",
     "Lines of each headline number over the runs of the study, with intervals",
-    ("headline_numbers_over_time",), _draw, expected=lambda frames: False,
+    ("headline_numbers_over_time",),
+    _draw,
+    expected=lambda frames: False,
 )

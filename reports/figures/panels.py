@@ -34,7 +34,7 @@ def grid(
     *,
     share_x: str | bool = False,
     share_y: str | bool = True,
-    y: Callable[[T], str] = lambda of_line: "",
+    y: Callable[[T], str] = lambda line_data: "",
     bottom: float | None = None,
 ) -> Canvas:
     """A figure with a line of panels for each of `down`, a panel in it for each of `across`, and a legend of marks.
@@ -43,10 +43,10 @@ def grid(
     """
     lines = list(down)
     canvas, panels = blank(len(lines), len(across), height, share_x=share_x, share_y=share_y)
-    for line, of_line in zip(panels, lines, strict=True):
-        line[0].set_ylabel(y(of_line))
-        for axes, of_panel in zip(line, across, strict=True):
-            panel(axes, of_line, of_panel)
+    for line, line_data in zip(panels, lines, strict=True):
+        line[0].set_ylabel(y(line_data))
+        for axes, panel_data in zip(line, across, strict=True):
+            panel(axes, line_data, panel_data)
     if bottom is not None:  # last: it ends the autoscaling of all panels that share the axis
         for line in panels[:1] if share_y is True else panels:
             line[0].set_ylim(bottom=bottom)
@@ -187,13 +187,13 @@ def columns_of_bins(axes: Axes, values: pd.Series, along: pd.Series, bins: pd.Da
     `bins` has the column `name` with the bin, query_type, queries, share_queries, mean, low, high and the quantiles;
     one query type.
     """
-    hue, known = QUERY_HUES[str(bins["query_type"].iloc[0])], {row[name]: row for row in records(bins)}
-    place, labels = np.digitize(along, _EDGES), []
-    for at, of_bin in enumerate(BINS[:last]):
-        row = known.get(of_bin, {"queries": 0, "share_queries": 0.0})
+    hue, by_name = QUERY_HUES[str(bins["query_type"].iloc[0])], {row[name]: row for row in records(bins)}
+    bin_numbers, labels = np.digitize(along, _EDGES), []
+    for at, bin_name in enumerate(BINS[:last]):
+        row = by_name.get(bin_name, {"queries": 0, "share_queries": 0.0})
         if row["queries"]:
-            column_of_values(axes, at, values[place == at], row, hue)
-        labels.append(f"{of_bin.replace(' to ', '–')}\n{percent(row['share_queries'])}\nn = {row['queries']}")
+            column_of_values(axes, at, values[bin_numbers == at], row, hue)
+        labels.append(f"{bin_name.replace(' to ', '–')}\n{percent(row['share_queries'])}\nn = {row['queries']}")
     named_columns(axes, labels)
 
 

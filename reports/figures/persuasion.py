@@ -53,12 +53,13 @@ def _draw_kinds(model: Model, frames: Frames) -> Drawing | None:
     if len(kinds) < 2:
         return None
     short = frames["persuasion_in_short"]
-    known = records(short[short["relevant"].isna()])[0]
+    coverage = records(short[short["relevant"].isna()])[0]
     caption = (
         "Each thin line is a relation, a diamond is the mean of the relations' means with its "
         f"{interval_over('relations')}; higher is further moved. Above, contexts that mention the query's entity; "
-        f"below, those about other entities, on a scale of their own. {model}; n = {known['queries']} queries in "
-        f"{len(relations)} relations, {known['pairs']} pairs of query and context, real and invented entities together."
+        f"below, those about other entities, on a scale of their own. {model}; n = {coverage['queries']} queries in "
+        f"{len(relations)} relations, {coverage['pairs']} pairs of query and context, real and invented entities "
+        "together."
     )
 
     def panel(axes: Axes, relevant: bool, kind: str) -> None:
@@ -74,9 +75,12 @@ def _draw_kinds(model: Model, frames: Frames) -> Drawing | None:
 
 
 BY_KIND = Figure(
-    "persuasion-by-kind", "Which kind of context persuades most?",
+    "persuasion-by-kind",
+    "Which kind of context persuades most?",
     "Lines of mean persuasion in nats by kind of context, one for each relation",
-    ("persuasion_of_relations", "persuasion_in_short"), _draw_kinds, measures=("persuasion",),
+    ("persuasion_of_relations", "persuasion_in_short"),
+    _draw_kinds,
+    measures=("persuasion",),
 )
 
 
@@ -158,10 +162,13 @@ def _tested(tests: pd.DataFrame) -> str:
 
 
 BY_FOLLOWED = Figure(
-    "persuasion-by-followed", "Do contexts that the greedy answer follows persuade more than others?",
+    "persuasion-by-followed",
+    "Do contexts that the greedy answer follows persuade more than others?",
     "Lines of mean persuasion in nats by what the greedy answer is, one for each relation",
-    ("followed_of_relations", "followed_in_short", "followed_by_kind", "statistics_in_short"), _draw_followed,
-    measures=("greedy_answers", "persuasion"), items=("du-fig-2",),
+    ("followed_of_relations", "followed_in_short", "followed_by_kind", "statistics_in_short"),
+    _draw_followed,
+    measures=("greedy_answers", "persuasion"),
+    items=("du-fig-2",),
 )
 
 
@@ -187,24 +194,27 @@ def _draw_entity_independent(model: Model, frames: Frames) -> Drawing:
     relations = relations_by(spread, "mean_of_kinds")
     spread = in_order(spread, relation=relations, query_type=QUERY_HUES, kind=CONTEXT_KINDS)
     spread = spread.drop(columns="mean_of_kinds")
-    known = records(frames["coverage_of_entity_independent"])[0]
+    coverage = records(frames["coverage_of_entity_independent"])[0]
     caption = (
         "A context's entity-independent persuasion is its mean persuasion over the entities of a query form. A row is "
         "a relation, a strip a kind of context: the thin line spans all contexts, the thick one their middle half, "
-        f"the mark is the median; further right persuades more. {model}; n = {known['rows']} contexts before a query "
-        f"form ({known['contexts']} contexts) in {plural(len(relations), 'relation')}, "
-        f"{span(known['fewest_entities'], known['most_entities'])} entities a form. Sorted by the open queries' mean, "
-        "largest first."
+        f"the mark is the median; further right persuades more. {model}; n = {coverage['rows']} contexts before a "
+        f"query form ({coverage['contexts']} contexts) in {plural(len(relations), 'relation')}, "
+        f"{span(coverage['fewest_entities'], coverage['most_entities'])} entities a form. Sorted by the open queries' "
+        "mean, largest first."
     )
     paint = partial(by_relation, entity_independent_persuasion, [spread], relations, (0.36, 0.26), _KAPPA, _KINDS)
     return Drawing(caption, spread, spread, paint)
 
 
 ENTITY_INDEPENDENT = Figure(
-    "entity-independent-persuasion", "How far do contexts persuade, whatever the entity asked about?",
+    "entity-independent-persuasion",
+    "How far do contexts persuade, whatever the entity asked about?",
     "Strips of entity-independent persuasion in nats by relation and kind of context",
     ("entity_independent_of_relations", "entity_independent_in_short", "coverage_of_entity_independent"),
-    _draw_entity_independent, measures=("entity_independent_persuasion",), items=("du-app-b",),
+    _draw_entity_independent,
+    measures=("entity_independent_persuasion",),
+    items=("du-app-b",),
 )
 
 
@@ -248,8 +258,11 @@ def _draw_templates(model: Model, frames: Frames) -> Drawing | None:
 
 
 BY_TEMPLATE = Figure(
-    "entity-independent-by-template", "Which wordings of contexts persuade most, whatever the entity asked about?",
+    "entity-independent-by-template",
+    "Which wordings of contexts persuade most, whatever the entity asked about?",
     "Dot plot of entity-independent persuasion in nats by relation and template",
-    ("entity_independent_of_templates", "entity_independent_of_forms"), _draw_templates,
-    measures=("entity_independent_persuasion",), items=("du-app-b",),
+    ("entity_independent_of_templates", "entity_independent_of_forms"),
+    _draw_templates,
+    measures=("entity_independent_persuasion",),
+    items=("du-app-b",),
 )

@@ -95,7 +95,7 @@ def _rows(canvas: Canvas) -> list[Row]:
         if spec := axes.get_subplotspec():
             cells.setdefault((spec.rowspan.start, spec.colspan.start), []).append(axes)
     starts = sorted({down for down, _ in cells})
-    return [[cells[place] for place in sorted(cells) if place[0] == down] for down in starts]
+    return [[cells[cell] for cell in sorted(cells) if cell[0] == down] for down in starts]
 
 
 def _carry_titles(rows: list[Row]) -> None:
@@ -133,8 +133,8 @@ def _wrap(axes: Axes, width: float, height: float) -> None:
 
 
 def _folded(text: str, width: float) -> str:
-    most = max(8, int(width / _CHARACTER))
-    return "\n".join(part for line in text.splitlines() for part in textwrap.wrap(line, most) or [""])
+    max_letters = max(8, int(width / _CHARACTER))
+    return "\n".join(part for line in text.splitlines() for part in textwrap.wrap(line, max_letters) or [""])
 
 
 def _fit_legends(canvas: Canvas) -> None:

@@ -86,14 +86,17 @@ def _paint_precision(rows: pd.DataFrame, dtype: str, reference: str) -> Canvas:
 
 
 def _any_reduced(frames: Frames) -> bool:
-    known = frames.get("coverage_of_susceptibility")
-    return known is not None and any(model.reduced for model in models(known))
+    coverage = frames.get("coverage_of_susceptibility")
+    return coverage is not None and any(model.reduced for model in models(coverage))
 
 
 PRECISION = Figure(
-    "precision", "What does a reduced precision cost?",
+    "precision",
+    "What does a reduced precision cost?",
     "Scatter plots of the difference in susceptibility between two precisions, in nats",
-    ("precision_of_queries", "precision_in_short"), _draw_precision, expected=_any_reduced,
+    ("precision_of_queries", "precision_in_short"),
+    _draw_precision,
+    expected=_any_reduced,
 )
 
 
@@ -109,9 +112,9 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
         return None
     seeds = where(compared, over="seeds")
     number = f" ({span(seeds['scores'].min(), seeds['scores'].max())} seeds)" if len(seeds) else ""
-    lost = rows[rows["variance"].isna()]
-    reasons = "; ".join(sorted({str(reason) for reason in lost["untestable"]}))
-    untestable = f" {len(lost)} of {len(rows)} comparisons have no variance: {reasons}." if len(lost) else ""
+    undefined = rows[rows["variance"].isna()]
+    reasons = "; ".join(sorted({str(reason) for reason in undefined["untestable"]}))
+    untestable = f" {len(undefined)} of {len(rows)} comparisons have no variance: {reasons}." if len(undefined) else ""
     caption = (
         f"Over seeds{number}: the variance (over scores - 1) of a query's susceptibility, contexts about the same "
         "entities drawn anew, and of the persuasion of a query by a context that is in every sample. Over forms: "
@@ -121,8 +124,8 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
     )
 
     def panel(axes: Axes, _: object, measure: str) -> None:
-        data, of_measure = where(compared, measure=measure), where(groups, measure=measure)
-        columns_of_groups(axes, data, of_measure, "variance", "over", _name)
+        data, measure_groups = where(compared, measure=measure), where(groups, measure=measure)
+        columns_of_groups(axes, data, measure_groups, "variance", "over", _name)
         axes.set(title=measure, ylabel="variance (squared nats)", ylim=(0, None))
 
     marks = [mark("o", f"{kind} queries", hue) for kind, hue in QUERY_HUES.items()]
@@ -136,8 +139,12 @@ def _name(row: Row) -> str:
 
 
 VARIANCE = Figure(
-    "variance-of-scores", "How far do scores vary with the sample, and with the form of the query?",
+    "variance-of-scores",
+    "How far do scores vary with the sample, and with the form of the query?",
     "Variances of persuasion and susceptibility in squared nats, over seeds and query forms",
-    ("reliability_of_relations", "reliability_in_short"), _draw_variance, measures=MEASURES,
-    expected=lambda frames: False, items=("du-fig-4",),
+    ("reliability_of_relations", "reliability_in_short"),
+    _draw_variance,
+    measures=MEASURES,
+    expected=lambda frames: False,
+    items=("du-fig-4",),
 )

@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 Limits = list[tuple[float, float] | None]
 """The limits of the x axis and the y axis of each panel in turn; None for an axis that keeps its own."""
 
-_OF_NAMES = (FixedFormatter, FuncFormatter, NullFormatter, StrMethodFormatter)
+_NAME_FORMATTERS = (FixedFormatter, FuncFormatter, NullFormatter, StrMethodFormatter)
 
 
 def limits_of(canvas: Canvas) -> Limits:
@@ -36,19 +36,21 @@ def limits_of(canvas: Canvas) -> Limits:
     limits: list[tuple[float, float] | None] = []
     for axis in (axis for axes in canvas.axes for axis in (axes.xaxis, axes.yaxis)):
         low, high = axis.get_view_interval()
-        is_of_names = isinstance(axis.get_major_formatter(), _OF_NAMES)
+        is_of_names = isinstance(axis.get_major_formatter(), _NAME_FORMATTERS)
         limits.append(None if is_of_names or axis.get_inverted() or low >= high else (float(low), float(high)))
     return limits
 
 
-def shared(of_models: Sequence[Limits]) -> Limits:
+def shared(model_limits: Sequence[Limits]) -> Limits:
     """Limits that hold all models; none where their figures have other panels."""
-    if len({len(limits) for limits in of_models}) != 1:
+    if len({len(limits) for limits in model_limits}) != 1:
         return []
-    pairs = ([pair for pair in limits if pair] for limits in zip(*of_models, strict=True))
+    pairs = ([pair for pair in limits if pair] for limits in zip(*model_limits, strict=True))
     return [
-        (min(low for low, _ in some), max(high for _, high in some)) if len(some) == len(of_models) else None
-        for some in pairs
+        (min(low for low, _ in numbers), max(high for _, high in numbers))
+        if len(numbers) == len(model_limits)
+        else None
+        for numbers in pairs
     ]
 
 
@@ -68,10 +70,15 @@ _NO_METADATA: dict[str, dict[str, None]] = {
 }
 _UNQUOTED = " /:;,.=()'+*!$[]{}<>"
 _SHORTER = (
-    (r"<!--.*?-->", ""), (r"\s+", " "), (r'<g id="[^"]*"\s*/>', ""), (r'<g id="[^"]*">', "<g>"),
-    (r"(?<=[#\"])DejaVuSans-Bold-", "b"), (r"(?<=[#\"])DejaVuSans-", "g"),
+    (r"<!--.*?-->", ""),
+    (r"\s+", " "),
+    (r'<g id="[^"]*"\s*/>', ""),
+    (r'<g id="[^"]*">', "<g>"),
+    (r"(?<=[#\"])DejaVuSans-Bold-", "b"),
+    (r"(?<=[#\"])DejaVuSans-", "g"),
     (r'<use xlink:href="(#[bg]\w+)" transform="translate\(([\d.]+) 0\)"/>', r'<use href="\1" x="\2"/>'),
-    (r"xlink:href", "href"), (r"(?<=>) (?=<)", ""),
+    (r"xlink:href", "href"),
+    (r"(?<=>) (?=<)", ""),
 )
 _SHAPES, _PLACES = re.compile(r' d="[^"]*"'), re.compile(r' [xy]="[^"]*"|translate\([^)]*\)')
 _STYLE = re.compile(r'(?<= )style="([^"]*)"(?=[ />])')
@@ -111,14 +118,14 @@ class Links:
 
 def with_limits(drawn: Sequence[Drawn]) -> Iterator[tuple[Drawn, Limits]]:
     """Each drawing with the limits of its axes, which it shares with the same figure of other models."""
-    for _, same in groupby(drawn, key=lambda one: one.figure.name):
-        of_figure, limits = list(same), Limits()
-        if len(of_figure) > 1:
+    for _, same in groupby(drawn, key=lambda each: each.figure.name):
+        drawn_of_figure, limits = list(same), Limits()
+        if len(drawn_of_figure) > 1:
             with drawing():
-                limits = shared([limits_of(one.drawing.paint()) for one in of_figure])
-        for one in of_figure:
-            _log.info("drawing %s", one.name)
-            yield one, limits
+                limits = shared([limits_of(each.drawing.paint()) for each in drawn_of_figure])
+        for each in drawn_of_figure:
+            _log.info("drawing %s", each.name)
+            yield each, limits
 
 
 def rendered(drawn: Drawn, limits: Limits | None = None) -> Pictures:
@@ -210,4 +217,4 @@ def _with_classes(svg: str) -> tuple[str, str]:
 
 
 def _shortened(digits: int, numbers: re.Match[str]) -> str:
-    return re.sub(r"-?\d+\.\d{2,}(?![\de])", lambda one: f"{float(one[0]):.{digits}f}".removesuffix(".0"), numbers[0])
+    return re.sub(r"-?\d+\.\d{2,}(?![\de])", lambda each: f"{float(each[0]):.{digits}f}".removesuffix(".0"), numbers[0])

@@ -44,22 +44,22 @@ def _draw_relations(model: Model, frames: Frames) -> Drawing:
     means["invented"] = means["invented"].astype(bool)
     relations = relations_by(means.groupby(["relation", "query_type"], as_index=False)[["mean"]].mean(), "mean")
     means = in_order(means, relation=relations, query_type=QUERY_HUES, invented=(False, True))
-    known = records(frames["coverage_of_susceptibility"])[0]
-    there = [invented for invented in _GROUPS if (means["invented"] == invented).any()]
-    contexts, most = span(known["fewest_contexts"], known["most_contexts"]), int(known["most_contexts"])
-    unequal = "" if contexts == str(most) else " Values from different numbers of contexts are not to be compared."
+    coverage = records(frames["coverage_of_susceptibility"])[0]
+    groups = [invented for invented in _GROUPS if (means["invented"] == invented).any()]
+    contexts, largest = span(coverage["fewest_contexts"], coverage["most_contexts"]), int(coverage["most_contexts"])
+    unequal = "" if contexts == str(largest) else " Values from different numbers of contexts are not to be compared."
     sizes = span(means["entities"].min(), means["entities"].max())
     none = f"without a 95% interval over entities, of which a group has {sizes}"
     interval = none if means["low"].isna().all() else f"with its {interval_over('entities')}"
     caption = (
         "Each mark is the mean over a relation's entities (each entity's forms averaged first), filled for real "
         f"and hollow for invented ones, {interval}; further right is more easily swayed. "
-        f"{model}; n = {known['queries']} queries, {plural(int(known['entities']), 'entity')}, "
-        f"{plural(int(known['relations']), 'relation')}; {contexts} contexts a query, so no value can pass "
-        f"ln {most} = {np.log(most):.2f} nats.{unequal} Sorted by the {query_types(means)[0]} queries' mean"
-        f"{' of both groups' if len(there) > 1 else ''}, largest first."
+        f"{model}; n = {coverage['queries']} queries, {plural(int(coverage['entities']), 'entity')}, "
+        f"{plural(int(coverage['relations']), 'relation')}; {contexts} contexts a query, so no value can pass "
+        f"ln {largest} = {np.log(largest):.2f} nats.{unequal} Sorted by the {query_types(means)[0]} queries' mean"
+        f"{' of both groups' if len(groups) > 1 else ''}, largest first."
     )
-    marks = [mark("o", f"{_GROUPS[invented]} entities", filled=not invented) for invented in there]
+    marks = [mark("o", f"{_GROUPS[invented]} entities", filled=not invented) for invented in groups]
     paint = partial(
         by_relation, susceptibility_by_relation, [means], relations, (0.24, 0.18), "susceptibility (nats)", marks
     )
@@ -67,14 +67,17 @@ def _draw_relations(model: Model, frames: Frames) -> Drawing:
 
 
 BY_RELATION = Figure(
-    "susceptibility-by-relation", "How easily are queries swayed, relation by relation?",
+    "susceptibility-by-relation",
+    "How easily are queries swayed, relation by relation?",
     "Dot plot of mean susceptibility in nats by relation, real and invented entities",
-    ("susceptibility_of_relations", "coverage_of_susceptibility"), _draw_relations, measures=("susceptibility",),
+    ("susceptibility_of_relations", "coverage_of_susceptibility"),
+    _draw_relations,
+    measures=("susceptibility",),
 )
 
 
 RELATION = "officialLanguage"
-MOST_FORMS = 6
+MAX_FORMS = 6
 """More panels beside each other cannot be read: texts of one's own may have many forms."""
 
 
@@ -106,7 +109,7 @@ def _draw_forms(model: Model, frames: Frames) -> Drawing | None:
     groups = without_unit(in_order(where(every, relation=relation), query_type=QUERY_HUES, form=(1, 2)))
     scored = finite(where(frames["susceptibility_of_queries"], relation=relation), "susceptibility")
     queries, forms = scored.rows.astype({"invented": bool}), groups[["query_type", "form"]].drop_duplicates()
-    if len(forms) > MOST_FORMS:
+    if len(forms) > MAX_FORMS:
         return None
     sizes = span(groups["queries"].min(), groups["queries"].max())
     caption = (
@@ -115,9 +118,9 @@ def _draw_forms(model: Model, frames: Frames) -> Drawing | None:
         f"{len(queries)} queries, {sizes} a form and group. The CSV file has every relation.{scored.note('queries')}"
     )
 
-    def panel(axes: Axes, _: object, of_form: dict[str, Any]) -> None:
-        susceptibility_of_form(axes, where(queries, **of_form), where(groups, **of_form))
-        axes.set_title("{query_type}, form {form}".format(**of_form))
+    def panel(axes: Axes, _: object, form_data: dict[str, Any]) -> None:
+        susceptibility_of_form(axes, where(queries, **form_data), where(groups, **form_data))
+        axes.set_title("{query_type}, form {form}".format(**form_data))
 
     marks = [mark("o", "real entities"), mark("o", "invented entities", filled=False), mark("D", "mean")]
     paint = partial(grid, "-", records(forms), 3.4, panel, marks, y=lambda _: "susceptibility (nats)", bottom=0)
@@ -125,9 +128,12 @@ def _draw_forms(model: Model, frames: Frames) -> Drawing | None:
 
 
 BY_FORM = Figure(
-    "susceptibility-by-form", "How far apart are queries of one relation, form by form?",
+    "susceptibility-by-form",
+    "How far apart are queries of one relation, form by form?",
     "Dot and box plots of susceptibility in nats of a relation, real and invented entities, by query form",
-    ("susceptibility_of_forms", "susceptibility_of_queries"), _draw_forms, measures=("susceptibility",),
+    ("susceptibility_of_forms", "susceptibility_of_queries"),
+    _draw_forms,
+    measures=("susceptibility",),
     items=("du-fig-8",),
 )
 
@@ -160,10 +166,10 @@ def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
 
     def panel(axes: Axes, contexts: str, kind: str) -> None:
         axes.set(title=f"{kind} queries, {contexts}", xlabel="memorization ratio (no unit)")
-        of_type = where(fifths, contexts=contexts, query_type=kind)
-        if len(of_type):
+        type_rows = where(fifths, contexts=contexts, query_type=kind)
+        if len(type_rows):
             rows, ratio = where(result.rows, query_type=kind).dropna(subset=[RATIOS[contexts]]), RATIOS[contexts]
-            columns_of_bins(axes, rows["susceptibility"], rows[ratio], of_type, "memorization_ratio", 5)
+            columns_of_bins(axes, rows["susceptibility"], rows[ratio], type_rows, "memorization_ratio", 5)
 
     counted, types = present(fifths, "contexts", [*RATIOS]), query_types(fifths)
     height, label = 0.5 + 2.9 * len(counted), "susceptibility (nats)"
@@ -172,8 +178,11 @@ def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
 
 
 BY_MEMORIZATION = Figure(
-    "susceptibility-by-memorization", "Are queries whose answer the model holds on to swayed less?",
+    "susceptibility-by-memorization",
+    "Are queries whose answer the model holds on to swayed less?",
     "Box plots of susceptibility in nats by fifths of the memorization ratio",
-    ("memorization_of_queries", "memorization_in_short"), _draw_memorization,
-    measures=("memorization_ratio", "susceptibility"), items=("du-fig-3",),
+    ("memorization_of_queries", "memorization_in_short"),
+    _draw_memorization,
+    measures=("memorization_ratio", "susceptibility"),
+    items=("du-fig-3",),
 )

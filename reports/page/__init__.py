@@ -18,7 +18,7 @@ from swaymeter.data.catalog import paper_items, papers
 from swaymeter.data.digests import integrity
 from swaymeter.data.records.findings import Findings, StudyCard
 from swaymeter.data.records.statistics import SHARE
-from swaymeter.reports.estimates import EQUIVALENCE, MOST_NAMED, stood_in
+from swaymeter.reports.estimates import EQUIVALENCE, MAX_NAMED, stood_in
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.figures.susceptibility import BY_RELATION
@@ -28,12 +28,12 @@ from swaymeter.reports.models import (
     EVERY_MODEL,
     RUNS,
     Model,
-    asked_model,
+    base_model,
     by_size,
     models,
-    of_query,
-    of_question,
-    of_relation,
+    query_address,
+    question_address,
+    relation_address,
     rows_of,
 )
 from swaymeter.reports.page.bars import groups, legend
@@ -42,12 +42,12 @@ from swaymeter.reports.page.tooltips import names, tooltips
 from swaymeter.reports.tables import Filled
 from swaymeter.reports.words import CONDITION_NAMES, outcome
 
-__all__ = ["MOST_ROWS", "cell", "heading", "in_common", "linked", "page"]
+__all__ = ["MAX_ROWS", "cell", "heading", "in_common", "linked", "page"]
 
-MOST_ROWS = 40
-MOST_LINES = 3
+MAX_ROWS = 40
+MAX_LINES = 3
 """Findings in one line each that the page opens with."""
-MOST_PASSAGE = 700
+MAX_PASSAGE = 700
 """Characters of a passage beside a reply; the page of answers has all of it."""
 
 
@@ -74,24 +74,25 @@ def page(
     relations = frozenset(frames["chosen_queries"].get("relation", ()))
     kinds, (runs_alike, runs) = _kinds(frames), _apart(frames[RUNS])
     filters = {
-        "cell": cell, "linked": linked, "numeric": numeric, "of_relation": of_relation, "without_empty": _without_empty,
+        "cell": cell, "linked": linked, "numeric": numeric, "relation_address": relation_address,
+        "without_empty": _without_empty,
         "heading": _users_heading if kinds["own"] else heading, "outcome": partial(outcome, own=kinds["own"]),
     }  # fmt: skip
     shown, folded = _arranged(pictures, own=kinds["own"])
     scored = [str(model) for model in models_of(frames)]
     several = len({drawn.model for drawn, _ in pictures} - {EVERY_MODEL}) > 1
-    of_marks = {drawn.name: some for drawn, picture in pictures if (some := tooltips(drawn, picture))}
+    mark_tooltips = {drawn.name: texts for drawn, picture in pictures if (texts := tooltips(drawn, picture))}
     script = asset("swaymeter.reports.page", "page.js")
-    lines = [claim.line for claim in findings.headline if not claim.pictured][:MOST_LINES]
+    lines = [claim.line for claim in findings.headline if not claim.pictured][:MAX_LINES]
     css = asset("swaymeter.reports.page", "headline.css")
     pieces = written(
         "swaymeter.reports.page", "page.html", css, filters, card=card, findings=findings, lines=lines,
         headline=headline(findings), worst=worst(frames, answers, several=len(scored) > 1),
-        models=scored, asked=[*dict.fromkeys(map(asked_model, scored))], shown=shown, papers=folded,
+        models=scored, asked=[*dict.fromkeys(map(base_model, scored))], shown=shown, papers=folded,
         omitted=omitted, tables=tables, overview=overview, runs=runs, runs_alike=runs_alike,
         readings=frames["readings"], stand_ins=frames["stand_ins"], example=example, answers=answers, queries=queries,
-        relations=relations, most_rows=MOST_ROWS, most_named=MOST_NAMED, several=several, basis=basis(frames),
-        kinds=kinds, told=of_marks, names=names(frames), script=Markup(script), script_hash=integrity(script),
+        relations=relations, most_rows=MAX_ROWS, most_named=MAX_NAMED, several=several, basis=basis(frames),
+        kinds=kinds, told=mark_tooltips, names=names(frames), script=Markup(script), script_hash=integrity(script),
         since=since,
     )  # fmt: skip
     return "".join(pieces)
@@ -126,13 +127,13 @@ def worst(frames: Frames, answers: str, *, several: bool) -> Markup:
     rows = _plain(frames["worst_replies"])
     if not rows or not answers:
         return Markup()
-    filters = {"clipped": clipped, "of_question": lambda row: of_question(row["question_id"], _model(row))}
+    filters = {"clipped": clipped, "question_address": lambda row: question_address(row["question_id"], _model(row))}
     return Markup(template("swaymeter.reports.page", "worst.html", filters).render(worst=rows, several=several))
 
 
-def clipped(text: str, most: int = MOST_PASSAGE) -> str:
+def clipped(text: str, length: int = MAX_PASSAGE) -> str:
     """Return a text without its end if it is long."""
-    return text if len(text) <= most else f"{text[:most].rstrip()} …"
+    return text if len(text) <= length else f"{text[:length].rstrip()} …"
 
 
 def models_of(frames: Frames) -> list[Model]:
@@ -143,9 +144,9 @@ def models_of(frames: Frames) -> list[Model]:
 
 def _kinds(frames: Frames) -> dict[str, bool]:
     """Return the kinds of a study's data: queries, questions, and if the questions are the user's own."""
-    of_queries = "susceptibility_in_short", "persuasion_in_short", "fisher_of_queries", "memorization_in_short"
+    query_frames = "susceptibility_in_short", "persuasion_in_short", "fisher_of_queries", "memorization_in_short"
     return {
-        "queries": any(len(frames[name]) for name in of_queries), "questions": len(frames["outcomes"]) > 0,
+        "queries": any(len(frames[name]) for name in query_frames), "questions": len(frames["outcomes"]) > 0,
         "own": are_own(frames["outcomes"]), "labels": len(frames["susceptibility_by_label"]) > 0,
     }  # fmt: skip
 
@@ -176,8 +177,8 @@ def in_common(captions: Sequence[str]) -> tuple[str, list[str]]:
     if len(captions) < 2:
         return "", list(captions)
     sentences = [re.split(r"(?<=\.)(?<!et al\.)(?<!Fig\.) ", caption) for caption in captions]
-    shared = [one for one in sentences[0] if all(one in others for others in sentences)]
-    return " ".join(shared), [" ".join(one for one in some if one not in shared) for some in sentences]
+    shared = [sentence for sentence in sentences[0] if all(sentence in others for others in sentences)]
+    return " ".join(shared), [" ".join(sentence for sentence in texts if sentence not in shared) for texts in sentences]
 
 
 FIRST = (
@@ -186,8 +187,8 @@ FIRST = (
     "persuasion-by-kind", "entropy-without-against-persuasion",
 )  # fmt: skip
 """The figures that answer most of a study's question, in the order in which they are preferred."""
-_OF_LABELS = "susceptibility-by-label"
-MOST_OPEN = 3
+_LABEL_FIGURE = "susceptibility-by-label"
+MAX_OPEN = 3
 """Upper bound on open figures of a page; further figures are folded."""
 Part = tuple[str, list[Question]]
 """A heading with the questions that are its."""
@@ -199,19 +200,19 @@ def _arranged(pictures: Sequence[tuple[Drawn, Pictures]], *, own: bool) -> tuple
     titles[""] = "More figures" if own else "Beyond the papers"
     names = list(dict.fromkeys(drawn.figure.name for drawn, _ in pictures))
     preferred = [name for name in FIRST if name in names]
-    if not any(name.startswith(_OF_LABELS) for name in preferred):  # which say more than the others would
+    if not any(name.startswith(_LABEL_FIGURE) for name in preferred):  # which say more than the others would
         preferred += [name for name in names if name not in FIRST]
     elif BY_RELATION.name in preferred:
         preferred.remove(BY_RELATION.name)
     shown: list[Question] = []
-    of_papers: dict[str, list[Question]] = {key: [] for key in titles}
+    by_paper: dict[str, list[Question]] = {key: [] for key in titles}
     for figure, same in groupby(pictures, key=lambda picture: picture[0].figure):
-        of_figure = list(same)
-        question = Question(figure.question, of_figure, *in_common([drawn.caption for drawn, _ in of_figure]))
+        figure_rows = list(same)
+        question = Question(figure.question, figure_rows, *in_common([drawn.caption for drawn, _ in figure_rows]))
         paper = paper_items()[figure.items[0]].paper.key if figure.items and not own else ""
-        (shown if figure.name in preferred[:MOST_OPEN] else of_papers[paper]).append(question)
+        (shown if figure.name in preferred[:MAX_OPEN] else by_paper[paper]).append(question)
     shown.sort(key=lambda question: preferred.index(question.pictures[0][0].figure.name))
-    return shown, [(titles[key], questions) for key, questions in of_papers.items() if questions]
+    return shown, [(titles[key], questions) for key, questions in by_paper.items() if questions]
 
 
 EXAMPLE_QUERIES = ("worked_query", "worked_question")
@@ -221,16 +222,17 @@ _FOLLOWS = {"context": "the context's", "original": "the original one", "other":
 def example(frames: Frames, answers: str, queries: str) -> Markup:
     """The example as a part of the page, empty without scores; answers, queries: their pages, where there are any."""
     query, question = (_plain(frames[name]) for name in EXAMPLE_QUERIES)
-    most = math.log(query[0]["contexts"]) if query else 0.0
+    log_contexts = math.log(query[0]["contexts"]) if query else 0.0
     own = are_own(frames["worked_question"])
     judge = stood_in(rows_of(frames["stand_ins"], _model(question[0])), EQUIVALENCE) if question else ""
     filters: dict[str, Callable[..., Any]] = {
-        "cell": cell, "nats": _nats, "of_question": lambda row: of_question(row["question_id"], _model(row)),
-        "of_query": of_query,
+        "cell": cell, "nats": _nats, "question_address": lambda row: question_address(row["question_id"], _model(row)),
+        "query_address": query_address,
     }  # fmt: skip
     return Markup(
         template("swaymeter.reports.page", "example.html", filters).render(
-            query=query, question=question, answers=answers, queries=queries, most=most, greedy=_greedy, said=_said,
+            query=query, question=question, answers=answers, queries=queries, most=log_contexts, greedy=_greedy,
+            said=_reply_sentence,
             judge=judge, names=CONDITION_NAMES, unfinished=any(map(_is_cut_off, question)),
             own=own, outcome=partial(outcome, own=own),
         )
@@ -252,7 +254,7 @@ def _greedy(row: dict[str, Any]) -> str | None:
     return f"{row['greedy'] or 'empty'}{follows}"
 
 
-def _said(row: dict[str, Any]) -> str | None:
+def _reply_sentence(row: dict[str, Any]) -> str | None:
     """The greedy answer to a question, marked where the limit of tokens cut it off."""
     if row["greedy"] is None:
         return None

@@ -13,7 +13,7 @@ from swaymeter.reports.page.shell import cell, heading, sealed
 
 ITEMS = ("question_id", "query_id", "entity", "relation")
 """The columns that name an item: that of a row is by the first which it has."""
-MOST_LINES, LONGEST = 10, 60
+MAX_LINES, MAX_LETTERS = 10, 60
 
 
 def tooltips(drawn: Drawn, pictures: Pictures) -> Markup | None:
@@ -23,7 +23,7 @@ def tooltips(drawn: Drawn, pictures: Pictures) -> Markup | None:
     """
     if not pictures.marks:
         return None
-    rows = numbers_of(drawn.drawing).iloc[(known := sorted({mark.row for mark in pictures.marks}))]
+    rows = numbers_of(drawn.drawing).iloc[(mark_rows := sorted({mark.row for mark in pictures.marks}))]
     item = next((name for name in ITEMS if name in rows), "")
     shown = _worth(rows.drop(columns=[name for name in ("question_id", "query_id", "context_id") if name in rows]))
     of = {**units(drawn.drawing.shown), **units(drawn.drawing.numbers)}
@@ -33,8 +33,8 @@ def tooltips(drawn: Drawn, pictures: Pictures) -> Markup | None:
     cells = zip(*([_short(value, of.get(str(name), "")) for value in shown[name]] for name in shown), strict=True)
     value: dict[str, Any] = {
         "size": pictures.size, "heads": [heading(str(name), of.get(str(name), "")) for name in shown], "items": items,
-        "rows": [[-1 if key is None else at[key], *some] for key, some in zip(keys, cells, strict=True)],
-        "marks": [(mark.x, mark.y, known.index(mark.row)) for mark in pictures.marks],
+        "rows": [[-1 if key is None else at[key], *cell] for key, cell in zip(keys, cells, strict=True)],
+        "marks": [(mark.x, mark.y, mark_rows.index(mark.row)) for mark in pictures.marks],
     }  # fmt: skip
     return sealed(value)
 
@@ -42,16 +42,16 @@ def tooltips(drawn: Drawn, pictures: Pictures) -> Markup | None:
 def names(frames: Frames) -> Markup:
     """The texts of questions by their ids."""
     rows = frames["questions_to_read"]
-    known = zip(rows["question_id"], rows["question"], strict=True) if len(rows) else ()
-    return sealed({str(question): str(text)[:LONGEST] for question, text in known})
+    questions = zip(rows["question_id"], rows["question"], strict=True) if len(rows) else ()
+    return sealed({str(question): str(text)[:MAX_LETTERS] for question, text in questions})
 
 
 def _worth(rows: pd.DataFrame) -> pd.DataFrame:
     """The columns that tell the rows apart, texts first: what is the same in all stands in the caption."""
-    kept = [name for name in rows if rows[name].notna().any() and (len(rows) == 1 or rows[name].nunique() > 1)]
-    texts = [name for name in kept if not pd.api.types.is_numeric_dtype(rows[name])]
-    return rows[[*texts, *(name for name in kept if name not in texts)][:MOST_LINES]]
+    columns = [name for name in rows if rows[name].notna().any() and (len(rows) == 1 or rows[name].nunique() > 1)]
+    texts = [name for name in columns if not pd.api.types.is_numeric_dtype(rows[name])]
+    return rows[[*texts, *(name for name in columns if name not in texts)][:MAX_LINES]]
 
 
 def _short(value: Any, unit: str) -> str:
-    return "" if pd.isna(value) else cell(value, unit)[:LONGEST]
+    return "" if pd.isna(value) else cell(value, unit)[:MAX_LETTERS]

@@ -1,12 +1,12 @@
 """A publication: a folder with the figures, tables and data of a study, and a manifest.
 
-    figures/                   every figure of the page as PDF, SVG and LaTeX, captions.txt, the numbers as CSV
-    tables/                    every table of the page as LaTeX, Markdown and CSV
-    data/                      every table of the database as Parquet
-    study.duckdb               the database
-    README.md, LICENSE.md      the data-set card and the licences
-    study.yaml, manifest.json  the study file; versions, keys, commands and the SHA-256 of every file
-    document.tex               a document with all figures and tables
+figures/                   every figure of the page as PDF, SVG and LaTeX, captions.txt, the numbers as CSV
+tables/                    every table of the page as LaTeX, Markdown and CSV
+data/                      every table of the database as Parquet
+study.duckdb               the database
+README.md, LICENSE.md      the data-set card and the licences
+study.yaml, manifest.json  the study file; versions, keys, commands and the SHA-256 of every file
+document.tex               a document with all figures and tables
 """
 
 import json
@@ -71,8 +71,8 @@ def _is_ours(folder: Path) -> bool:
     if ours is None:
         return False
     paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
-    there = {path.relative_to(folder).as_posix() for path in paths}
-    if others := sorted(there - ours):
+    existing = {path.relative_to(folder).as_posix() for path in paths}
+    if others := sorted(existing - ours):
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         raise WorkspaceError(
             f"the publication {folder} has files that are not its own: {', '.join(others[:3])}{more}; "
@@ -89,12 +89,12 @@ def _write(path: Path, text: str) -> None:
 def _write_pictures(study: Publication, folder: Path, frames: Frames) -> None:
     drawn = draw_all(FIGURES.values(), frames)[0]
     captions = []
-    for one, limits in with_limits(drawn):
-        _write(folder / "figures" / f"{one.name}.tex", texts.figure(one))
-        for kind, picture in printed(one, limits).items():
-            (folder / "figures" / f"{one.name}.{kind}").write_bytes(picture)
-        write_csv(folder / "figures" / f"{one.name}.csv", one.drawing.numbers)
-        captions.append(f"{one.name}\n{one.figure.question} {one.caption}\n")
+    for each, limits in with_limits(drawn):
+        _write(folder / "figures" / f"{each.name}.tex", texts.figure(each))
+        for kind, picture in printed(each, limits).items():
+            (folder / "figures" / f"{each.name}.{kind}").write_bytes(picture)
+        write_csv(folder / "figures" / f"{each.name}.csv", each.drawing.numbers)
+        captions.append(f"{each.name}\n{each.figure.question} {each.caption}\n")
     tables = [table for table in (filled(declared, frames) for declared in TABLES.values()) if len(table.rows)]
     for table in tables:
         name = table.table.name
@@ -103,7 +103,7 @@ def _write_pictures(study: Publication, folder: Path, frames: Frames) -> None:
         write_csv(folder / "tables" / f"{name}.csv", table.rows)
     if captions:
         _write(folder / "figures" / "captions.txt", terminal("\n".join(captions)))
-    names = [one.name for one in drawn], [table.table.name for table in tables]
+    names = [each.name for each in drawn], [table.table.name for table in tables]
     _write(folder / "document.tex", texts.document(study.card.name, *names))
 
 
@@ -134,12 +134,12 @@ def _manifest(study: Publication, frames: Frames) -> dict[str, Any]:
         "published_on": dict(study.published_on),
         "versions": dict(card.versions),
         "runs_computed_with": _each(runs, ["swaymeter_version", "torch_version", "transformers_version", "hardware"]),
-        "models": {name: {"hub": known.hub, "licence": known.licence} for name, known in study.models.items()},
+        "models": {name: {"hub": entry.hub, "licence": entry.licence} for name, entry in study.models.items()},
         "computed_with": _each(frames["origins_in_short"], list(frames["origins_in_short"].columns)),
         "keys": _each(runs, ["relation", "model", "dtype", "measure", "measure_version", "key"]),
-        "keys_of_further_seeds": [dict(one) for one in study.further],
+        "keys_of_further_seeds": [dict(each) for each in study.further],
         "sources": list(card.sources),
-        "not_run": [[one.relation, one.model, one.measure, one.reason] for one in card.not_run],
+        "not_run": [[each.relation, each.model, each.measure, each.reason] for each in card.not_run],
     }
 
 

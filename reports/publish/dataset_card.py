@@ -39,7 +39,7 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
         "license": name,
         **({"license_name": "by-source", "license_link": LICENCES} if name == "other" else {}),
         "tags": ["language-models", "context", "persuasion", "susceptibility", "evaluation"],
-        "size_categories": [next((size for most, size in _SIZES if rows < most), "n>100M")],
+        "size_categories": [next((size for bound, size in _SIZES if rows < bound), "n>100M")],
         "configs": [{"config_name": file.table.name, "data_files": file.path} for file in files],
     }
     parts = [
@@ -52,7 +52,10 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
         f'rows = pandas.read_parquet("{files[0].path if files else "data/..."}")\n```\n\n'
         "```python\nimport duckdb\n\n"
         f"duckdb.sql(\"SELECT count(*) FROM '{files[0].path if files else 'data/...'}'\")\n```\n",
-        _terms(study, sources), *(not_run_table if not_run else ()), "## Tables\n", *(_table(file) for file in files),
+        _terms(study, sources),
+        *(not_run_table if not_run else ()),
+        "## Tables\n",
+        *(_table(file) for file in files),
         f"## How to cite\n\n{markdown(card.citation)}\n",
     ]
     return "\n".join(parts)

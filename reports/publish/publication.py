@@ -58,7 +58,7 @@ _NAMED = re.compile(rf"(?<![a-z0-9])({_ANY})(?![a-z0-9])")
 
 def hub(terms: Iterable[str]) -> str:
     """Return the hub's name for the terms of a data set: the licence that all parts share, or `other`."""
-    named = {tuple(sorted(_names(one))) for one in terms}
+    named = {tuple(sorted(_names(term))) for term in terms}
     (only,) = named if len(named) == 1 else ((),)
     return only[0] if len(only) == 1 else "other"
 

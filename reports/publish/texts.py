@@ -15,7 +15,7 @@ from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.page import cell, heading
 from swaymeter.reports.tables import Filled
 
-MOST_ROWS = 120
+MAX_ROWS = 120
 """Rows of a table in print, whose readers have no CSV beside it: more than the page shows."""
 LONG = 40
 """Rows of a table that still fit on a page."""
@@ -26,6 +26,8 @@ _NEEDS = "% needs \\usepackage[T1]{{fontenc}} and \\usepackage{{{}}}\n"
 _SMALL = r"\scriptsize\setlength{\tabcolsep}{3pt}"
 _FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}"
 _PROSE, _NAME = 28, 12
+
+
 def latex_table(filled: Filled) -> str:
     """A table as booktabs LaTeX, its numbers as the page shows them; longer than a page, it continues in another."""
     caption, columns, lines = _contents(filled)
@@ -34,8 +36,8 @@ def latex_table(filled: Filled) -> str:
     label, parts = f"tab:{filled.table.name}", []
     for number, start in enumerate(range(0, len(cells), LONG)):
         words = f"{filled.table.title}, continued." if number else f"{filled.table.title}. {caption}"
-        of_part = f"{label}-{number + 1}" if number else label
-        parts.append(_part(cells[start : start + LONG], formats, words, of_part))
+        part_label = f"{label}-{number + 1}" if number else label
+        parts.append(_part(cells[start : start + LONG], formats, words, part_label))
     return _NEEDS.format("booktabs,graphicx") + "\n".join(parts)
 
 
@@ -55,8 +57,8 @@ def _contents(filled: Filled) -> tuple[str, list[str], list[list[str]]]:
     """The caption, the names of columns and the first rows of a table, as the page shows them."""
     shown = filled.shown
     units = {name: shown.attrs.get("units", {}).get(name, "") for name in shown}
-    more = f" The first {MOST_ROWS} of {len(shown)} rows; the CSV has all." if len(shown) > MOST_ROWS else ""
-    rows = shown.head(MOST_ROWS).itertuples(index=False, name=None)
+    more = f" The first {MAX_ROWS} of {len(shown)} rows; the CSV has all." if len(shown) > MAX_ROWS else ""
+    rows = shown.head(MAX_ROWS).itertuples(index=False, name=None)
     lines = [[cell(value, units[name]) for name, value in zip(units, row, strict=True)] for row in rows]
     return filled.caption + filled.in_common + more, [heading(str(name), unit) for name, unit in units.items()], lines
 
@@ -95,8 +97,8 @@ def figure(drawn: Drawn) -> str:
 
 def document(name: str, figures: Iterable[str], tables: Iterable[str]) -> str:
     """A document of two columns that has every figure and table, to see that all compile and to copy from."""
-    inputs = [f"\\input{{figures/{one}.tex}}\n\\clearpage" for one in figures]
-    inputs += [f"\\input{{tables/{one}.tex}}\n\\clearpage" for one in tables]
+    inputs = [f"\\input{{figures/{stem}.tex}}\n\\clearpage" for stem in figures]
+    inputs += [f"\\input{{tables/{stem}.tex}}\n\\clearpage" for stem in tables]
     return (
         "\\documentclass[twocolumn]{article}\n\\usepackage[T1]{fontenc}\n"
         "\\IfFileExists{lmodern.sty}{\\usepackage{lmodern}}{}\n\\usepackage{booktabs,graphicx}\n"

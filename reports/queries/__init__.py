@@ -31,11 +31,11 @@ def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
     chosen, scored = frames["chosen_queries"], frames["contexts_of_chosen_queries"]
     if chosen.empty or scored.empty:
         return ""
-    known = models(scored)
+    by_query = models(scored)
     filters = {"cell": cell, "slug": file_slug}
     css, script = (asset(__name__, f"queries.{kind}") for kind in ("css", "js"))
     written(
-        __name__, "queries.html", css, filters, card=card, models=known, relations=_by_relation(frames, known),
+        __name__, "queries.html", css, filters, card=card, models=by_query, relations=_by_relation(frames, by_query),
         counts=_counts(frames), script=Markup(script), script_hash=integrity(script),
         greedy=bool(scored["greedy"].notna().any()), tokens=not frames["tokens_of_chosen_queries"].empty,
     ).dump(str(folder / QUERIES_PAGE), encoding="utf-8")  # fmt: skip
@@ -52,7 +52,9 @@ def _counts(frames: Mapping[str, pd.DataFrame]) -> dict[str, int]:
     }  # fmt: skip
 
 
-def _by_relation(frames: Mapping[str, pd.DataFrame], known: list[Model]) -> list[tuple[str, list[dict[str, Any]]]]:
+def _by_relation(
+    frames: Mapping[str, pd.DataFrame], shown_models: list[Model]
+) -> list[tuple[str, list[dict[str, Any]]]]:
     """The queries of each relation with their contexts, the most persuasive first, and what a model makes of them."""
     tokens, whole = _tokens(frames["tokens_of_chosen_queries"]), _whole(frames["greedy_of_chosen_queries"])
     contexts: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
@@ -66,32 +68,32 @@ def _by_relation(frames: Mapping[str, pd.DataFrame], known: list[Model]) -> list
         {
             **row,
             "contexts": list(contexts[query].values()),
-            "whole": [whole.get((*query, model), {}) for model in known],
-            "alone": [tokens.get((*query, "none", model), "") for model in known],
+            "whole": [whole.get((*query, model), {}) for model in shown_models],
+            "alone": [tokens.get((*query, "none", model), "") for model in shown_models],
         }
         for row in records(frames["chosen_queries"])
         if (query := (row["relation"], row["query_id"])) in contexts
     ]
-    return [(name, list(some)) for name, some in groupby(queries, key=lambda query: str(query["relation"]))]
+    return [(name, list(rows)) for name, rows in groupby(queries, key=lambda query: str(query["relation"]))]
 
 
 def _tokens(rows: pd.DataFrame) -> dict[Key, str]:
     """The likeliest tokens after each query and context with their probabilities, in one line."""
-    found: dict[Key, list[str]] = defaultdict(list)
+    by_key: dict[Key, list[str]] = defaultdict(list)
     for row in records(rows):
         key = (row["relation"], row["query_id"], row["context_id"], Model(row["model"], row["dtype"]))
         token = row["token"].replace("\n", "↵").replace(" ", "\N{NO-BREAK SPACE}")
-        found[key].append(f"“{token}” {row['probability']:.2f}")
-    return {key: ", ".join(parts) for key, parts in found.items()}
+        by_key[key].append(f"“{token}” {row['probability']:.2f}")
+    return {key: ", ".join(parts) for key, parts in by_key.items()}
 
 
 def _whole(rows: pd.DataFrame) -> dict[tuple[str, str, Model], dict[str, Any]]:
     """Return each query's numbers over all contexts of a model: susceptibility and the most common greedy replies."""
-    known: dict[tuple[str, str, Model], dict[str, Any]] = {}
+    by_query: dict[tuple[str, str, Model], dict[str, Any]] = {}
     for row in records(rows):
-        of = known.setdefault(
+        of = by_query.setdefault(
             (row["relation"], row["query_id"], Model(row["model"], row["dtype"])), {**row, "answers": []}
         )
         if not pd.isna(row["times"]):
             of["answers"].append((row["greedy"] or "(empty)", int(row["times"])))
-    return known
+    return by_query

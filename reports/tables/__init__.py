@@ -44,7 +44,7 @@ TABLES: Registry[Table] = Registry("table", (
     of_queries.CORRELATIONS,
     of_models.RUNTIME,
     of_models.SETUP,
-    of_queries.TESTS_IN_SHORT,
+    of_queries.TEST_SUMMARY,
     of_queries.NAME_LENGTHS,
     of_models.SHARDS,
     of_models.EXCLUDED,

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from swaymeter.data.records.statistics import SHARE
-from swaymeter.reports.estimates import MOST_NAMED, estimate, plural
+from swaymeter.reports.estimates import MAX_NAMED, estimate, plural
 from swaymeter.reports.frames import Frames, records, where
 from swaymeter.reports.models import Model
 from swaymeter.reports.tables.table import Table
@@ -42,29 +42,31 @@ def kappa(row: Mapping[str, Any]) -> str:
 
 def sentences(frames: Frames) -> str:
     """Return what each judge decided of each model's undecided answers, and how far it agrees with the rule."""
-    asked, agreements = frames["judges_of_answers"], frames["agreement_with_the_judge"]
-    known = asked if len(asked) else agreements
-    judges = dict.fromkeys(known["judge"]) if len(known) else ()
-    return "".join(_sentence(str(judge), where(asked, judge=judge), where(agreements, judge=judge)) for judge in judges)
+    judged, agreements = frames["judges_of_answers"], frames["agreement_with_the_judge"]
+    verdicts = judged if len(judged) else agreements
+    judges = dict.fromkeys(verdicts["judge"]) if len(verdicts) else ()
+    return "".join(
+        _sentence(str(judge), where(judged, judge=judge), where(agreements, judge=judge)) for judge in judges
+    )
 
 
-def _sentence(judge: str, asked: pd.DataFrame, agreements: pd.DataFrame) -> str:
+def _sentence(judge: str, judged: pd.DataFrame, agreements: pd.DataFrame) -> str:
     parts = []
-    if len(asked):
-        total, left = int(asked["asked"].sum()), int(asked["unjudged"].sum())
-        reasons = "; ".join(dict.fromkeys(asked["reasons"].dropna()))
+    if len(judged):
+        total, left = int(judged["asked"].sum()), int(judged["unjudged"].sum())
+        reasons = "; ".join(dict.fromkeys(judged["reasons"].dropna()))
         parts.append(f"decided {total - left} of {plural(total, 'undecided answer')}" + f" ({reasons})" * bool(reasons))
     for against, name in _AGAINST.items():
         rows = records(where(agreements, against=against))
-        some = sorted(rows, key=lambda row: float(row["agree"]))
-        if len(rows) > MOST_NAMED:
-            some = [some[0], some[-1]]
+        extremes = sorted(rows, key=lambda row: float(row["agree"]))
+        if len(rows) > MAX_NAMED:
+            extremes = [extremes[0], extremes[-1]]
         words = "; ".join(
             f"{agreement(row)} of {plural(row['n'], 'answer')} of {Model(row['model'], row['dtype'])}, "
             f"kappa {kappa(row)}"
-            for row in some
+            for row in extremes
         )
-        spread = f", from the lowest to the highest of {len(rows)} variants" * (len(rows) > MOST_NAMED)
+        spread = f", from the lowest to the highest of {len(rows)} variants" * (len(rows) > MAX_NAMED)
         parts += [f"agrees with {name} in {words}{spread}"] if rows else []
     return f" The judge {judge} {'; it '.join(parts)}." if parts else ""
 

@@ -10,7 +10,7 @@ from swaymeter.data.catalog import PublishedValue, paper_items, published
 from swaymeter.data.records import OWN_CONDITIONS
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports.estimates import (
-    MOST_NAMED,
+    MAX_NAMED,
     estimate,
     judged,
     limits,
@@ -60,7 +60,7 @@ def _at_a_glance(frames: Frames) -> pd.DataFrame:
     None of more models than a page has room for.
     """
     frame = frames["models_side_by_side"]
-    if len(models(frame)) > MOST_NAMED:
+    if len(models(frame)) > MAX_NAMED:
         return pd.DataFrame()
     means = {(row["quantity"], row["group"], str(Model(row["model"], row["dtype"]))): row for row in records(frame)}
     names = [str(model) for model in models(frame)]
@@ -69,14 +69,14 @@ def _at_a_glance(frames: Frames) -> pd.DataFrame:
     }
     rows = []
     for quantity, group in dict.fromkeys((quantity, group) for quantity, group, _ in means):
-        of_models = [means.get((quantity, group, name)) for name in names]
+        model_means = [means.get((quantity, group, name)) for name in names]
         cells = {
             name: "" if not row else FEW if row["unit"] == SHARE and row["n"] < FEWEST_FOR_INTERVAL else estimate(row)
-            for name, row in zip(names, of_models, strict=True)
+            for name, row in zip(names, model_means, strict=True)
         }
         differs = {"verdict": differ.get((quantity, group), "")} if len(names) == 2 else {}
-        unit = next(row["unit"] for row in of_models if row)
-        rows.append({"quantity": quantity, "group": group, **cells, "n": _counts(of_models), **differs, "unit": unit})
+        unit = next(row["unit"] for row in model_means if row)
+        rows.append({"quantity": quantity, "group": group, **cells, "n": _counts(model_means), **differs, "unit": unit})
     shown = _in_words(pd.DataFrame(rows), "group")
     units = shown.pop("unit")
     shown["quantity"] += [f" ({unit})" * (unit != SHARE) for unit in units]
@@ -84,17 +84,20 @@ def _at_a_glance(frames: Frames) -> pd.DataFrame:
     return shown.assign(group=narrow)
 
 
-def _counts(of_models: Iterable[Mapping[str, Any] | None]) -> str:
+def _counts(rows: Iterable[Mapping[str, Any] | None]) -> str:
     """Return the number of replies or queries, and of questions, subjects or entities."""
-    known = [row for row in of_models if row]
-    n, clusters = (span(*(pick(int(row[name]) for row in known) for pick in (min, max))) for name in ("n", "clusters"))
-    things = plural(max(int(row["clusters"]) for row in known), known[0]["interval_over"]).partition(" ")[2]
+    present = [row for row in rows if row]
+    n, clusters = (
+        span(*(pick(int(row[name]) for row in present) for pick in (min, max))) for name in ("n", "clusters")
+    )
+    things = plural(max(int(row["clusters"]) for row in present), present[0]["interval_over"]).partition(" ")[2]
     over = f"{clusters} {things}"
     return over if n == clusters else f"{n} ({over})"
 
 
 AT_A_GLANCE = Table(
-    "models-at-a-glance", "The models at a glance",
+    "models-at-a-glance",
+    "The models at a glance",
     "Shares of greedy answers, and means, with 95% intervals over what n names last; a group is the context "
     "before the question, or the type of a query. Where nothing changes: between two halves of the answers without a "
     "context. An answer counts once, so that a question counts as often as it has "
@@ -112,22 +115,26 @@ AT_A_GLANCE = Table(
     leads=True,
 )
 SIDE_BY_SIDE = Table(
-    "models-side-by-side", "The models side by side",
+    "models-side-by-side",
+    "The models side by side",
     f"Means with 95% intervals over clusters, none of fewer than {FEWEST_FOR_INTERVAL}: what they are stands beside "
     "them. Of shares they are Wilson's, else bootstraps. Shares are of greedy answers, by their words; a group is the "
     "context before the question, or the type of a query. n counts answers, for susceptibility queries. The rows of a "
     "right and of a wrong answer count those to questions that the model answers so without a context.",
-    ("models_side_by_side",), lambda frames: _in_words(frames["models_side_by_side"], "group"),
+    ("models_side_by_side",),
+    lambda frames: _in_words(frames["models_side_by_side"], "group"),
 )
 DIFFERENCES = Table(
-    "differences-between-models", "Where two models differ",
+    "differences-between-models",
+    "Where two models differ",
     "The model's mean minus the other's, over the n answers or queries that both have, with the 95% interval over "
     "clusters: subjects (questions where none is named), or entities. p by turning signs, two-sided, after "
     "Benjamini-Hochberg over the rows on right and wrong passages, by which variants are chosen, and over all others; "
     "an interval is of its row alone. "
     "Larger or smaller: p is at most 0.05, and 0 outside the interval. Equal: the interval lies within the margin on "
     "both sides of 0. Undecided: neither.",
-    ("model_differences",), _differences,
+    ("model_differences",),
+    _differences,
 )
 
 
@@ -137,8 +144,8 @@ _COLUMNS = ["model", "dtype", "contexts", "query_type", "queries", "mean", "low"
 
 def _susceptibilities(frames: Frames) -> pd.DataFrame:
     rows = []
-    for model in models(known := where(frames["both_susceptibilities_in_short"], measure=_MEASURE)):
-        means = rows_of(known, model)
+    for model in models(present := where(frames["both_susceptibilities_in_short"], measure=_MEASURE)):
+        means = rows_of(present, model)
         means = in_order(means[means["grouped_by"].isna()], query_type=("all", "closed", "open"))
         coverage = records(rows_of(frames["coverage_of_susceptibility"], model))[0]
         contexts = span(coverage["fewest_contexts"], coverage["most_contexts"])
@@ -150,18 +157,23 @@ def _susceptibilities(frames: Frames) -> pd.DataFrame:
 
 
 SUSCEPTIBILITIES = Table(
-    "mean-susceptibility-of-models", "How far contexts sway each model",
+    "mean-susceptibility-of-models",
+    "How far contexts sway each model",
     "Mean susceptibility over contexts (Monte Carlo) in nats, over all queries, closed and open ones, whatever their "
     "relation, with the 95% interval over entities. Contexts are those before a query: values from "
     "different numbers of them are not to be compared, for none can pass the logarithm of that number.",
-    ("both_susceptibilities_in_short", "coverage_of_susceptibility"), _susceptibilities, items=("liu-table-2",),
+    ("both_susceptibilities_in_short", "coverage_of_susceptibility"),
+    _susceptibilities,
+    items=("liu-table-2",),
 )
 RUNTIME = Table(
-    "runtime-of-susceptibilities", "How much faster is Fisher susceptibility?",
+    "runtime-of-susceptibilities",
+    "How much faster is Fisher susceptibility?",
     "Time spent on the same queries by the same device: on susceptibility over contexts (their persuasion is what "
     "takes it), on Fisher susceptibility, and the first in multiples of the second. It grows with the contexts a "
     "query is asked with, and falls with the draws that estimate the whole vocabulary. Loading a model is not counted.",
-    ("runtime_of_susceptibilities",), items=("liu-runtime",),
+    ("runtime_of_susceptibilities",),
+    items=("liu-runtime",),
 )
 
 
@@ -171,8 +183,8 @@ ITEMS = ("du-setup", "liu-setup", "marjanovic-setup")
 
 def _rows(frames: Frames) -> pd.DataFrame:
     in_papers = dict[tuple[str, str | None], list[str]]()
-    for one in (one for item in ITEMS for one in published(item)):
-        in_papers.setdefault((one.quantity, one.by.get("partition")), []).append(f"{one.words} ({_of(one)})")
+    for value in (value for item in ITEMS for value in published(item)):
+        in_papers.setdefault((value.quantity, value.by.get("partition")), []).append(f"{value.words} ({_of(value)})")
     rows = []
     for row in records(frames["setup"]):
         what, of = row["quantity"], row["of"]
@@ -188,30 +200,37 @@ def _rows(frames: Frames) -> pd.DataFrame:
     return pd.DataFrame(rows).astype({"total": "Int64"})
 
 
-def _of(one: PublishedValue) -> str:
+def _of(value: PublishedValue) -> str:
     """Of which models a value is, or of which study, and in which paper."""
-    about = [f"of {words}" if key == "contexts" else words for key, words in one.by.items() if key in _ABOUT]
-    return ", ".join([*about, paper_items()[one.item].paper.short])
+    about = [f"of {words}" if key == "contexts" else words for key, words in value.by.items() if key in _ABOUT]
+    return ", ".join([*about, paper_items()[value.item].paper.short])
 
 
 SETUP = Table(
-    "what-was-asked-with", "What was asked with",
+    "what-was-asked-with",
+    "What was asked with",
     "Entities, queries, contexts and questions: in how many relations, of each of them (fewest to most), and in "
     "total. Contexts of a query are counted for each query; those that mention its entity are relevant. Every model "
     "was asked the same.",
-    ("setup", "partition_means"), _rows, items=ITEMS,
+    ("setup", "partition_means"),
+    _rows,
+    items=ITEMS,
 )
 
 
 SHARDS = Table(
-    "corpus", "What was read of the corpus",
+    "corpus",
+    "What was read of the corpus",
     "The files in which names were counted, or the index: documents, words, of an index tokens, bytes unpacked, what "
     "could not be read and was left out (lines; of a text file bytes), the first of it, and when it was counted (UTC).",
-    ("corpus_in_short",), items=("du-app-f.2",),
+    ("corpus_in_short",),
+    items=("du-app-f.2",),
 )
 EXCLUDED = Table(
-    "names-that-are-words", "Entities whose counts say nothing of them",
+    "names-that-are-words",
+    "Entities whose counts say nothing of them",
     "Entities that are left out of figures and correlations with a corpus, and why: how often the name stands there, "
     "and how often the same in small letters.",
-    ("excluded_entities",), items=("du-app-f.2",),
+    ("excluded_entities",),
+    items=("du-app-f.2",),
 )

@@ -8,7 +8,7 @@ from swaymeter.reports.frames import Frames, in_order, records
 from swaymeter.reports.tables.table import Table
 
 PLACES = ("alone", "first", "middle", "last")
-SAID = {
+EFFECT_WORDS = {
     "position": "a {kind} passage that stands first, against last",
     "length": "the longer of a right and a wrong passage, against the shorter",
     "date": "the newer of a right and a wrong passage, against the older",
@@ -23,8 +23,8 @@ def _places(frames: Frames) -> pd.DataFrame:
     for keys, group in frame.groupby(["model", "dtype", "evidence_set", "kind"], sort=False, observed=True):
         of = {row["position"]: row for row in records(group)}
         cells = {
-            place: "" if place not in of
-            else "too few" if of[place]["n"] < FEWEST_FOR_INTERVAL else estimate(of[place]) for place in PLACES
+            slot: "" if slot not in of
+            else "too few" if of[slot]["n"] < FEWEST_FOR_INTERVAL else estimate(of[slot]) for slot in PLACES
         }  # fmt: skip
         answers = int(group["n"].sum())
         rows.append(dict(zip(("model", "dtype", "set", "kind"), keys, strict=True)) | cells | {"answers": answers})
@@ -35,7 +35,7 @@ def _effects(frames: Frames) -> pd.DataFrame:
     rows = [
         {
             "model": row["model"], "dtype": row["dtype"], "set": row["evidence_set"],
-            "states": SAID[row["effect"]].format(kind=row["kind"]), "questions": row["n"],
+            "states": EFFECT_WORDS[row["effect"]].format(kind=row["kind"]), "questions": row["n"],
             "mean": row["mean_a"], "against": row["mean_b"], "difference": row["difference"], "low": row["low"],
             "high": row["high"], "unit": row["unit"], "p_adjusted": row["p_adjusted"],
             "verdict": row["untestable"] if pd.isna(row["verdict"]) else row["verdict"],
@@ -69,23 +69,29 @@ def _means(frames: Frames) -> pd.DataFrame:
 
 
 CITED = Table(
-    "citations-and-persuasion-of-passages", "What answers cite, and how far each passage moves the next token",
+    "citations-and-persuasion-of-passages",
+    "What answers cite, and how far each passage moves the next token",
     "Shares of greedy answers, and means of the persuasion of a passage in nats: the divergence of the next token with "
     "all passages from that without this one, by its kind and place. With 95% intervals over questions or subjects.",
-    ("passage_means_in_short",), _means,
+    ("passage_means_in_short",),
+    _means,
 )
 AT_PLACES = Table(
-    "passages-by-place", "Which passage the answer states, by its place",
+    "passages-by-place",
+    "Which passage the answer states, by its place",
     "How often the greedy answer states what the right (supporting) or the wrong (conflicting) passage says, with 95% "
     "intervals over questions, by the set and the place in it. An answer that states both counts for both. Of several "
     "passages of a kind the first one's place counts. Where a question was asked in one order alone, different "
     "questions stand in each place: what it does is tested only where the same ones were asked in several orders.",
-    ("passages_in_short",), _places,
+    ("passages_in_short",),
+    _places,
 )
 EFFECTS = Table(
-    "what-moves-the-answer", "What moves the answer among several passages",
+    "what-moves-the-answer",
+    "What moves the answer among several passages",
     "Differences of two means of the same questions, with 95% intervals over questions or subjects, and p by turning "
     "signs, two-sided, after Benjamini-Hochberg over all rows. Larger or smaller: p is at most 0.05, and 0 outside the "
     "interval; undecided: nothing shows that they differ, nor that they do not.",
-    ("passage_effects_in_short",), _effects,
+    ("passage_effects_in_short",),
+    _effects,
 )

@@ -23,10 +23,10 @@ def _correlations(frames: Frames) -> pd.DataFrame:
     rows = rows[rows["measure_b"] == "susceptibility"]
     first = ["measure", "level", "model", "dtype"]
     rows = in_order(rows.rename(columns={"measure_a": "measure"}), query_type=[*QUERY_HUES, "all"]).sort_values(first)
-    of_papers = {"published_pearson": "pearson", "published_spearman": "spearman"}
-    rows = with_published(rows, frames[RUNS], ("liu-table-1", "liu-fig-1"), **of_papers)
-    of_fisher = rows["measure"].isin(["fisher", "fisher_top_k"])
-    rows = rows.assign(**{name: rows[name].where(of_fisher, "") for name in of_papers})
+    published_columns = {"published_pearson": "pearson", "published_spearman": "spearman"}
+    rows = with_published(rows, frames[RUNS], ("liu-table-1", "liu-fig-1"), **published_columns)
+    is_fisher = rows["measure"].isin(["fisher", "fisher_top_k"])
+    rows = rows.assign(**{name: rows[name].where(is_fisher, "") for name in published_columns})
     columns = [*first, "query_type", "n", "pearson", "published_pearson", "pearson_p", "spearman",
                "published_spearman", "spearman_p", "untestable"]  # fmt: skip
     return rows[columns].reset_index(drop=True)
@@ -40,13 +40,13 @@ def _tests(frames: Frames) -> pd.DataFrame:
     return shown
 
 
-def _tests_in_short(frames: Frames) -> pd.DataFrame:
+def _test_summary(frames: Frames) -> pd.DataFrame:
     """A row for each comparison, test and query type, its numbers and their intervals in words."""
     rows, tests = [], frames["statistics_in_short"]
-    known = aliases(tests["model"].unique(), frames[RUNS])
+    short_names = aliases(tests["model"].unique(), frames[RUNS])
     tests = tests.assign(as_published=tests.index.isin(as_published(tests).index))
     for row in records(tests.sort_values(["model", "dtype", "comparison", "as_published"], kind="stable")):
-        printed = significant(known[row["model"]], row["comparison"], row["query_type"])
+        printed = significant(short_names[row["model"]], row["comparison"], row["query_type"])
         untestable = f"{row['untestable']}: {row['reasons']}" if row["untestable"] else ""
         share = _interval(row, "share_significant", "share", SHARE)
         significant_of = f"{row['significant']} of {row['tested']}, {share}" if row["tested"] else ""
@@ -63,8 +63,8 @@ def _tests_in_short(frames: Frames) -> pd.DataFrame:
 
 
 def _interval(row: Mapping[str, Any], name: str, ends: str, unit: str) -> str:
-    known = {"mean": row[name], "low": row[f"{ends}_low"], "high": row[f"{ends}_high"], "unit": unit}
-    return "" if pd.isna(row[name]) else estimate(known)
+    value = {"mean": row[name], "low": row[f"{ends}_low"], "high": row[f"{ends}_high"], "unit": unit}
+    return "" if pd.isna(row[name]) else estimate(value)
 
 
 def _templates(frames: Frames) -> pd.DataFrame:
@@ -87,13 +87,17 @@ CONTEXTS = Table(
     ("most_persuasive_contexts",),
 )
 CORRELATIONS = Table(
-    "agreement-of-measures", "How far other measures agree with susceptibility",
+    "agreement-of-measures",
+    "How far other measures agree with susceptibility",
     "Pearson's and Spearman's correlation of a measure with the susceptibility of the same queries, or of the same "
     "relations' means, with their two-sided p; a dash where one is undefined, and why.",
-    ("correlations",), _correlations, items=("liu-table-1", "liu-section-5.2", "liu-fig-1"),
+    ("correlations",),
+    _correlations,
+    items=("liu-table-1", "liu-section-5.2", "liu-fig-1"),
 )
-TESTS_IN_SHORT = Table(
-    "tests-in-short", "The tests in short",
+TEST_SUMMARY = Table(
+    "tests-in-short",
+    "The tests in short",
     "A row is a comparison over all relations: in how many of the testable ones the difference is significant (p ≤ "
     "0.05 after Benjamini-Hochberg), and the mean of the signed effect sizes that are finite (Cohen's d, above zero "
     f"where the first group is larger), both with their 95% interval over relations, from {FEWEST_FOR_INTERVAL} on; in "
@@ -101,24 +105,33 @@ TESTS_IN_SHORT = Table(
     "answer, which count as independent, and permutations deal them to the groups. By entity, it is an entity with its "
     "mean; where the entities of both groups are the same, permutations turn the signs of their differences. The "
     "regression holds the length of the entity's name, and lets the queries of an entity depend on each other.",
-    ("statistics_in_short",), _tests_in_short, items=IN_PAPERS,
+    ("statistics_in_short",),
+    _test_summary,
+    items=IN_PAPERS,
 )
 TESTS = Table(
-    "tests-of-relations", "Every test, relation by relation",
+    "tests-of-relations",
+    "Every test, relation by relation",
     "Means in nats; p adjusted by Benjamini-Hochberg over relations within model, query type, comparison and test.",
-    ("statistics",), _tests,
+    ("statistics",),
+    _tests,
 )
 NAME_LENGTHS = Table(
-    "name-lengths", "How long the names of real and invented entities are",
+    "name-lengths",
+    "How long the names of real and invented entities are",
     "A row is the names of a relation's entities, in characters and in words; all is every relation. Invented names "
     "that are longer may sway a model by their length alone: the regression among the tests holds it.",
-    ("name_lengths",), lambda frames: in_order(frames["name_lengths"], unit=("characters", "words")),
+    ("name_lengths",),
+    lambda frames: in_order(frames["name_lengths"], unit=("characters", "words")),
 )
 TEMPLATES = Table(
-    "wordings-of-contexts", "How far each wording of contexts persuades, whatever the entity",
+    "wordings-of-contexts",
+    "How far each wording of contexts persuades, whatever the entity",
     "A template is the wording of contexts, with slots for the names. The mean is over its contexts before a query "
     "form (kappa), with its 95% interval over contexts; gamma is the mean over all contexts of the form.",
-    ("entity_independent_of_templates", "entity_independent_of_forms"), _templates, items=("du-app-b",),
+    ("entity_independent_of_templates", "entity_independent_of_forms"),
+    _templates,
+    items=("du-app-b",),
 )
 
 
@@ -130,19 +143,23 @@ def _group_comparisons(frames: Frames) -> pd.DataFrame:
 
 
 GROUP_COMPARISONS = Table(
-    "tests-of-groups", "Every test between groups, sets and kinds of contexts",
+    "tests-of-groups",
+    "Every test between groups, sets and kinds of contexts",
     "A row of a test is an entity, a name or a pair, with the mean over its queries; all tests are two-sided. Between "
     "labels and types, permutations deal the entities; between sets of contexts, and between contexts of one label or "
     "strength and another, both about the queried entity, they turn the signs of the entities' differences. p is "
     "adjusted by Benjamini-Hochberg over the tests of a model, query type and comparison; d is Cohen's, above zero "
     "where the first group's mean is larger.",
-    ("group_comparisons",), _group_comparisons,
+    ("group_comparisons",),
+    _group_comparisons,
 )
 ENTITIES = Table(
-    "entities-of-groups", "Every entity of the groups",
+    "entities-of-groups",
+    "Every entity of the groups",
     "A row is an entity, a name or a pair, with its label, its type where it has one, and the mean susceptibility over "
     "its queries of a type.",
-    ("susceptibility_of_labelled_entities",), items=("du-table-1",),
+    ("susceptibility_of_labelled_entities",),
+    items=("du-table-1",),
 )
 EXTREMES = Table(
     "most-and-least-susceptible",

@@ -149,37 +149,51 @@ SHARES = Table(
     "subjects (Wilson's, by cluster): instances about one subject depend on each other. By whose answer: what the "
     "greedy answer states. ROUGE-L, over 0.3, is the paper's rule, which was made for answers of a word and may call "
     "one answer both.",
-    ("partition_means",), _shares,
+    ("partition_means",),
+    _shares,
     items=("marjanovic-table-1",),
 )
 NUMBERS = Table(
-    "means-of-partitions", "Every mean of a group, with its interval",
-    "n counts questions under a condition; intervals are over subjects, which these are about.", ("partition_means",),
-    _numbers, items=("marjanovic-table-2",),
+    "means-of-partitions",
+    "Every mean of a group, with its interval",
+    "n counts questions under a condition; intervals are over subjects, which these are about.",
+    ("partition_means",),
+    _numbers,
+    items=("marjanovic-table-2",),
 )
 CORRELATIONS = Table(
-    "correlations-of-persuasion", "What coherent persuasion goes together with, one by one",
+    "correlations-of-persuasion",
+    "What coherent persuasion goes together with, one by one",
     "Pearson's r of coherent persuasion over instances. Low, high and p take instances as independent, as published; "
     "subject low and high are ends of a 95% bootstrap interval that draws whole subjects. A dash where there is none, "
     "and why.",
-    ("instance_correlations",), _correlations, items=("marjanovic-section-6.3", "marjanovic-section-6.5"),
+    ("instance_correlations",),
+    _correlations,
+    items=("marjanovic-section-6.3", "marjanovic-section-6.5"),
 )
 REGRESSIONS = Table(
-    "predictors-of-persuasion", "What coherent persuasion goes together with, all at once",
+    "predictors-of-persuasion",
+    "What coherent persuasion goes together with, all at once",
     "Ordinary least squares of coherent persuasion (nats) on predictors with mean 0 and standard deviation 1: beta is "
     "the change for one standard deviation, the others held. Standard error and p take instances as independent, as "
     "published; those of subjects let the instances of one subject depend on each other. Left out are instances that "
     "lack a value. Entropies sum log-probabilities, or take their mean over tokens. Published is the temporal "
     "partition; edits of a static fact are all 1, and disputable questions have neither edits nor an object.",
-    ("regressions",), _regressions, items=_TABLES,
+    ("regressions",),
+    _regressions,
+    items=_TABLES,
 )
 WORDS = Table(
-    "words-of-entropy-classes", "What the questions with low and high uncertainty are about",
+    "words-of-entropy-classes",
+    "What the questions with low and high uncertainty are about",
     "The 50 words with the largest mean TF-IDF in the questions and in the contexts of instances with low, middle and "
     "high semantic entropy with the context, the largest first. TF-IDF of a word in a text: how often it occurs, times "
     "ln((1 + texts) / (1 + texts with it)) + 1, the text scaled to length 1. Words of more than half of the texts are "
     "left out.",
-    ("words_of_classes", "entropy_classes"), _words, note=_bounds, items=("marjanovic-table-8",),
+    ("words_of_classes", "entropy_classes"),
+    _words,
+    note=_bounds,
+    items=("marjanovic-table-8",),
 )
 
 
@@ -227,7 +241,8 @@ def _scored(frames: Frames) -> str:
 
 
 ACCURACY = Table(
-    "accuracy-entropy-persuasion", "Accuracy, uncertainty and persuasion, with and without context",
+    "accuracy-entropy-persuasion",
+    "Accuracy, uncertainty and persuasion, with and without context",
     "A row is a partition, of own questions a group, under a context; n counts questions with their contexts, in a "
     "cell those of its mean where they are fewer. Accuracy, as published, is the share of greedy answers that are the "
     "expected one by ROUGE-L over 0.3: the original object, or what the context states; disputable questions have none "
@@ -247,10 +262,14 @@ ACCURACY = Table(
             "cluster_assignment_entropy": "of clusters",
             "coherent_persuasion": "coherent persuasion",
         },
-        "n", "marjanovic-table-2", accuracy="accuracy", semantic_entropy="semantic_entropy",
+        "n",
+        "marjanovic-table-2",
+        accuracy="accuracy",
+        semantic_entropy="semantic_entropy",
         coherent_persuasion="coherent_persuasion",
     ),
-    note=_standard_errors, items=("marjanovic-table-2",),
+    note=_standard_errors,
+    items=("marjanovic-table-2",),
 )
 OUTCOMES = Table(
     "persuaded-and-stubborn",
@@ -266,16 +285,22 @@ OUTCOMES = Table(
     ),
 )  # fmt: skip
 ANSWERS = Table(
-    "what-became-of-answers", "What became of the answers",
+    "what-became-of-answers",
+    "What became of the answers",
     "Answers are the samples; of the greedy ones, only the unfinished are counted. An empty answer ended before its "
     "first word: it is equivalent to other empty ones alone, and as a greedy answer it matches nothing. An unfinished "
     "one was cut off at the limit of tokens. Thoughts that did not end, those of greedy answers included, have no "
     "answer and are in no score; nor are answers that a server's content filter withheld. Where a context was cut, its "
     "end did not fit into the model's window. Nothing else is left out. Groups are clusters of equivalent answers: "
     "how many there are of a question, on average.",
-    ("partition_summary",), _answers,
+    ("partition_summary",),
+    _answers,
 )
 REJECTED = Table(
-    "what-became-no-question", "What did not become a question, and why", "",
-    ("rejected_in_short", "answers_of_questions"), _rejected, note=_scored,
+    "what-became-no-question",
+    "What did not become a question, and why",
+    "",
+    ("rejected_in_short", "answers_of_questions"),
+    _rejected,
+    note=_scored,
 )

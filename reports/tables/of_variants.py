@@ -4,7 +4,8 @@ from swaymeter.reports import variants
 from swaymeter.reports.tables.table import Table
 
 WHAT_MAKES_IT_FOLLOW = Table(
-    "what-makes-it-follow", "What makes it follow",
+    "what-makes-it-follow",
+    "What makes it follow",
     "A variant is a model, with its prompt and its decoding where there are several. Shares of greedy answers with 95% "
     "intervals over questions: that state the right answer, and no wrong one, where a right passage is there; that do "
     "not state the wrong answer alone, where a wrong passage is there; that are right without a passage; that decline "
@@ -13,7 +14,8 @@ WHAT_MAKES_IT_FOLLOW = Table(
     "as they were computed. Not beaten are those that no other has beaten in these shares, shown to differ or not: "
     "none is as good in the first two and better in one. Variants are compared in pairs, question by "
     "question, after Benjamini-Hochberg.",
-    (variants.MEANS, variants.DIFFERENCES, variants.SPENT), variants.table,
+    (variants.MEANS, variants.DIFFERENCES, variants.SPENT),
+    variants.table,
     lead=variants.advice,
     note=lambda frames: variants.silent(frames) + variants.uneven(variants.variants_of(frames)),
     leads=True,

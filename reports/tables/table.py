@@ -13,7 +13,7 @@ from swaymeter.reports.estimates import estimate
 from swaymeter.reports.figures.figure import as_in
 from swaymeter.reports.frames import Frames, is_audit, records, with_empty
 from swaymeter.reports.models import RUNS, Model, models
-from swaymeter.reports.published import Printed, of_papers, printed_of
+from swaymeter.reports.published import Printed, are_published, printed_of
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Filled:
 
         It names the model, and of three rows or more further shared values.
         """
-        words = ", ".join(str(self._told[name].iloc[0]) for name in self._alike)
+        words = ", ".join(str(self._shown[name].iloc[0]) for name in self._alike)
         return f" All rows: {words}." if words else ""
 
     @property
@@ -60,10 +60,10 @@ class Filled:
 
         Without what `in_common` says for all, and without columns in which nothing stands.
         """
-        return self._told.drop(columns=self._alike)
+        return self._shown.drop(columns=self._alike)
 
     @cached_property
-    def _told(self) -> pd.DataFrame:
+    def _shown(self) -> pd.DataFrame:
         rows = _with_intervals(self.rows)
         if {"model", "dtype"} <= {*rows}:
             named = [str(Model(str(row["model"]), str(row["dtype"]))) for row in records(rows[["model", "dtype"]])]
@@ -73,14 +73,14 @@ class Filled:
 
     @cached_property
     def _alike(self) -> list[str]:
-        names = [str(name) for name in self._told if name in (_LABELS if len(self.rows) > 2 else _LABELS[:1])]
-        alike = [name for name in names if len(self._told) and self._told[name].nunique(dropna=False) == 1]
-        return alike if len(alike) < len(self._told.columns) else []
+        names = [str(name) for name in self._shown if name in (_LABELS if len(self.rows) > 2 else _LABELS[:1])]
+        alike = [name for name in names if len(self._shown) and self._shown[name].nunique(dropna=False) == 1]
+        return alike if len(alike) < len(self._shown.columns) else []
 
 
 _LABELS = ("model", "set", "states", "what", "partition", "context", "judge", "correlated_with")
 """Columns that say what a row is about."""
-_OF_ROWS = ("mean", "against", "against_mean", "margin")
+_ROW_COLUMNS = ("mean", "against", "against_mean", "margin")
 """Numbers in the unit that their row names, beside one that has an interval."""
 _ENDS = ("low", "high")
 
@@ -90,17 +90,17 @@ def _with_intervals(rows: pd.DataFrame) -> pd.DataFrame:
     columns, units = [str(name) for name in rows], dict(rows.attrs.get("units", {}))
     if not {*_ENDS} <= {*columns}:
         return rows
-    estimated, of_row = columns[columns.index("low") - 1], "unit" in columns
-    others = [name for name in _OF_ROWS if of_row and name in columns and is_numeric_dtype(rows[name])]
+    estimated, has_units = columns[columns.index("low") - 1], "unit" in columns
+    others = [name for name in _ROW_COLUMNS if has_units and name in columns and is_numeric_dtype(rows[name])]
     texts = rows.drop(columns=[*_ENDS, "unit"], errors="ignore").astype(dict.fromkeys((estimated, *others), object))
     for name in {estimated, *others}:
         unit, ends = units.pop(name, ""), _ENDS if name == estimated else ()
-        texts[name] = [_told(row, name, ends, str(row["unit"]) if of_row else unit) for row in records(rows)]
+        texts[name] = [_cell_text(row, name, ends, str(row["unit"]) if has_units else unit) for row in records(rows)]
     texts.attrs["units"] = units
     return texts
 
 
-def _told(row: Mapping[str, Any], name: str, ends: Sequence[str], unit: str) -> str | None:
+def _cell_text(row: Mapping[str, Any], name: str, ends: Sequence[str], unit: str) -> str | None:
     if pd.isna(row[name]):
         return None
     text = estimate({end: row[end] for end in (name, *ends)}, name, unit=unit, signed=name == "difference")
@@ -108,15 +108,17 @@ def _told(row: Mapping[str, Any], name: str, ends: Sequence[str], unit: str) -> 
 
 
 def filled(table: Table, frames: Frames) -> Filled:
-    known = with_empty(frames, (*table.queries, RUNS))
-    first = known[table.queries[0]]
-    rows = pd.DataFrame() if first.empty else table.rows(known) if table.rows else first
+    frames_with_empty = with_empty(frames, (*table.queries, RUNS))
+    first = frames_with_empty[table.queries[0]]
+    rows = pd.DataFrame() if first.empty else table.rows(frames_with_empty) if table.rows else first
     names = dict.fromkeys(model.name for model in models(rows))
     columns = [name for name in rows if str(name).startswith("published")]
     in_papers = () if is_audit(frames) else table.items
-    printed = printed_of(in_papers, names, known, listed=not columns)
+    printed = printed_of(in_papers, names, frames_with_empty, listed=not columns)
     foreign = [name for name in columns if is_audit(frames) or (rows[name].fillna("") == "").all()]
     rows = rows.drop(columns=foreign)
-    lead = f"{lead} " if (lead := table.lead(known)) else ""
-    items = in_papers if of_papers(known) else ()
-    return Filled(table, lead + table.caption + table.note(known) + as_in(items) + printed.note, rows, printed)
+    lead = f"{lead} " if (lead := table.lead(frames_with_empty)) else ""
+    items = in_papers if are_published(frames_with_empty) else ()
+    return Filled(
+        table, lead + table.caption + table.note(frames_with_empty) + as_in(items) + printed.note, rows, printed
+    )

@@ -140,7 +140,7 @@ def test_a_fold_has_all_values_of_an_item_with_notes() -> None:
         "Marjanović et al. 2024, Table 2; the entropy is summed or length-normalised; "
         "entropies are without the 5 that the released code adds"
     )
-    assert printed.of_all == said
+    assert printed.shared_notes == said
     assert "note" not in rows
     classes = printed_of(("marjanovic-fig-15",), ["gpt2"], {RUNS: NO_RUNS}, listed=True).rows
     assert list(classes["semantic entropy with"]) == ["< 10.5", "> 11, < 16", "> 17"]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from swaymeter.data.warehouse.queries import NAMED_QUERIES
-from swaymeter.reports.models import Model, of_query, of_question, of_relation
+from swaymeter.reports.models import Model, query_address, question_address, relation_address
 from swaymeter.reports.queries import READ_QUERIES, write_queries
 from tests.reports.parsed import Parsed
 from tests.reports.study import CARD, MODEL, frames, tables
@@ -61,8 +61,8 @@ def test_the_page_is_self_contained_and_escapes(tmp_path: Path, two: dict[str, p
     assert "11 contexts between" in text
     ids = {attributes["id"] for _, attributes in page.found if "id" in attributes}
     for query in two["chosen_queries"]["query_id"]:
-        assert of_query(query).partition("#")[2] in ids
-    assert of_relation("capital").partition("#")[2] in ids
+        assert query_address(query).partition("#")[2] in ids
+    assert relation_address("capital").partition("#")[2] in ids
 
 
 def test_what_a_model_lacks_of_a_query_is_a_dash(tmp_path: Path, two: dict[str, pd.DataFrame]) -> None:
@@ -73,7 +73,7 @@ def test_what_a_model_lacks_of_a_query_is_a_dash(tmp_path: Path, two: dict[str, 
         left[name] = rows[(rows["query_id"] != second) & ((rows["query_id"] != first) | (rows["model"] != "other"))]
     text = (tmp_path / write_queries(left, tmp_path, CARD)).read_text("utf-8")
     assert "<td>–</td>" in text.partition("<tfoot>")[2].partition("</tfoot>")[0]
-    assert of_query(second).partition("#")[2] not in text
+    assert query_address(second).partition("#")[2] not in text
 
 
 def test_without_scores_there_is_no_page(tmp_path: Path, two: dict[str, pd.DataFrame]) -> None:
@@ -83,8 +83,8 @@ def test_without_scores_there_is_no_page(tmp_path: Path, two: dict[str, pd.DataF
 
 def test_marks_of_a_figure_lead_to_queries_and_questions(report: Path, html: str) -> None:
     places = [attributes["href"] for tag, attributes in Parsed(html).found if tag == "a" and "tabindex" in attributes]
-    question = of_question("question 0", Model(MODEL, "float32"))
-    assert {question, of_query("capital open 1 0")} <= set(places)
+    question = question_address("question 0", Model(MODEL, "float32"))
+    assert {question, query_address("capital open 1 0")} <= set(places)
     ids = {attributes.get("id") for _, attributes in Parsed((report / "queries.html").read_text("utf-8")).found}
     assert {place.partition("#")[2] for place in places if place.startswith("queries.html")} <= ids
-    assert f'<a href="{of_relation("capital")}"><bdi>capital</bdi></a>' in html
+    assert f'<a href="{relation_address("capital")}"><bdi>capital</bdi></a>' in html

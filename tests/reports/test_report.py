@@ -25,7 +25,7 @@ from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.findings import findings
 from swaymeter.reports.frames import as_published, with_empty
 from swaymeter.reports.models import file_slug
-from swaymeter.reports.page import MOST_LINES, MOST_ROWS, cell, example, heading, in_common, linked, page
+from swaymeter.reports.page import MAX_LINES, MAX_ROWS, cell, example, heading, in_common, linked, page
 from swaymeter.reports.report import write_report
 from swaymeter.reports.tables import TABLES, Filled, Table, filled
 from swaymeter.tasks.measures import MEASURES
@@ -211,7 +211,7 @@ def test_the_page_opens_with_the_answer(html: str) -> None:
     parts = (CARD.asked, 'class="verdict"', 'id="headline"', 'class="lines"', "What to distrust: ", "Read the answers")
     assert [opens.count(part) for part in parts] == [1] * len(parts)
     assert [*parts] == sorted(parts, key=opens.index)
-    assert opens.count("<li><bdi>", opens.index('class="lines"'), opens.index("What to distrust")) == MOST_LINES
+    assert opens.count("<li><bdi>", opens.index('class="lines"'), opens.index("What to distrust")) == MAX_LINES
     assert CARD.not_run[0].reason in html
 
 
@@ -284,11 +284,11 @@ def test_cells_show_what_is_not_a_number() -> None:
 
 
 def test_a_very_long_table_is_cut_and_says_so() -> None:
-    rows = pd.DataFrame({"relation": ["capital"] * (MOST_ROWS + 5)})
+    rows = pd.DataFrame({"relation": ["capital"] * (MAX_ROWS + 5)})
     table = Table("long", "Long", "Long.", (), lambda frames: rows)
     text = page(CARD, Findings(), [], [], [Filled(table, "Long.", rows)], NOTHING)
-    assert text.count('<th scope="row"><bdi>capital') == MOST_ROWS
-    assert f"The first {MOST_ROWS} of {MOST_ROWS + 5} rows" in text
+    assert text.count('<th scope="row"><bdi>capital') == MAX_ROWS
+    assert f"The first {MAX_ROWS} of {MAX_ROWS + 5} rows" in text
 
 
 @pytest.mark.parametrize("measured", [False, True])
