@@ -4,7 +4,6 @@ import importlib
 import logging
 import signal
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -24,13 +23,14 @@ from swaymeter.data.records.findings import FINDINGS_FILE, Findings, read_findin
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.schema import Schema, quoted
-from swaymeter.flows.execution.interrupt import TOLD_TO_END
+from swaymeter.flows.execution.interrupt import TOLD_TO_END, ending_at_sigterm
 from swaymeter.flows.execution.progress import Progress, report_to
+from swaymeter.flows.execution.run import StudyRun, in_threads
+from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.graph.graph import Graph, Node
-from swaymeter.flows.graph.rerun import Kind
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import STAGES
-from swaymeter.flows.server.settings import keep_quiet
+from swaymeter.flows.server.settings import is_api_configured, keep_quiet
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.stages.build import CHOOSE_QUESTIONS
 from swaymeter.flows.stages.contents import Contents
@@ -42,6 +42,7 @@ from swaymeter.flows.stages.resolve import graph_of, raised
 from swaymeter.flows.study.places import RunnerName, workspace_folder
 from swaymeter.flows.study.reading import read_study
 from swaymeter.flows.study.study import Study as StudyFile
+from swaymeter.tasks.models.files.hub import set_offline
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -212,8 +213,11 @@ class Study:
     def execute(
         self, progress: Progress, *, stages: Collection[str] = STAGES, force: bool = False, refresh: bool = False,
         offline: bool = False, wait: bool = False, waiting: Callable[[str], object] = log.warning,
+        starts_api: bool = False,
     ) -> tuple[Graph, str | None]:  # fmt: skip
         """Run what is not done, and return the graph as it is then.
+
+        The run is a flow run of Prefect if its API is configured or started; otherwise threads of this process compute.
 
         Args:
             progress: Receives steps as they begin and end.
@@ -223,55 +227,58 @@ class Study:
             offline: Use no network.
             wait: Wait for another run that uses the workspace.
             waiting: Receives a sentence about that run.
+            starts_api: Start a temporary API of Prefect if none is configured.
 
         Returns:
             The graph, and a message if something failed.
         """
-        selection = self._select(stages)
-        writable = self.workspace.is_writable
-        lock: AbstractContextManager[dict[Any, Any]] = nullcontext({})
-        if writable:
-            lock = self.workspace.lock(waiting if wait else None)
-        with lock as memory:
-            graph = graph_of(self.plan, memory)
-            self._check(graph, selection, force=force, offline=offline)
-            undone = any(graph.nodes[name].state != "done" for name in selection.of(graph))
-            if not (undone or force or refresh):
-                return graph, None
-            if not writable:
-                root = self.workspace.root
-                raise WorkspaceError(f"the workspace {root} cannot be written; choose another --workspace")
-            from swaymeter.flows.server.api import prefect_api
-
+        limit_threads()
+        set_offline(offline)
+        run = StudyRun(self.plan, self._select(stages), name=self.name, force=force, refresh=refresh, offline=offline)
+        with run.begin(waiting if wait else None):
+            if not run.is_needed:
+                return run.graph, None
             report_to(progress)
-            kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
-            with prefect_api(FLOW) as url, progress:
-                from prefect.exceptions import TerminationSignal
+            if starts_api or is_api_configured():
+                parameters = run.selection.as_json() | {"force": force, "refresh": refresh, "offline": offline}
+                message = self._run_flow(progress, parameters)
+                run.resolve()
+            else:
+                with progress, ending_at_sigterm():
+                    run.compute(in_threads)
+                message = run.failure
+        selected = [run.graph.nodes[step] for step in run.selected]  # also what was never begun
+        progress.failures |= {str(node.id): node.reason for node in selected if node.state == "failed"}
+        return run.graph, message or None
 
-                flow = importlib.import_module(FLOW)
-                try:
-                    state = flow.study(
-                        self.name, str(self.workspace.root), **selection.as_json(), **kinds,
-                        offline=offline, runner=self.study.execution.runner, return_state=True,
-                    )  # fmt: skip
-                except TerminationSignal:  # the first process of a container, which Prefect's SIGTERM does not end
-                    raise SystemExit(TOLD_TO_END) from None
-                except Exception as error:  # of Prefect: those of the flow are in its state
-                    _end_if_told_to(error)
-                    raise WorkFailed(
-                        f"Prefect's API at {url} failed in the middle of the run ({first_line(error)}); what was "
-                        "computed is kept: run the same command again"
-                    ) from None
-            graph = graph_of(self.plan, memory)
+    def _run_flow(self, progress: Progress, parameters: Mapping[str, Any]) -> str:
+        """Run the flow of a study with these parameters, and return why it failed; "" if it did not."""
+        from swaymeter.flows.server.api import prefect_api
+
+        with prefect_api(FLOW) as url, progress:
+            from prefect.exceptions import TerminationSignal
+
+            flow = importlib.import_module(FLOW)
+            try:
+                state = flow.study(
+                    self.name, str(self.workspace.root), runner=self.study.execution.runner, return_state=True,
+                    **parameters,
+                )  # fmt: skip
+            except TerminationSignal:  # the first process of a container, which Prefect's SIGTERM does not end
+                raise SystemExit(TOLD_TO_END) from None
+            except Exception as error:  # of Prefect: those of the flow are in its state
+                _end_if_told_to(error)
+                raise WorkFailed(
+                    f"Prefect's API at {url} failed in the middle of the run ({first_line(error)}); what was computed "
+                    "is kept: run the same command again"
+                ) from None
         if state.is_completed():
-            return graph, None
+            return ""
         if state.is_crashed():
             state.result()  # raises what ended the flow
         if state.data is not None and isinstance(raised := state.result(raise_on_failure=False), BaseException):
             raise raised
-        selected = [graph.nodes[name] for name in selection.of(graph)]  # also what was never begun
-        progress.failures |= {str(node.id): node.reason for node in selected if node.state == "failed"}
-        return graph, state.message or "the run failed"
+        return state.message or "the run failed"
 
     def _select(self, stages: Collection[str]) -> Selection:
         for name in stages:

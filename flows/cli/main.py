@@ -22,7 +22,7 @@ from swaymeter.flows.cli.commands.comparisons import comparisons
 from swaymeter.flows.cli.commands.datasets import datasets, exports
 from swaymeter.flows.cli.commands.stages import stages
 from swaymeter.flows.cli.console import err, out, print_line
-from swaymeter.flows.execution.interrupt import GO_ON, STOPPED, end_when_interrupted
+from swaymeter.flows.execution.interrupt import GO_ON, STOPPED, TOLD_TO_END, end_when_interrupted
 from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.graph.step import STAGES
 from swaymeter.flows.server.settings import keep_quiet
@@ -79,7 +79,7 @@ def main() -> None:
 
 
 def exit_code() -> int:
-    """Run the command that sys.argv names; what it ends with: 0, 1 (work failed), 2 (usage) or 130 (interrupted)."""
+    """Run the command of sys.argv; return 0, 1 (work failed), 2 (usage), 130 (Ctrl-C) or 143 (SIGTERM)."""
     if "--offline" in sys.argv:
         os.environ["HF_HUB_OFFLINE"] = "1"
     try:
@@ -87,7 +87,7 @@ def exit_code() -> int:
             raise UsageError(f"`swaymeter {sys.argv[1]}` is `swaymeter {name}`")
         app(standalone_mode=True)
     except SystemExit as ended:
-        if ended.code == STOPPED:  # Typer makes this of Ctrl-C, and prints nothing
+        if ended.code in (STOPPED, TOLD_TO_END):  # Typer makes the first of Ctrl-C, and prints nothing
             err.print(GO_ON)
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except SwaymeterError as error:

@@ -9,7 +9,8 @@ import os
 import signal
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from swaymeter.data.sources.access import close_sessions
@@ -38,6 +39,28 @@ def end_when_interrupted() -> None:
         signal.signal(signal.SIGINT, interrupted)
         show, lost = sys.unraisablehook, KeyboardInterrupt  # in a callback of a weak reference; the end comes anyhow
         sys.unraisablehook = lambda raised: None if raised.exc_type is lost else show(raised)
+
+
+@contextmanager
+def ending_at_sigterm() -> Iterator[None]:
+    """Raise SystemExit in the main thread at SIGTERM, as Prefect does in a flow, so that a run ends in order.
+
+    Other threads, and a process with a handler of its own, are left alone.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        raise SystemExit(TOLD_TO_END)
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def end_in_time(code: int) -> threading.Timer:

@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, suppress
+from io import StringIO
+from pathlib import Path
 
 HEARTBEAT_SECONDS = 30
 """Between two signs of life of a flow run, by which a server sees that its process was killed."""
@@ -57,6 +59,35 @@ def keep_quiet() -> None:
         os.environ.setdefault(name, value)
     for name in ("NO_PROXY", "no_proxy"):
         os.environ[name] = ",".join(dict.fromkeys([*filter(None, os.environ.get(name, "").split(",")), "127.0.0.1"]))
+
+
+def is_api_configured() -> bool:
+    """Return True if the environment, a profile or a settings file of Prefect names an API, or cannot be read.
+
+    Prefect is imported, which takes seconds, only if one of the files may name an API.
+    """
+    if os.environ.get("PREFECT_API_URL"):
+        return True
+    home = Path(os.environ.get("PREFECT_HOME", "~/.prefect")).expanduser()
+    profiles = Path(os.environ.get("PREFECT_PROFILES_PATH", home / "profiles.toml")).expanduser()
+    files = (profiles, Path("prefect.toml"), Path("pyproject.toml"), Path(".env"))
+    if not os.environ.get("PREFECT_PROFILE") and not any(map(_may_name_api, files)):
+        return False
+    try:
+        with redirect_stderr(StringIO()):
+            from prefect.settings import Settings
+
+            return bool(Settings().api.url)
+    except ValueError:  # which `prefect_api` explains
+        return True
+
+
+def _may_name_api(file: Path) -> bool:
+    """Return True if a file has settings of Prefect beside those that it writes by itself."""
+    with suppress(OSError):
+        text = file.read_bytes().lower()
+        return b"prefect" in text if file.name == "pyproject.toml" else b"api" in text or b"active" in text
+    return False
 
 
 @contextmanager

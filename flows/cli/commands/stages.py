@@ -26,7 +26,7 @@ def carry_out(
     began = time.monotonic()
     progress = TerminalProgress(out)
     log_to(out, verbose=traceback)
-    graph, message = selected.execute(progress, stages=stages, waiting=warn, **options_)
+    graph, message = selected.execute(progress, stages=stages, waiting=warn, starts_api=True, **options_)
     findings, took = selected.findings(graph) if "report" in stages else None, time.monotonic() - began
     summary(out, selected.description(graph), progress, took, selected.outputs(), err, findings=findings)
     if message and not progress.failures:

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 from swaymeter.flows.execution import flow
+from swaymeter.flows.execution.run import failure_message
 from tests.flows.graph.toy import BUILD_A, FETCH_B, Toy
 from tests.flows.small_study import PREPARED, prepare, selected
 
@@ -22,7 +23,7 @@ def test_unknown_names_are_refused_by_the_flow(tmp_path: Path) -> None:
 def test_what_failed_stands_first_with_what_to_do(toy: Toy) -> None:
     toy.failing = {BUILD_A, FETCH_B}
     toy.run()
-    message = flow._failed([node for node in toy.graph() if node.state != "done"], 8).message or ""
+    message = failure_message([node for node in toy.graph() if node.state != "done"], 8)
     wrong = {str(node.id): node.reason for node in toy.graph() if node.state == "failed"}
     assert message.startswith(f"{BUILD_A}: {wrong[str(BUILD_A)]}. ")
     assert message.count("correct that and run the study again") == 1

@@ -1,0 +1,215 @@
+"""One run of a study: hold its workspace, find what is not done, compute it, and say what is not done at the end.
+
+`swaymeter run` and deployments submit the tasks to Prefect (`flow.py`). Audits and notebooks compute them in threads of
+their own process (`in_threads`), without Prefect, unless an API is configured.
+"""
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+from swaymeter.data.errors import WorkspaceError
+from swaymeter.data.sources.access import close_sessions
+from swaymeter.flows.execution.executor import Executor, Submit
+from swaymeter.flows.execution.progress import progress
+from swaymeter.flows.execution.task import Task
+from swaymeter.flows.execution.workers.cluster import Cluster
+from swaymeter.flows.execution.workers.workers import Outcome, Workers
+from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.graph.rerun import Kind, write_numbers
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import Run, StepId
+from swaymeter.flows.stages.aggregate import undone_instead_of_scores
+from swaymeter.flows.stages.plan import Plan
+from swaymeter.flows.stages.refusals import asked_variants, check_run
+from swaymeter.flows.stages.resolve import graph_of, numbers_file, raised
+
+log = logging.getLogger(__name__)
+
+THREADS = 2000
+"""Upper bound on threads; the executor submits what there is room for."""
+RETRY_SECONDS = 2
+"""Seconds before the second try of a task that failed for a reason that may pass."""
+
+Submission = Callable[[Run, Workers], AbstractContextManager[Submit]]
+"""Return what starts the tasks of a run, in a context that ends after all of them."""
+
+
+class StudyRun:
+    """A run of the selected steps of a study.
+
+    Attributes:
+        plan: Plan of the study.
+        selection: The steps to run.
+        graph: The graph, as it was last resolved.
+    """
+
+    graph: Graph
+
+    def __init__(
+        self, plan: Plan, selection: Selection, *, name: str, force: bool = False, refresh: bool = False,
+        offline: bool = False, failed: bool = False,
+    ) -> None:  # fmt: skip
+        """Prepare a run.
+
+        Args:
+            plan: Plan of the study.
+            selection: The steps to run.
+            name: The study in refusals.
+            force: Compute what is selected again.
+            refresh: Fetch again what changes daily at its source.
+            offline: Use no network.
+            failed: Only the relations of which a step has failed; all of them if none has.
+        """
+        self.plan, self.selection = plan, selection
+        self._name, self._failed = name, failed
+        self._kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
+        self._run = Run(plan.workspace.root, offline)
+        self._memory: dict[Any, Any] = {}
+
+    @contextmanager
+    def begin(self, waiting: Callable[[str], object] | None = None) -> Iterator[None]:
+        """Hold the workspace, resolve the graph, and refuse what is impossible.
+
+        Args:
+            waiting: Receives a sentence about another run in the workspace, and this one waits for its end; None: the
+                run is refused.
+
+        Raises:
+            UsageError: The study asks for what is impossible, or has no relation, model or measure of a name.
+            WorkspaceError: Another run holds the workspace, or something is to do and it cannot be written.
+        """
+        workspace = self.plan.workspace
+        writable = workspace.is_writable
+        lock: AbstractContextManager[dict[Any, Any]] = workspace.lock(waiting) if writable else nullcontext({})
+        with lock as self._memory:
+            self.graph = graph_of(self.plan, self._memory)
+            if self._failed:
+                self.selection = self.selection.failed(self.graph)
+            force, offline = self._kinds["force"], self._run.offline
+            check_run(self.graph, self.plan, self.selection, name=self._name, force=force, offline=offline)
+            if self.is_needed and not writable:
+                raise WorkspaceError(f"the workspace {workspace.root} cannot be written; choose another --workspace")
+            yield
+
+    def resolve(self) -> Graph:
+        """Resolve the graph on the workspace as it is now."""
+        self.plan.workspace.check_is_there()  # an empty folder in its place would count as a study that has not begun
+        self.graph = graph_of(self.plan, self._memory)
+        return self.graph
+
+    @property
+    def is_needed(self) -> bool:
+        """True if a selected step is not done, or is forced."""
+        return any(self._kinds.values()) or any(self.graph.nodes[step].state != "done" for step in self.selected)
+
+    @property
+    def selected(self) -> set[StepId]:
+        """The selected steps of the graph."""
+        return self.selection.of(self.graph)
+
+    def compute(self, submission: Submission, *, is_retried: bool = False) -> None:
+        """Compute what is not done.
+
+        Args:
+            submission: What starts the tasks.
+            is_retried: If an earlier try of this run has forced already what is selected.
+        """
+        try:
+            with self._workers() as workers:
+                if any(self._kinds.values()) and not is_retried:
+                    write_numbers(numbers_file(self.plan.workspace), raised(self.graph, self.selection, self._kinds))
+                    self.resolve()
+                with submission(self._run, workers) as submit:
+                    executor = Executor(self.resolve, self.selection, submit, progress(), workers)
+                    self.graph = executor.run(self.graph)
+        finally:
+            close_sessions()
+        if "aggregate" in self.selection.stages and (warning := self._about_missing_scores()):
+            log.warning(warning)
+
+    def _workers(self) -> Workers:
+        execution = self.plan.study.execution
+        if execution.runner == "threads":
+            return Workers()
+        configured = execution.address or os.environ.get("DASK_SCHEDULER_ADDRESS") or None
+        address = configured if execution.runner == "dask" else None
+        variants = asked_variants(self.graph, self.plan, self.selected, force=self._kinds["force"])
+        models = {variant.place: variant.model for variant in variants}
+        return Cluster(address, execution.workers, self._run, models)
+
+    @property
+    def undone(self) -> list[Node]:
+        """The selected nodes that are not done, and inputs of selected ones that are damaged."""
+        selected, nodes = self.selected, self.graph.nodes
+        read = {other.id for step in selected for other in (*nodes[step].inputs, *nodes[step].after)}
+        undone = {step for step in selected if nodes[step].state != "done"}
+        return [node for node in self.graph if node.id in undone or (node.id in read and node.state == "damaged")]
+
+    @property
+    def failure(self) -> str:
+        """What failed and what to do; empty if all is done."""
+        return failure_message(self.undone, len(self.selected))
+
+    def _about_missing_scores(self) -> str:
+        """Return a warning about the page and the database of a run without all scores; "" if there is none."""
+        whole_only = self.plan.study.whole_only
+        scores = (node for node in self.graph if node.id.stage == "score")
+        missing = sorted({node.id.group for node in scores if node.state != "done"})
+        warning = f"scores are missing ({', '.join(missing)}): "
+        if undone_instead_of_scores(self.graph, whole_only=whole_only):
+            return f"{warning}the page and the database of the earlier run stay as they were"
+        if not missing or not whole_only:
+            return ""
+        by_rule = "; verdicts are the rule's, and replies that it leaves undecided stay so"
+        return f"{warning}the page and the database show the others{by_rule * ('judged_answers' in missing)}"
+
+
+def failure_message(undone: Sequence[Node], count: int) -> str:
+    """Return what failed first, why, and what to do; then the rest by reason; empty if nothing is undone.
+
+    Args:
+        undone: The nodes that are not done.
+        count: Number of selected steps.
+    """
+    if not undone:
+        return ""
+    reasons: dict[str, list[StepId]] = {}
+    for node in [node for node in undone if node.state != "blocked"] or undone:
+        reasons.setdefault(" ".join(node.reason.split()) or node.state, []).append(node.id)
+    first, *others = (
+        f"{step}{f' and {len(more)} more' if more else ''}: {reason}" for reason, (step, *more) in reasons.items()
+    )
+    advice = f"{len(undone)} of {count} steps are not done; correct that and run the study again: it keeps the others"
+    return "; ".join([f"{first}. {advice}", *others])
+
+
+@contextmanager
+def in_threads(run: Run, workers: Workers) -> Iterator[Submit]:
+    """Start tasks in threads of this process; a task that failed for a reason that may pass is tried twice.
+
+    Raises:
+        Exception: The first one that a task raised, after the others have ended.
+    """
+    futures: list[Future[Outcome]] = []
+    with ThreadPoolExecutor(THREADS, thread_name_prefix="task") as pool:
+
+        def submit(task: Task, upstream: Mapping[str, bool]) -> Future[Outcome]:
+            futures.append(pool.submit(_compute_twice, task, run, workers))
+            return futures[-1]
+
+        yield submit
+    for future in futures:
+        future.result()
+
+
+def _compute_twice(task: Task, run: Run, workers: Workers) -> Outcome:
+    outcome = task.compute(run, workers, progress())
+    if not outcome.may_pass:
+        return outcome
+    time.sleep(RETRY_SECONDS)
+    return task.compute(run, workers, progress())

@@ -1,0 +1,99 @@
+"""A run without Prefect: its threads, its second tries, and its end by a signal."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from swaymeter.data.errors import WorkspaceError
+from swaymeter.flows.execution import run
+from swaymeter.flows.execution.interrupt import GO_ON
+from swaymeter.flows.execution.workers.workers import Outcome, Workers
+from swaymeter.flows.graph.step import Run
+from tests.flows.conftest import nothing_configured, until
+
+OPENS = """question,answer,context,kind,context_answer
+When does it open?,9 a.m.,It opens at 9 a.m.,supporting,
+When does it open?,9 a.m.,It opens at 8 a.m.,conflicting,8 a.m.
+"""
+SLOW = """
+import pathlib, time
+def slow(question, passages):
+    if passages and pathlib.Path("slow").exists():
+        pathlib.Path("begun").touch()
+        time.sleep(60)
+    return "9 a.m."
+"""
+COMMAND = """
+import signal
+from swaymeter.flows.cli.main import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
+main()
+"""
+
+
+def audit(folder: Path, *options: str) -> "subprocess.Popen[str]":
+    """Start an audit in a process of its own, with no API of Prefect."""
+    (folder / "opens.csv").write_text(OPENS)
+    (folder / "app.py").write_text(SLOW)
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND, "audit", "opens.csv", "--workspace", "audit", *options], cwd=folder, text=True,
+        env=nothing_configured(folder / "prefect"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_an_audit_that_resumes(number: signal.Signals, tmp_path: Path) -> None:
+    (tmp_path / "slow").touch()
+    with audit(tmp_path, "--model", "app.py:slow") as first:
+        until((tmp_path / "begun").exists)
+        began = time.monotonic()
+        first.send_signal(number)
+        printed, _ = first.communicate(timeout=60)
+    assert (first.returncode, GO_ON in printed, "Traceback" in printed) == (128 + number, True, False)
+    assert time.monotonic() - began < 10
+    (tmp_path / "slow").unlink()
+    with audit(tmp_path, "--model", "app.py:slow") as second:
+        printed, _ = second.communicate(timeout=60)
+    assert (second.returncode, "computed now: 3 prompts" in printed) == (0, True), printed
+    assert not (tmp_path / "prefect").exists()
+
+
+def task(*outcomes: Outcome | Exception) -> Any:
+    """A task whose computations come to these outcomes, one after the other."""
+    left = [*outcomes]
+
+    def compute(*_: object) -> Outcome:
+        outcome = left.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    return SimpleNamespace(compute=compute, left=left)
+
+
+def test_what_may_pass_is_tried_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "RETRY_SECONDS", 0)
+    passes, fails = Outcome(failed="busy", may_pass=True), Outcome(failed="wrong")
+    tasks = [task(passes, Outcome()), task(passes, passes, Outcome()), task(fails, Outcome())]
+    with run.in_threads(Run(tmp_path), Workers()) as submit:
+        outcomes = [submit(each, {}).result() for each in tasks]
+    assert outcomes == [Outcome(), passes, fails]
+
+
+def test_a_raised_error_ends_the_run(tmp_path: Path) -> None:
+    tasks = [task(WorkspaceError("the workspace is away")), task(Outcome())]
+
+    def compute() -> None:
+        with run.in_threads(Run(tmp_path), Workers()) as submit:
+            for each in tasks:
+                submit(each, {})
+
+    with pytest.raises(WorkspaceError, match="away"):
+        compute()
+    assert [each.left for each in tasks] == [[], []]

@@ -1,0 +1,37 @@
+from pathlib import Path
+
+import pytest
+
+from swaymeter.flows.server.settings import is_api_configured
+
+URL = "http://127.0.0.1:4200/api"
+PROFILES = f'active = "here"\n[profiles.here]\nPREFECT_API_URL = "{URL}"\n[profiles.away]\n'
+
+
+@pytest.mark.parametrize(
+    ("variables", "files", "is_configured"),
+    [
+        ({}, {}, False),
+        ({"PREFECT_API_URL": URL}, {}, True),
+        ({}, {"home/profiles.toml": PROFILES}, True),
+        ({"PREFECT_PROFILE": "away"}, {"home/profiles.toml": PROFILES}, False),
+        ({}, {"home/profiles.toml": "[profiles.here"}, False),
+        ({}, {"prefect.toml": f'[api]\nurl = "{URL}"\n'}, True),
+        ({}, {"pyproject.toml": f'[tool.prefect.api]\nurl = "{URL}"\n'}, True),
+        ({}, {".env": f"PREFECT_API_URL={URL}\n"}, True),
+        ({}, {".env": "API_KEY=1\n", "pyproject.toml": "[project]\n"}, False),
+    ],
+)
+def test_the_api_is_found_in_settings(
+    variables: dict[str, str], files: dict[str, str], is_configured: bool, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    for name in ("PREFECT_API_URL", "PREFECT_PROFILE", "PREFECT_PROFILES_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "home").mkdir()
+    for name, value in {**variables, "PREFECT_HOME": str(tmp_path / "home")}.items():
+        monkeypatch.setenv(name, value)
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert is_api_configured() is is_configured
