@@ -2,9 +2,10 @@
 
 import logging
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Self
 
@@ -28,15 +29,19 @@ HEARTBEAT_SECONDS = 60.0
 """Between two lines about what is being computed, where there are no bars."""
 
 
-class _Bars(Bars):
-    """Bars, and below them a line of its own on what is being computed, however narrow the terminal is."""
+MAX_RUNNING = 3
+"""Running steps that have a line below the bars."""
 
-    doing = ""
+
+class _Bars(Bars):
+    """Bars, and below them a line for each running step, cut at the width of the terminal."""
+
+    lines: Sequence[str] = ()
 
     def get_renderables(self) -> Iterator[RenderableType]:
         yield self.make_tasks_table(self.tasks)
-        if self.doing:
-            yield Text.from_markup(self.doing, overflow="ellipsis")
+        for line in self.lines:
+            yield Text(line, overflow="ellipsis", no_wrap=True)
 
 
 class TerminalProgress(Progress):
@@ -51,6 +56,7 @@ class TerminalProgress(Progress):
         self._console = console
         self._lock = threading.RLock()
         self._tasks: dict[str, TaskID] = {}
+        self._first: dict[str, tuple[float, int]] = {}  # time of the first report of a running step, and its prompts
         self.bars = _Bars(
             TextColumn("{task.description:<9}"),
             BarColumn(bar_width=24),
@@ -97,11 +103,13 @@ class TerminalProgress(Progress):
     def within(self, stage: str, name: str, done: int, total: int) -> None:
         with self._lock:
             super().within(stage, name, done, total)
+            self._first.setdefault(name, (time.monotonic(), done))
             self._update(stage)
 
     def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
         with self._lock:
             super().finished(stage, name, failed, spent)
+            self._first.pop(name, None)
             if spent:
                 self.spent = Spent.on([asdict(self.spent), asdict(spent)])
             self._update(stage)
@@ -118,30 +126,50 @@ class TerminalProgress(Progress):
     def _beat(self, seconds: float) -> None:
         while not self._is_over.wait(seconds):
             with self._lock:
-                running = [self._doing(stage, name) for stage, of in self.stages.items() for name in of.running]
-                if running:
-                    self._line(f"at work on {first_names(running)}")
+                if running := self._running():
+                    self._line(f"at work: {escape(first_names(running))}")
 
-    def _doing(self, stage: str, name: str) -> str:
+    def _running(self) -> list[str]:
+        """Return a line for each running step: first its progress, because names are long."""
+        return [
+            "  ".join(filter(None, (self._within(stage, name), name)))
+            for stage, of in self.stages.items()
+            for name in of.running
+        ]
+
+    def _within(self, stage: str, name: str) -> str:
+        """Return the progress within a step: prompts done, speed and time left."""
         done, total = self.stages[stage].running[name]
-        return escape(name) + (f": chunk {min(done + 1, total)} of {total}" if total else "")
+        if total < 2:  # a step without prompts
+            return ""
+        since, first = self._first[name]
+        fresh, seconds = done - first, time.monotonic() - since
+        text = f"{done:,} of {total:,}{' prompts' * (stage == 'score')}"
+        if not fresh or seconds < 1:
+            return text
+        left = timedelta(seconds=round((total - done) * seconds / fresh))
+        return f"{text}, {rate(fresh, seconds)}, {left} left"
 
     def _update(self, stage: str) -> None:
         of = self.stages[stage]
-        running = [self._doing(stage, name) for stage, of in self.stages.items() for name in of.running]
-        spent = f"{self.spent.prompts:,} prompts done{speed(self.spent)}" if self.spent.prompts else ""
-        self.bars.doing = "  ·  ".join(filter(None, (first_names(running), spent)))
+        running = self._running()
+        more = [f"and {len(running) - MAX_RUNNING} more steps"] if len(running) > MAX_RUNNING else []
+        spent = [f"{self.spent.prompts:,} prompts done{speed(self.spent)}"] if self.spent.prompts else []
+        self.bars.lines = [*running[:MAX_RUNNING], *more, *spent]
         self.bars.update(self._tasks[stage], completed=of.done, total=of.total, ended=len(of.ended))
 
 
 def speed(spent: Spent) -> str:
     """How many prompts a second were answered, or how many seconds a prompt took; empty where none was."""
-    if not (spent.prompts and spent.seconds):
-        return ""
-    a_second = spent.prompts / spent.seconds
+    return f", {rate(spent.prompts, spent.seconds, 'prompt')}" if spent.prompts and spent.seconds else ""
+
+
+def rate(count: float, seconds: float, unit: str = "") -> str:
+    """Return the number a second, or the seconds of one if they are more than one; neither is ever 0."""
+    a_second = count / seconds
     if a_second < 1:
-        return f", {1 / a_second:.1f} s a prompt"
-    return f", {a_second:.{int(a_second < 10)}f} prompts a second"
+        return f"{1 / a_second:.1f} s {f'a {unit}' if unit else 'each'}"
+    return f"{a_second:.{int(a_second < 10)}f}{f' {unit}s a second' if unit else '/s'}"
 
 
 def log_to(console: Console, verbose: bool) -> None:

@@ -1,4 +1,4 @@
-"""How far an execution is: stages, steps, the chunks within a step, and what a step took."""
+"""Progress of an execution: stages, steps, prompts within a step, and the cost of a step."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ class StageProgress:
         total: Number of its steps.
         ended: Names of the steps that have ended, done or failed.
         failed: Names of the steps that have failed.
-        running: Chunks that are done, and all chunks, of each step that runs.
+        running: Prompts (or other units of a step) that are done, and all of them, of each step that runs.
     """
 
     total: int = 0
@@ -60,7 +60,7 @@ class Progress:
         self.stages[stage].running[name] = (0, 0)
 
     def within(self, stage: str, name: str, done: int, total: int) -> None:
-        """So many of a step's chunks are done."""
+        """Take the number of a step's prompts that are done."""
         self.stages[stage].running[name] = (done, total)
 
     def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:

@@ -20,6 +20,7 @@ from swaymeter.data.errors import ScoreError
 from swaymeter.data.storage.artifact import TableArtifact
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row, chunks_of
+from swaymeter.tasks.models.progress import listening
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,9 @@ def declaration(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
 log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]
-"""(chunks done, chunks in total) -> None."""
+"""(prompts done, prompts in total) -> None; chunks for a measure without prompts."""
+REPORT_SECONDS = 1.0
+"""Shortest time between two reports within a chunk."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ def measure_relation(
         inputs: Inputs of the passes; `outputs` is set here.
         outputs: Artifacts of the measures, by name.
         load_model: Function that loads the model.
-        progress: Function that is called before every chunk of a pass and at the end.
+        progress: Function that is called before every chunk of a pass, at most once a second within it, and at the end.
 
     Returns:
         The cost.
@@ -147,14 +150,20 @@ def _run(
         for number, bound in enumerate(bounds)
         if not all(_is_done(output.part(number), bound) for output in outputs.values())
     ]
+    prompts = [count_prompts(measure, inputs, chunk) for chunk in chunks]
+    amounts = prompts if any(prompts) else [1] * len(chunks)
+    total = sum(amounts)
+    done = total - sum(amounts[number] for number in todo)
     chunk_notes: list[Mapping[str, Any]] = []
     with contextlib.closing(measure.rows_of_chunks(inputs, model, [chunks[number] for number in todo])) as computed:
         models = list(filter(None, (model, measure.other_model(inputs, model))))
         for number in todo:
-            progress(number, len(chunks))
-            prompts = count_prompts(measure, inputs, chunks[number])
-            rows, took = _next(computed, models)
-            chunk_notes.append({"pass": measure.name, "chunk": bounds[number], "prompts": prompts, **took, **also})
+            progress(done, total)
+            with listening(_within(progress, done, prompts[number], total)):
+                rows, took = _next(computed, models)
+            done += amounts[number]
+            about = {"pass": measure.name, "chunk": bounds[number], "prompts": prompts[number]}
+            chunk_notes.append({**about, **took, **also})
             for name, output in outputs.items():
                 # The cost of a pass is noted once, at its leading measure, so that sums over files count nothing twice.
                 spent = {} if name == measure.name else asdict(Spent())
@@ -170,8 +179,22 @@ def _run(
             _store(inputs, model, [], output, about)
     for output in outputs.values():
         _discard_parts(output, len(chunks))
-    progress(len(chunks), len(chunks))
+    progress(total, total)
     return chunk_notes
+
+
+def _within(progress: Progress, done: int, prompts: int, total: int) -> Callable[[float], None]:
+    """Return a function that reports prompts of a chunk; sampled replies and thoughts count no prompt twice."""
+    answered, reported = 0.0, time.monotonic()
+
+    def report(count: float) -> None:
+        nonlocal answered, reported
+        answered = min(answered + count, prompts)
+        if time.monotonic() - reported >= REPORT_SECONDS:
+            reported = time.monotonic()
+            progress(done + int(answered), total)
+
+    return report
 
 
 def rejected_of(scores: TableArtifact) -> Mapping[str, str]:

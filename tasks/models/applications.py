@@ -35,6 +35,7 @@ from swaymeter.data.records import Question, QuestionContext
 from swaymeter.data.records.replies import Replies, key_of
 from swaymeter.data.storage.stored_results import StoredResults
 from swaymeter.tasks.models.capabilities import Answer, ReplyState
+from swaymeter.tasks.models.progress import report_prompts
 
 log = logging.getLogger(__name__)
 
@@ -150,7 +151,10 @@ class Application(TextModel):
         """
         pool = ThreadPoolExecutor(self._concurrency, thread_name_prefix="application")
         try:
-            answers = [*pool.map(self._reply, cases)]
+            answers = []
+            for answer in pool.map(self._reply, cases):
+                answers.append(answer)
+                report_prompts()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)  # Ctrl-C: calls that wait are not begun
         errors = [answer.error for answer in answers if answer.state == "failed"]

@@ -67,7 +67,7 @@ def test_a_run_compared_with_itself_does_not_differ(results: swaymeter.Results) 
 
 
 def test_a_run_that_fails_says_which_step_and_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def execute(selected: Study, name: str, progress: Any, **how: bool) -> tuple[Any, str]:
+    def execute(selected: Study, progress: Any, **how: bool) -> tuple[Any, str]:
         progress.failures["score · capital"] = "no such model"
         return SimpleNamespace(), "1 step failed"
 

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from swaymeter.data.sources.http.answer import Answer, ErrorOf
 from swaymeter.data.sources.http.services import TRANSIENT, Service
 from swaymeter.data.sources.http.session import Session, shared_session
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
+from swaymeter.tasks.models.progress import report_prompts
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -182,7 +183,9 @@ class Client:
             )
         return answer.content if answer.status == 200 else None
 
-    def each(self, request: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    def each(
+        self, request: Callable[[Item], Result], items: Iterable[Item], *, prompts_each: float = 1
+    ) -> list[Result]:
         """Return the result for each item in its order, several at once; the first error cancels the others."""
         listed = list(items)
         if len(listed) < 2:
@@ -204,6 +207,9 @@ class Client:
         with ThreadPoolExecutor(workers, thread_name_prefix="endpoint") as pool:
             try:
                 futures = [pool.submit(send, item) for item in listed]
+                for future in as_completed(futures):
+                    if future.exception() is None:
+                        report_prompts(prompts_each)
                 errors = [error for future in futures if (error := future.exception()) is not None]
             except BaseException:  # Ctrl-C: waiting requests are not sent
                 failed.set()

@@ -151,7 +151,9 @@ class ServedModel:
         requests = [[(index, start) for start in starts] for index in self._order(prompts)]
         if not self.server.is_sequential:
             requests = [[key] for keys in requests for key in keys]
-        responses = self.server.client.each(lambda keys: [send(key) for key in keys], requests)
+        responses = self.server.client.each(
+            lambda keys: [send(key) for key in keys], requests, prompts_each=len(prompts) / max(len(requests), 1)
+        )
         replies = dict(zip(chain(*requests), chain(*responses), strict=True))
         self._repeat(prompts, limit, [replies[index, -1][0].text for index in range(len(prompts))])
 

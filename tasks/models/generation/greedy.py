@@ -16,6 +16,7 @@ from swaymeter.tasks.models.next_token.broken import check_scores
 from swaymeter.tasks.models.next_token.by_query import PLAIN, engine
 from swaymeter.tasks.models.next_token.plain import read_plain
 from swaymeter.tasks.models.next_token.shared import Pass, SharedPrefixes
+from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.template_options import end_tokens, vocabulary_texts
 from swaymeter.tasks.models.prompts.tokens import no_distribution
 
@@ -71,6 +72,7 @@ def greedy_lines(
                 range(len(contexts)),
                 *decode_plainly([prompts_of_context[query] for prompts_of_context in prompts]),
             )
+            report_prompts(len(contexts))
     else:
         for _ in SharedPrefixes(model, prompts, entries=max_tokens, keep=True).read(store_pass):
             pass

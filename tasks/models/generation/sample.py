@@ -35,6 +35,7 @@ from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.broken import first_broken, is_broken
 from swaymeter.tasks.models.next_token.plain import read_plain
 from swaymeter.tasks.models.next_token.shared import cache_per_token
+from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.template_options import prompt_form
 from swaymeter.tasks.models.prompts.tokens import check_length, no_distribution, shortened
 
@@ -173,7 +174,10 @@ def _decoded(
         at_once = min(at_once, max(1, memory_budget(model.device) * 4 // 5 // slot))
     trees = by_beginning(trees)
     decoding = _Decoding(model, engine_name, identities, sampling, contrast, max_tokens, ends)
-    ended = {tree.number: tree.ended for tree in decoding.finished(trees, at_once, *slot_tokens)}
+    ended = {}
+    for tree in decoding.finished(trees, at_once, *slot_tokens):
+        ended[tree.number] = tree.ended
+        report_prompts()
     return [[ended[number][member] for member in range(len(points[number]))] for number in range(len(prompts))]
 
 

@@ -13,6 +13,7 @@ from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.next_token.plain import BATCH, read_plain
 from swaymeter.tasks.models.next_token.reading import PrefixTree, Reading, read_contexts, unreadable
 from swaymeter.tasks.models.next_token.shared import Pass, SharedPrefixes
+from swaymeter.tasks.models.progress import report_prompts
 
 PREFIX_TREE = "prefix tree"
 PLAIN = "plain"
@@ -35,6 +36,7 @@ def next_token_by_query(
             prompts_of_query = [row[query] for row in prompts]
             rows = TOKENS_PER_PASS[torch.device(model.device).type] // max(map(len, prompts_of_query))
             yield query, Distributions.of(read_plain(model, prompts_of_query, batch_size=max(BATCH, rows)))
+            report_prompts(len(prompts))
     else:
         yield from _by_prefix_tree(model, prompts, memory)
 

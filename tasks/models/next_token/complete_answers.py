@@ -17,6 +17,7 @@ from swaymeter.tasks.models.next_token.by_query import PREFIX_TREE, engine
 from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.next_token.plain import read_plain
 from swaymeter.tasks.models.next_token.shared import Pass, SharedPrefixes
+from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.template_options import end_tokens, vocabulary_texts
 from swaymeter.tasks.models.prompts.tokens import common_prefix_length, shortened, tokenized, tokenized_prompts
 
@@ -131,6 +132,7 @@ def _scored(
             prefix, wholes, lookup = entry(query, context)
             whole = [wholes[answer][: len(prefix) + depth] for answer, depth in lookup.places]
             store([query], [context], [lookup], read(whole).unsqueeze(0))
+            report_prompts()
     return log_probs.cpu(), sound.cpu()
 
 

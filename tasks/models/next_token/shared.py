@@ -17,6 +17,7 @@ from swaymeter.tasks.models.memory import Halving, memory_budget
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.alone import TOKENS_PER_PASS
 from swaymeter.tasks.models.next_token.reading import ContextBatch, PrefixTree, Reading, path_of, read_contexts
+from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
 NODES_PER_BATCH = {"cpu": 128, "cuda": 256}
@@ -110,6 +111,7 @@ class SharedPrefixes:
             paths = [[next(nodes) for _ in self._units[unit]] for unit in units]
             for batch in group.batches(self._halving.amounts[0], self._cache_bytes):
                 compute(Pass(batch.rows, units, paths, Reading(self._model, batch, tree, keep=self._keep)))
+                report_prompts(len(batch.rows) * len(units))
 
     def _tree(self, units: Sequence[int], group: "_Group") -> PrefixTree:
         sequences = [group.sequences[index] for unit in units for index in self._units[unit]]

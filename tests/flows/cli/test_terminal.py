@@ -3,6 +3,7 @@ import logging
 import re
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -72,12 +73,11 @@ def test_without_a_terminal_a_heartbeat_names_what_runs(console: Console) -> Non
     with progress:
         progress.plan({"score": 2})
         progress.started("score", "m[x] x capital")
-        for done in (3, 9):  # the current chunk is at most the last
-            progress.within("score", "m[x] x capital", done, 9)
-            deadline = time.monotonic() + 10
-            while f"at work on m[x] x capital: chunk {min(done + 1, 9)} of 9\n" not in printed(console):
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
+        progress.within("score", "m[x] x capital", 3, 9)
+        deadline = time.monotonic() + 10
+        while "at work: 3 of 9 prompts  m[x] x capital\n" not in printed(console):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
 
 
 def test_on_a_terminal_bars_are_drawn_in_place_of_lines() -> None:
@@ -100,8 +100,24 @@ def test_at_80_columns_a_step_has_a_line_of_its_own() -> None:
         progress.started("score", name)
         progress.bars.refresh()
     lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed(console)).splitlines()
-    assert any(line.startswith(f"{name}  ·  10 pro") for line in lines)
+    assert {name, "10 prompts done, 5.0 prompts a second"} <= {line.strip() for line in lines}
     assert any("1 of 2" in line and name not in line for line in lines)
+
+
+def test_a_running_step_shows_speed_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Console(file=io.StringIO(), width=80, force_terminal=True)
+    progress, clock = TerminalProgress(console), iter([0.0, 0.0, 50.0, 50.0])
+    name = "score · questions · answers · smollm2-135m-instruct (float32)"
+    with progress:
+        progress.plan({"score": 1})
+        progress.started("score", name)
+        monkeypatch.setattr("swaymeter.flows.cli.terminal.time", SimpleNamespace(monotonic=lambda: next(clock, 50.0)))
+        progress.within("score", name, 100, 1200)
+        progress.within("score", name, 350, 1200)
+        assert progress.bars.lines == [f"350 of 1,200 prompts, 5.0/s, 0:02:50 left  {name}"]
+        progress.bars.refresh()
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed(console)).splitlines()
+    assert "350 of 1,200 prompts, 5.0/s, 0:02:50 left  score · questions · answers · smollm…" in lines
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,10 @@ from swaymeter.data.records.row import Meaning, table, table_of
 from swaymeter.data.records.score import Score
 from swaymeter.data.storage.artifact import FORCED, TableArtifact
 from swaymeter.tasks.measures import MEASURES, measure
+from swaymeter.tasks.measures import run as measures_run
 from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row, cut, cut_by_form
 from swaymeter.tasks.measures.run import Spent, measure_relation
+from swaymeter.tasks.models.progress import report_prompts
 from tests.registered import added
 
 Run = Callable[..., Spent]
@@ -64,6 +66,8 @@ class Fake:
                 raise KeyboardInterrupt
             self.computed.append(chunk)
             model.forward_passes += 3
+            for _ in range(3):  # greedy and sampled replies of two items
+                report_prompts()
             rows = [{"item": item, "score": self.factor * int(item[-1]), "engine": "fake"} for item in chunk]
             yield {"first": rows, "second": [{**row, "score": -row["score"]} for row in rows]}
 
@@ -117,13 +121,20 @@ def test_chunks_become_whole_files_that_say_what_they_took(run: Run, outputs: Ou
     spent = run(Fake(), progress=lambda done, total: seen.append((done, total)))
     assert (scores(outputs["first"]), scores(outputs["second"])) == ([0, 1, 2, 3, 4], [0, -1, -2, -3, -4])
     assert files(outputs) == {output.files()[0].name for output in outputs.values()}
-    assert seen == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert seen == [(0, 5), (2, 5), (4, 5), (5, 5)]
     assert (spent.prompts, spent.forward_passes) == (5, 9)
     first, second = (outputs[name].about() for name in ("first", "second"))  # noted once, at the leading measure
     assert (first["prompts"], first["forward_passes"], first["seconds"]) == (5, 9, pytest.approx(spent.seconds))
     assert (second["prompts"], second["forward_passes"], second["seconds"], second["pass"]) == (0, 0, 0, "first")
     assert first["started_at"] <= first["finished_at"]
     assert {"swaymeter_version", "torch_version", "transformers_version", "hardware", "reading"} <= first.keys()
+
+
+def test_prompts_within_a_chunk_are_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, int]] = []
+    monkeypatch.setattr(measures_run, "REPORT_SECONDS", 0)
+    run(Fake(size=3), progress=lambda done, total: seen.append((done, total)))
+    assert [done for done, _ in seen] == [0, 1, 2, 3, 3, 4, 5, 5, 5]
 
 
 def test_a_measure_with_nothing_to_compute_has_an_empty_table(
