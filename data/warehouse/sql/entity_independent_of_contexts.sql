@@ -2,13 +2,19 @@
 -- view
 -- Its template is its wording with slots: the longer one of entity and object is replaced first, as it may have the other.
 -- Whole words are replaced: the name W is no part of Without.
-WITH named AS (
+WITH scored AS (
+    SELECT relation, context_id, kind, rtrim("text", chr(10)) AS "context", entity, "object", template
+    FROM contexts
+    SEMI JOIN entity_independent_persuasion USING (relation, context_id)
+),
+named AS (  -- without a template; a pattern takes milliseconds to compile
     SELECT
-        relation, context_id, kind, rtrim("text", chr(10)) AS "context", template AS written,
+        relation, context_id, kind, "context",
         '(^|[^\pL\pN])' || regexp_escape(nullif(entity, '')) || '($|[^\pL\pN])' AS an_entity,
         '(^|[^\pL\pN])' || regexp_escape(nullif("object", '')) || '($|[^\pL\pN])' AS an_answer,
         coalesce(length(entity) < length("object"), false) AS answer_first
-    FROM contexts
+    FROM scored
+    WHERE template IS NULL
 ),
 once AS (
     SELECT
@@ -24,10 +30,13 @@ once AS (
     FROM named
 ),
 worded AS (
+    SELECT relation, context_id, kind, "context", template
+    FROM scored
+    WHERE template IS NOT NULL
+    UNION ALL
     SELECT
         relation, context_id, kind, "context",
         coalesce(
-            written,
             if(
                 answer_first,
                 regexp_replace(one_slot, an_entity, '\1{entity}\2', 'g'),
