@@ -86,17 +86,18 @@ def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str,
 
     So are those of a measure of which `tables` makes no rows up.
     """
-    known = rows or tables([(MODEL, "float32")], entities=4, questions=30) | {JUDGEMENTS.name: CHOICES}
+    if rows is None:
+        rows = tables([(MODEL, "float32")], entities=4, questions=30) | {JUDGEMENTS.name: CHOICES}
     full = tables([("m", "bfloat16")], relations=["r"], entities=2, questions=6)
     with duckdb.connect(config={"threads": 1}) as connection:
         for name, of_full in full.items():
-            some = _frame(known.get(name) or of_full).iloc[slice(None if known.get(name) else 0)]
+            some = _frame(rows.get(name) or of_full).iloc[slice(None if rows.get(name) else 0)]
             _stored(connection, name, some)
         for table in (JUDGEMENTS, DECIDED_ANSWERS):
-            _stored(connection, table.name, table.of(known.get(table.name, [])))
-        _stored(connection, HISTORY.name, HISTORY.of(known.get(HISTORY.name, [])))
+            _stored(connection, table.name, table.of(rows.get(table.name, [])))
+        _stored(connection, HISTORY.name, HISTORY.of(rows.get(HISTORY.name, [])))
         for name in MEASURES.keys() - full.keys():
-            _stored(connection, name, MEASURES[name].table.of(known.get(name, [])))
+            _stored(connection, name, MEASURES[name].table.of(rows.get(name, [])))
         waiting = [query for query in NAMED_QUERIES.values() if query.view]
         while waiting:  # a view may read another one
             left = [query for query in waiting if not _viewed(connection, query)]
