@@ -1,4 +1,4 @@
-"""The steps that score, a pass for each variant and relation, and those that compare the scores of several seeds."""
+"""Stage `score`: passes over each variant and relation, comparison of seeds, verdicts of a judge and of people."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
