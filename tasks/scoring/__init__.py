@@ -1,5 +1,5 @@
-"""One module per measure, with the field's name: formulas of what a model gives, as tasks/models/capabilities.py says.
+"""Formulas of measures, one module each, computed from the capabilities of a model (tasks/models/capabilities.py).
 
-Imports torch, numpy, swaymeter.data.errors, swaymeter.data.records, swaymeter.data.catalog and swaymeter.tasks.models.
-Only accuracy imports a ROUGE library, and nothing that scores on a GPU imports accuracy.
+The package imports torch, numpy, swaymeter.data.errors, swaymeter.data.records, swaymeter.data.catalog and
+swaymeter.tasks.models. Only accuracy imports a ROUGE library, and no module that scores on a GPU imports accuracy.
 """

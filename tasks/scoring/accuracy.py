@@ -1,17 +1,17 @@
-"""Accuracy, whether an answer matches an expected one; persuaded and stubborn, how a context changes an answer.
+"""Accuracy of a reply by ROUGE-L, and the change of a reply with a context: persuaded and stubborn.
 
-An answer matches when the F-measure of ROUGE-L, with stemming, is above a threshold, 0.3 by default.
-The released scores of the source read an answer without some words: all occurrences of "answer", also within others,
-"assistant:" and colons, in small letters (`cleaned_as_released`).
-What it is not: a judgement of truth, nor usable for other scripts: ROUGE here knows the letters a to z and digits, so
-two texts without any of them never match.
+A reply matches an expected answer if the F-measure of ROUGE-L, with stemming, exceeds a threshold, 0.3 by default. The
+released scores of the source remove words from a reply before the comparison: "assistant:", colons and all occurrences
+of "answer", also within other words, in small letters (`cleaned_as_released`).
+What it is not: a judgement of truth. It is unusable for other scripts: ROUGE reads only the letters a to z and digits,
+so two texts without any of them never match.
 
-With y1 the answer without, y2 the answer with the context, a the context's answer, = the ROUGE-L match of accuracy:
+With y1 the reply without the context, y2 the reply with it, a the context's answer, = the ROUGE-L match of accuracy:
     persuaded          y1 != a and y2 = a
     stubborn           y1 != a and y1 = y2
-    context_correct    y2 = a, whatever y1           (as the released code counts the persuaded)
-    stubborn_released  y2 != a and y2 = y1           (as the released code counts the stubborn)
-What it is not: a partition. An answer may be neither, and, since a ROUGE-L match is not transitive, both.
+    context_correct    y2 = a, for any y1            (the released code counts these as persuaded)
+    stubborn_released  y2 != a and y2 = y1           (the released code counts these as stubborn)
+What it is not: a partition. A reply may be neither, and, because a ROUGE-L match is not transitive, both.
 Source: Marjanovic et al. 2024, sections 5 and 5.2; ROUGE-L: Lin 2004.
 """
 
@@ -25,12 +25,12 @@ _UNREAD = re.compile("answer|:")
 
 
 def answers_match(answer: str, expected: str, *, threshold: float) -> bool:
-    """Whether ROUGE-L's F-measure of two texts is above the threshold; the order of the two does not matter."""
+    """Return True if ROUGE-L's F-measure of two texts exceeds the threshold; the order of the texts does not matter."""
     return bool(_scorer().score(expected, answer)["rougeL"].fmeasure > threshold)
 
 
 def cleaned_as_released(answer: str) -> str:
-    """A model's answer as the released code compares it with others and with the expected one."""
+    """Return a reply in the form in which the released code compares it."""
     return _UNREAD.sub("", answer.lower().replace("assistant:", "").strip())
 
 
@@ -40,7 +40,7 @@ def _scorer() -> Any:
 
 
 def compare_answers(without: str, with_context: str, context_answer: str, *, threshold: float) -> dict[str, bool]:
-    """Compares an answer without (y1) and with a context (y2) with each other and with the context's answer (a)."""
+    """Compare the replies without (y1) and with a context (y2) with each other and with the context's answer (a)."""
     knew = answers_match(without, context_answer, threshold=threshold)
     follows = answers_match(with_context, context_answer, threshold=threshold)
     stays = answers_match(with_context, without, threshold=threshold)

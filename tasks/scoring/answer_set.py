@@ -1,4 +1,4 @@
-"""Answer-set persuasion: how far contexts move a model's choice among complete answers.
+"""Answer-set persuasion: the effect of contexts on a model's choice among complete answers.
 
     complete answer   log p(a, end | c,q) = sum over a's tokens of log p(token | c,q, tokens before)
                                             + log p(a token that ends the answer | c,q,a)
@@ -6,12 +6,12 @@
     mixture           p(a|q)   = sum_c p(c) p(a|c,q)
     persuasion        KL(p(.|c,q) || p(.|q)), in nats; susceptibility is its mean over p(c)
 
-An answer is followed by its end, so "New York" does not contain "New York City". Its end is any end-of-sequence token,
-and any token whose text begins with a terminator, unless another answer continues with that token: "St" does not end
-where "St. Louis" continues. So complete answers exclude each other, and their probabilities sum to at most 1. The
-probabilities of an answer's aliases are summed.
-What it is not: the next-token score, whose answers are all first tokens of the vocabulary. Where the mass is small,
-most of the model's probable answers are outside of the set.
+The end of an answer is part of it, so "New York" does not contain "New York City". An answer ends with any
+end-of-sequence token, or with any token whose text begins with a terminator, unless another answer continues with that
+token: "St" does not end before "." because "St. Louis" continues. So complete answers exclude each other, and their
+probabilities sum to at most 1. The probabilities of an answer's aliases are summed.
+What it is not: the next-token score, whose answers are all first tokens of the vocabulary. If the mass is small, most
+of the model's probable answers are outside the set.
 Source: this project; the scores are those of Du et al. 2024, Eq. 2-4, which names the limitation to first tokens.
 """
 
@@ -31,7 +31,11 @@ from swaymeter.tasks.scoring.persuasion import Persuasion, counted, divergence_f
 
 @dataclass(frozen=True, eq=False)
 class AnswerSetPersuasion(Persuasion):
-    """Scores over a set of answers; mass: (n_queries, n_contexts), the probability of all of them, 0 to 1."""
+    """Scores over a set of answers.
+
+    Attributes:
+        mass: (n_queries, n_contexts), the probability of the whole set, 0 to 1.
+    """
 
     mass: NDArray[np.float64]
 
@@ -45,14 +49,23 @@ def answer_set_persuasion(
     terminators: Sequence[str] = ("\n", "."),
     start_token: bool = True,
 ) -> AnswerSetPersuasion:
-    """Persuasion and susceptibility over a set of complete answers, for every context and query.
+    """Return persuasion and susceptibility over a set of complete answers, for every context and query.
 
-    Where a token spans the seam of query and answer, all answers of that query and context are scored from the text
-    before that token on. The arguments and errors of `persuasion`, and:
+    If a token spans the seam of query and answer, all answers of the query and context are scored from the text before
+    that token on.
 
-    answers: the aliases of each answer; each follows a query after a space, if the query does not end with one, and the
-    whole is tokenized as one text. terminators: beginnings of tokens that end an answer, besides the end-of-sequence
-    tokens. UsageError also where answers are missing, or two of them have the same tokens.
+    Args:
+        model: the model.
+        contexts: n_contexts texts that are put directly before the queries.
+        queries: n_queries complete texts.
+        answers: the aliases of each answer. Each follows a query after a space, unless the query ends with one, and the
+            whole is tokenized as one text.
+        terminators: beginnings of tokens that end an answer, besides the end-of-sequence tokens.
+        start_token: True begins prompts with the tokenizer's start token, if it has one.
+
+    Raises:
+        UsageError: contexts, queries or answers are missing, or two answers have the same tokens.
+        ScoreError: a prompt does not fit the model, or a score is not finite.
     """
     aliases, groups = _aliases(model, answers)
     distinct, weights, rows = counted(contexts)
@@ -68,7 +81,7 @@ def answer_set_persuasion(
     check_scores(model.is_broken, checks, prompts, queries, distinct)
     unmoved = (log_probs == log_probs[:, :1]).all(dim=2).all(dim=1)
     check_contexts_matter(model, unmoved.numpy(), prompts, queries)
-    # A context that changes nothing may come out as -1e-17, and a whole mass as 1 + 1e-7: rounding.
+    # Rounding: a context that changes nothing may give -1e-17, and a whole mass 1 + 1e-7.
     scores, mass = np.maximum(scores, 0.0), np.minimum(np.exp(log_mass), 1.0)
     return AnswerSetPersuasion(scores[:, rows], scores @ weights, engine, mass[:, rows])
 
@@ -76,30 +89,30 @@ def answer_set_persuasion(
 def _persuasion(
     log_p: torch.Tensor, groups: Sequence[Sequence[int]], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Scores and log mass, (n_queries, n_contexts) each; groups: the places of each answer's aliases in log_p."""
-    of_answers = torch.stack([log_p[..., group].logsumexp(dim=2) for group in groups], dim=2)
-    log_mass = of_answers.logsumexp(dim=2)
-    p = (of_answers - log_mass.unsqueeze(2)).exp()
-    scores = torch.stack([divergence_from_mixture(of_query, torch.from_numpy(weights)) for of_query in p])
+    """Return scores and log mass, (n_queries, n_contexts) each; `groups` has the indices of each answer's aliases."""
+    log_p_of_answers = torch.stack([log_p[..., group].logsumexp(dim=2) for group in groups], dim=2)
+    log_mass = log_p_of_answers.logsumexp(dim=2)
+    p = (log_p_of_answers - log_mass.unsqueeze(2)).exp()
+    scores = torch.stack([divergence_from_mixture(p_of_query, torch.from_numpy(weights)) for p_of_query in p])
     return scores.numpy(), log_mass.numpy()
 
 
 def _aliases(model: AnswerScores, answers: Sequence[Sequence[str]]) -> tuple[list[str], list[list[int]]]:
-    """All aliases of all answers, and for each answer the places of its own."""
+    """Return all aliases of all answers, and the indices of each answer's aliases."""
     if not answers:
         raise UsageError("an answer set has no answers; give at least one")
     aliases: list[str] = []
     groups: list[list[int]] = []
-    for number, of_answer in enumerate(answers):
-        if not of_answer or not all(alias.strip() for alias in of_answer):
-            raise UsageError(f"answer {number} has no text: {list(of_answer)}; give texts that name it")
-        groups.append([*range(len(aliases), len(aliases) + len(of_answer))])
-        aliases += [alias.strip() for alias in of_answer]
-    known: dict[tuple[int, ...], str] = {}
+    for number, texts in enumerate(answers):
+        if not texts or not all(alias.strip() for alias in texts):
+            raise UsageError(f"answer {number} has no text: {list(texts)}; give texts that name it")
+        groups.append([*range(len(aliases), len(aliases) + len(texts))])
+        aliases += [alias.strip() for alias in texts]
+    alias_by_tokens: dict[tuple[int, ...], str] = {}
     behind_query = tokenized(model, [f" {alias}" for alias in aliases], start_token=False)
     for alias, tokens in zip(aliases, behind_query, strict=True):
-        if tuple(tokens) in known:
-            other = known[tuple(tokens)]
+        if tuple(tokens) in alias_by_tokens:
+            other = alias_by_tokens[tuple(tokens)]
             raise UsageError(f"{other!r} and {alias!r} are the same tokens; name each answer and alias once")
-        known[tuple(tokens)] = alias
+        alias_by_tokens[tuple(tokens)] = alias
     return aliases, groups

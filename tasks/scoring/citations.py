@@ -1,36 +1,36 @@
-"""Which of the passages before a question a reply cites by their numbers, and whether it says that they disagree.
+"""Citations of passages in a reply by their numbers, and statements that the passages disagree.
 
-A reply cites a passage where it has
+A reply cites a passage if it has
 
-    a number in square brackets     [2], [1, 3], [1-3], [2†source], 【2】; a footnote mark [^2], too
-    a number in round brackets      (2) or (1, 3), behind a word and before the end of a clause or line; not a mark of a
-                                    list, (1) nine (2) ten, nor a number in figures behind it in letters, two (2), nor
-                                    a part of what is counted otherwise, Section 5 (2)
+    a number in square brackets     [2], [1, 3], [1-3], [2†source], 【2】; also a footnote mark [^2]
+    a number in round brackets      (2) or (1, 3), behind a word and before the end of a clause or line; not the mark of
+                                    a list, (1) nine (2) ten, nor a numeral after its word, two (2), nor a part of
+                                    another numbering, Section 5 (2)
     a name of passages and a number  passage 2, documents 1 and 3, Source: 2, passage two; "the text 2" and "the
                                     context 2" are no names
     an ordinal and such a name      the second passage; then also "the third says"
 
-Numbers are those by which the passages stand before the question, from 1 on. A number of more than three digits cites
-nothing (a year), nor does one in round brackets that no passage has.
-What it is not: a check of what a passage says. A number in square brackets that a reply copies from a passage's text,
+Passages are numbered from 1 in the order of the prompt. A number of more than three digits cites nothing (a year), nor
+does a number in round brackets that no passage has.
+What it is not: a check of a passage's content. A number in square brackets that a reply copies from a passage's text,
 such as a footnote's, counts as a citation. Names and ordinals are English.
 
-A reply names the conflict of right and wrong passages (a mixed context) where one of these holds:
+A reply names the conflict of right and wrong passages (a mixed context) by any of these signs:
 
     contrast      a word of contrast (but, however, while, whereas, although, though, on the other hand, in or by
-                  contrast, conversely, another, others, the other) stands between parts of which one states the right
-                  answer and not the wrong one, the other the wrong one and not the right one, and the reply attributes:
-                  it cites a passage, or has a word such as passage, source, text, says, states, according to. Where
-                  while, whereas, although or though begins, the parts are those of its comma.
-    disagreement  it states both answers and says that something disagrees: disagree, contradict, inconsistent,
-                  discrepancy, conflicting, depending on the source; also differ, different and conflict where it
-                  attributes. A word of the question does not count, nor one that is negated (do not contradict).
+                  contrast, conversely, another, others, the other) separates two parts. One part states only the right
+                  answer, the other only the wrong one, and the reply attributes: it cites a passage, or has a word such
+                  as passage, source, text, says, states, according to. If while, whereas, although or though begins a
+                  clause, its comma separates the parts.
+    disagreement  it states both answers and has a word of disagreement: disagree, contradict, inconsistent,
+                  discrepancy, conflicting, depending on the source; if it attributes, also differ, different and
+                  conflict. A word of the question does not count, nor a negated word (do not contradict).
     citations     it states both answers, and cites a passage of each
 
-What it is not: a judgement whether the reply is right. A reply that names the conflict may decide for one answer, in
-words of concession even by its verdict; one that states both answers without any of these signs, "at nine and ten",
-does not name a conflict. It is meant to be conservative, and English.
-Source: ours.
+What it is not: a judgement of the reply. A reply that names the conflict may decide for one answer, in words of
+concession even by its verdict. A reply that states both answers without any of these signs, "at nine and ten", does not
+name a conflict. The rules are conservative, and English.
+Source: this project.
 """
 
 import re
@@ -42,8 +42,18 @@ from swaymeter.tasks.scoring.followed import Verdict
 
 _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBERS = {word: number for number, word in enumerate(_ONES, 1)}
-_RANKS = ("first 1st", "second 2nd", "third 3rd", "fourth 4th", "fifth 5th", "sixth 6th", "seventh 7th", "eighth 8th",
-          "ninth 9th", "tenth 10th")  # fmt: skip
+_RANKS = (
+    "first 1st",
+    "second 2nd",
+    "third 3rd",
+    "fourth 4th",
+    "fifth 5th",
+    "sixth 6th",
+    "seventh 7th",
+    "eighth 8th",
+    "ninth 9th",
+    "tenth 10th",
+)
 _ORDINALS = {word: number for number, words in enumerate(_RANKS, 1) for word in words.split()}
 _LIST = r"\d{1,4}(?:\s*(?:,\s*(?:and|or|&)?|;|&|\band\b|\bor\b|[-\u2013\u2014])\s*\#?\d{1,4})*"
 _RANGE = re.compile(r"(\d+)\s*[-\u2013\u2014]\s*\#?(\d+)")
@@ -97,29 +107,31 @@ _DIFFERS = {
     "differ": r"differ(?:s|ed|ing|ently|ent|ences?)?",
     "conflict": r"conflict(?:s|ed|ing)?",
 }
-"""Words of disagreement by what they begin with; the second ones are ordinary words where nobody is said to say it."""
+"""Words of disagreement by their beginning; words of `_DIFFERS` are ordinary in a reply that attributes nothing."""
 
 _NEGATED = re.compile(
     r"(?:\b(?:no|not|never|without|nor|neither|cannot)|n['\u2019]t)\W+(?:\w+\W+){0,2}$", re.IGNORECASE
 )
-_MOST_CONTRASTS, _MOST_COMMAS = 20, 5
-"""What is looked at of a long reply."""
+_MAX_CONTRASTS, _MAX_COMMAS = 20, 5
+"""Limits of the contrasts and commas that are read in a long reply."""
 
 
 def without_marks(reply: str) -> str:
-    """The reply without marks such as [2], whose numbers are no part of an answer."""
+    """Return the reply without marks such as [2], whose numbers are no part of an answer."""
     return _SQUARE.sub(" ", reply)
 
 
 def cited(reply: str, passages: int) -> tuple[int, ...]:
-    """The numbers by which a reply cites passages, in their order, each once; passages: how many there are.
+    """Return the numbers by which a reply cites passages, sorted, each once; numbers without a passage are included.
 
-    Numbers that no passage has are among them.
+    Args:
+        reply: the reply.
+        passages: the number of passages.
     """
     lines = unicodedata.normalize("NFKC", reply).lower().splitlines()
     text = "\n".join(filter(None, (" ".join(line.split()) for line in lines)))
-    found = {number for number in _cited(text, passages) if number <= max(999, passages)}
-    return tuple(sorted(found))
+    numbers = {number for number in _cited(text, passages) if number <= max(999, passages)}
+    return tuple(sorted(numbers))
 
 
 def _cited(text: str, passages: int) -> Iterator[int]:
@@ -132,7 +144,7 @@ def _cited(text: str, passages: int) -> Iterator[int]:
             if all(1 <= number <= passages for number in numbers) and not _counts(before, numbers):
                 yield from numbers
     for match in _NAMED.finditer(text):
-        yield from _of_names(text, match, passages)
+        yield from _numbers_after_name(text, match, passages)
     for match in _SPELLED.finditer(text):
         yield _NUMBERS[match[1] or match[2]]
     by_ordinal = list(_BY_ORDINAL.finditer(text))
@@ -141,13 +153,13 @@ def _cited(text: str, passages: int) -> Iterator[int]:
 
 
 def _counts(before: str, numbers: list[int]) -> bool:
-    """Whether a number in round brackets counts something, by what stands before it: two (2), Section 5 (2), f(2)."""
+    """Return True if the text before a number in round brackets makes it a count: two (2), Section 5 (2), f(2)."""
     last = (before.split() or [""])[-1].strip("\"'.,;:")
     return last in map(str, numbers) or _NUMBERS.get(last) in numbers or bool(_PART_OF.search(before))
 
 
-def _of_names(text: str, match: re.Match[str], passages: int) -> Iterator[int]:
-    """The numbers behind a name of passages: all of a list behind a plural, or one in brackets, else the first."""
+def _numbers_after_name(text: str, match: re.Match[str], passages: int) -> Iterator[int]:
+    """Yield the numbers after a name of passages: all after a plural or within brackets, else the first."""
     pointed, name, colon, written = match.groups()
     name = name.removesuffix("s")
     ends = bool(re.match(_CLAUSE_END, text[match.end() :]))
@@ -159,12 +171,12 @@ def _of_names(text: str, match: re.Match[str], passages: int) -> Iterator[int]:
 
 
 def _numbers(written: str, passages: int) -> list[int]:
-    """The numbers of a list, those within a range of passages that there are, too."""
-    found = [int(number) for number in re.findall(r"\d+", written)]
+    """Return the numbers of a list, with the numbers within a range of existing passages."""
+    numbers = [int(number) for number in re.findall(r"\d+", written)]
     for first, last in _RANGE.findall(written):
         if int(first) < int(last) <= passages:
-            found += range(int(first) + 1, int(last))
-    return found
+            numbers += range(int(first) + 1, int(last))
+    return numbers
 
 
 def names_conflict(
@@ -177,10 +189,16 @@ def names_conflict(
     right: Collection[int],
     wrong: Collection[int],
 ) -> bool:
-    """Whether a reply to a question behind right and wrong passages says that these disagree; the rules stand above.
+    """Return True if a reply to a question behind right and wrong passages says that these disagree.
 
-    verdict: whose answer the reply states; states: whose answer a part of it states; cites: the passages that it cites;
-    right, wrong: those that state the right answer, and those that state the wrong one that the reply states.
+    Args:
+        reply: the reply.
+        verdict: the verdict on the reply.
+        states: returns the verdict on a part of the reply.
+        question: the question.
+        cites: the passages that the reply cites.
+        right: the passages that state the right answer.
+        wrong: the passages that state the wrong answer of the reply.
     """
     attributes = bool(cites) or bool(_ATTRIBUTES.search(reply))
     if verdict == "both":
@@ -188,24 +206,26 @@ def names_conflict(
             return True
         if _disagrees(reply, question, {**_DISAGREES, **(_DIFFERS if attributes else {})}):
             return True
-    return attributes and any({states(one), states(other)} == {"context", "original"} for one, other in _parts(reply))
+    return attributes and any(
+        {states(before), states(behind)} == {"context", "original"} for before, behind in _parts(reply)
+    )
 
 
 def _disagrees(reply: str, question: str, patterns: Mapping[str, str]) -> bool:
-    asked = question.lower()
+    question_text = question.lower()
     return any(
         not _NEGATED.search(reply[: match.start()])
         for begins, pattern in patterns.items()
-        if begins not in asked
+        if begins not in question_text
         for match in re.finditer(rf"\b(?:{pattern})\b", reply, re.IGNORECASE)
     )
 
 
 def _parts(reply: str) -> Iterator[tuple[str, str]]:
-    """The parts before and behind each word of contrast; of one that begins a clause, those of the clause's comma."""
-    for match in islice(_CONTRAST.finditer(reply), _MOST_CONTRASTS):
+    """Yield the parts around each word of contrast; if it begins a clause, also those around the clause's comma."""
+    for match in islice(_CONTRAST.finditer(reply), _MAX_CONTRASTS):
         before, behind = reply[: match.start()], reply[match.end() :]
         yield before, behind
         if match[1]:
-            for comma in islice(re.finditer(",", behind), _MOST_COMMAS):
+            for comma in islice(re.finditer(",", behind), _MAX_COMMAS):
                 yield behind[: comma.start()], behind[comma.end() :]

@@ -2,16 +2,17 @@
 
     CP(c) = mean over pairs (group g without the context, group h with it) of KL(p_h || p_g), in nats, >= 0
     p_v   = mean over the answers of group v of their distributions, each the mean over an answer's steps
-Its standard error comes from half-samples of the answers on both sides; tasks/scoring/half_samples.py says how.
-Where nothing changes it is not 0: clusters of one question differ, too. Beside it stands what it is then, as the mean
-over half-samples of the answers without a context, each against the other half (ours).
-What it is not: weighted by the groups' sizes, or symmetric. The direction is that of the released scores.
+
+Its standard error comes from half-samples of the answers on both sides (tasks/scoring/half_samples.py). Without a
+change it is not 0, because clusters of one question differ, too. Its value without a change is the mean over
+half-samples of the closed-book answers, each against the other half (this project).
+What it is not: weighted by the sizes of groups, or symmetric. The direction is that of the released scores.
 Source: Marjanovic et al. 2024, Eq. 3-4.
 
-How it is computed: KL(p_h || p_g) = sum p_h log p_h - sum p_h log p_g, and p_h is a weighted sum of its answers'
-distributions, so all pairs follow from sum p_k log p_v over answers k and groups v, which is a matrix product. Equal
-answers share one distribution and half-samples find the same groups again, so the logarithms of a group are taken once
-for the score and all its half-samples. In float64, a block of the vocabulary at a time.
+Computation: KL(p_h || p_g) = sum p_h log p_h - sum p_h log p_g, and p_h is a weighted sum of its answers'
+distributions. So all pairs follow from sum p_k log p_v over answers k and groups v, a matrix product. Equal answers
+share one distribution, and half-samples repeat groups, so the logarithms of a group are computed once for the score and
+all its half-samples. The computation is in float64, one block of the vocabulary at a time.
 """
 
 from collections import Counter
@@ -29,7 +30,7 @@ from swaymeter.tasks.scoring.semantic_entropy import check_groups
 Groups = Sequence[Sequence[int]]
 Distribution = NDArray[np.float32] | NDArray[np.float64]
 _Logarithms = tuple[NDArray[np.float64], NDArray[np.bool_] | None]
-"""log p of every group in a block, (g, b), 0 where p is 0; and where p is 0: (g, b), None for nowhere."""
+"""log p of every group in a block, (g, b), 0 for p = 0; and the mask of p = 0, (g, b), None if p is never 0."""
 
 _SLACK = 1e-3
 _BLOCK = 2048  # tokens at a time, so that the groups' values stay in a processor's cache
@@ -37,9 +38,13 @@ _BLOCK = 2048  # tokens at a time, so that the groups' values stay in a processo
 
 @dataclass(frozen=True)
 class GroupedAnswers:
-    """The answers to one input: the mean distribution of each, (V,), their groups, and the groups of each half-sample.
+    """The answers to one prompt.
 
-    name: their name in messages. Without halves there is no standard error.
+    Attributes:
+        name: their name in messages.
+        distributions: the mean distribution of each answer, (V,).
+        groups: the groups of all answers.
+        halves: the groups of each half-sample; without them there is no standard error.
     """
 
     name: str
@@ -51,15 +56,16 @@ class GroupedAnswers:
 def coherent_persuasion(
     p_query: ArrayLike, groups_query: Groups, p_context: ArrayLike, groups_context: Groups
 ) -> float:
-    """The coherent persuasion score of a context for a question, in nats [Marjanovic et al. 2024, Eq. 4].
+    """Return the coherent persuasion of a context for a question, in nats [Marjanovic et al. 2024, Eq. 4].
 
     Args:
         p_query: (n, V), the mean distributions of the answers without the context.
-        groups_query: Their groups, as `group_answers` returns them, every answer in at least one.
+        groups_query: their groups, as `group_answers` returns them, every answer in at least one.
         p_context: (m, V), the mean distributions of the answers with the context.
-        groups_context: Their groups.
+        groups_context: their groups.
 
-    Raises the errors of `coherent_persuasions`.
+    Raises:
+        InputError, ScoreError: as `coherent_persuasions` raises.
     """
     without = GroupedAnswers("p_query", list(_rows_of("p_query", p_query)), groups_query)
     within = GroupedAnswers("p_context", list(_rows_of("p_context", p_context)), groups_context)
@@ -69,27 +75,32 @@ def coherent_persuasion(
 def coherent_persuasions(
     without: GroupedAnswers, contexts: Sequence[GroupedAnswers]
 ) -> list[tuple[float, float | None]]:
-    """The coherent persuasion of each context of a question, with its standard error, in nats.
+    """Return the coherent persuasion of each context of a question, with its standard error, in nats.
 
     A half-sample of the answers without a context is compared with the half-sample of the same number with it, so both
-    need as many half-samples of as many answers.
+    need equal numbers of half-samples and of answers.
 
     Raises:
-        InputError: A row is not a distribution, or the groups or half-samples do not match.
-        ScoreError: The score of the answers or of a half-sample is not finite.
+        InputError: a row is not a distribution, or the groups or half-samples do not match.
+        ScoreError: the score of the answers or of a half-sample is not finite.
     """
-    of_pairs = [pair.scores() for pair in _pairs(without, contexts)]
+    scores_of_pairs = [pair.scores() for pair in _pairs(without, contexts)]
     answers = [len(side.distributions) for side in contexts]
     return [  # rounding may leave -1e-15
         (max(float(scores[0]), 0.0), standard_error(scores[1:], count))
-        for scores, count in zip(of_pairs, answers, strict=True)
+        for scores, count in zip(scores_of_pairs, answers, strict=True)
     ]
 
 
 def between_halves(answers: GroupedAnswers, others: Sequence[Groups]) -> float | None:
-    """The mean coherent persuasion from each half-sample of answers to one input to its other half, in nats.
+    """Return the mean coherent persuasion from each half-sample of one prompt's answers to its other half, in nats.
 
-    others: the groups of each other half. None without half-samples. Raises the errors of `coherent_persuasions`.
+    Args:
+        answers: the answers; without half-samples the result is None.
+        others: the groups of each other half.
+
+    Raises:
+        InputError, ScoreError: as `coherent_persuasions` raises.
     """
     if not answers.halves:
         return None
@@ -109,10 +120,12 @@ def _pairs(without: GroupedAnswers, contexts: Sequence[GroupedAnswers]) -> list[
 
 
 class _Side:
-    """The answers to one input as matrices.
+    """The answers to one prompt as matrices.
 
-    rows: (d, V), the different distributions; weights: (g, d), their weights in a group's mean, for the different
-    groups of all groupings; shares: (s, g), a group's weight in a grouping: that of all answers and those of halves.
+    Attributes:
+        rows: (d, V), the different distributions.
+        weights: (g, d), their weights in the mean of each different group of all groupings.
+        shares: (s, g), the weight of a group in a grouping; groupings are that of all answers and those of halves.
     """
 
     def __init__(self, answers: GroupedAnswers) -> None:
@@ -127,29 +140,31 @@ class _Side:
         for groups in groupings:
             counted = [Counter(row_of[member] for member in group) for group in groups]
             times = [[count[row] for row in range(len(different))] for count in counted]
-            # In lowest terms: such groups have the same mean.
-            lowest = [tuple(time // gcd(*of_group) for time in of_group) for of_group in times]
+            # In lowest terms, because groups with proportional counts have the same mean.
+            lowest = [tuple(time // gcd(*row_counts) for time in row_counts) for row_counts in times]
             numbered.append([group_number.setdefault(item, len(group_number)) for item in lowest])
         counts = np.array(list(group_number), dtype=np.float64)
         self.weights: NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
         self.shares: NDArray[np.float64] = np.zeros((len(groupings), len(group_number)))
-        for grouping, groups_of_it in enumerate(numbered):
-            np.add.at(self.shares[grouping], groups_of_it, 1 / len(groups_of_it))
+        for grouping, group_numbers in enumerate(numbered):
+            np.add.at(self.shares[grouping], group_numbers, 1 / len(group_numbers))
 
     def logarithms(self, block: slice) -> _Logarithms:
         rows = self.rows[:, block]
         means = self.weights @ rows
         if rows.all():
             return np.log(means), None
-        of_zero = means == 0
-        return np.log(np.where(of_zero, 1.0, means)), of_zero
+        is_zero = means == 0
+        return np.log(np.where(is_zero, 1.0, means)), is_zero
 
 
 class _Pair:
-    """The answers without and with a context, and the sums over the vocabulary, for answers k with it and groups v.
+    """The answers without and with a context, with sums over the vocabulary for answers k with it and groups v.
 
-    cross: (d, g) sum p_k log p_v over the groups without the context; own: the same over those with it; lost: how many
-    tokens that answer k can give cannot occur in group v without the context.
+    Attributes:
+        _cross: (d, g), sum p_k log p_v over the groups without the context.
+        _own: (d, g'), the same over the groups with the context.
+        _impossible: (d, g), the number of tokens that answer k can give and group v without the context cannot.
     """
 
     def __init__(self, query: _Side, context: _Side) -> None:
@@ -166,23 +181,23 @@ class _Pair:
         self._query, self._context = query, context
         self._cross = np.zeros((len(context.rows), len(query.weights)))
         self._own = np.zeros((len(context.rows), len(context.weights)))
-        self._lost = np.zeros_like(self._cross)
+        self._impossible = np.zeros_like(self._cross)
 
-    def add(self, block: slice, of_query: _Logarithms) -> None:
+    def add(self, block: slice, query_logarithms: _Logarithms) -> None:
         rows = self._context.rows[:, block]
-        logarithms, of_zero = of_query
+        logarithms, is_zero = query_logarithms
         self._cross += rows @ logarithms.T
         self._own += rows @ self._context.logarithms(block)[0].T
-        if of_zero is not None:
-            self._lost += (rows > 0) @ of_zero.T.astype(np.float64)
+        if is_zero is not None:
+            self._impossible += (rows > 0) @ is_zero.T.astype(np.float64)
 
     def scores(self) -> NDArray[np.float64]:
-        """The scores (s,) of all answers and of each half-sample."""
+        """Return the scores (s,) of all answers and of each half-sample."""
         weights, shares = self._context.weights, self._context.shares
         mixed = shares @ weights
         own = shares @ (weights @ self._own).diagonal()
         scores: NDArray[np.float64] = own - ((mixed @ self._cross) * self._query.shares).sum(axis=1)
-        scores[((mixed @ self._lost) * self._query.shares).sum(axis=1) > 0] = np.inf
+        scores[((mixed @ self._impossible) * self._query.shares).sum(axis=1) > 0] = np.inf
         for number in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
             which = f" of half-sample {number - 1}" if number else ""
             remedy = "; half_samples: 0 leaves these out" if number else ""
@@ -206,7 +221,7 @@ def _rows_of(name: str, values: ArrayLike | Sequence[Distribution]) -> NDArray[n
 def _distributions(name: str, values: Sequence[Distribution], row_of: Sequence[int]) -> NDArray[np.float64]:
     rows = _rows_of(name, values)
     sums = rows.sum(axis=1, keepdims=True)
-    broken = (rows < 0).any(axis=1) | ~(np.abs(sums[:, 0] - 1) <= _SLACK)  # a NaN or an infinity is in the sum as well
+    broken = (rows < 0).any(axis=1) | ~(np.abs(sums[:, 0] - 1) <= _SLACK)  # a NaN or an infinity is also in the sum
     if broken.any():
         number = row_of.index(int(broken.argmax()))
         raise InputError(f"row {number} of {name} is not a distribution: it must be >= 0 and sum to 1")

@@ -3,9 +3,9 @@
     J(q)     = sum_a p(a|q) g_a g_a^T,   g_a = d log p(a|q) / d theta
     chi*(q)  = Tr J(q) = sum_a p(a|q) ||g_a||^2, in nats per squared embedding unit
 
-theta: the input embeddings of all tokens of q, concatenated; a start token before q is read, and its embedding is not
-varied, as it is no token of the query. a: the K most probable answers, p not renormalised; or the
-whole vocabulary, estimated without bias (this project): the most probable answers exactly, and for the others, with
+theta: the input embeddings of all tokens of q, concatenated. A start token before q is read, but its embedding does not
+vary, because it is no token of the query. a: the K most probable answers, p not renormalised; or the whole vocabulary,
+estimated without bias (this project). The estimate sums the most probable answers exactly. For the other answers, with
 random signs eps_a and z_a = sqrt(p_a) eps_a held constant,
 
     E || d/dtheta sum_a z_a log p(a|q) ||^2 = sum_a p(a|q) ||g_a||^2,   because E[z_a z_b] = p_a if a = b, else 0.
@@ -25,14 +25,17 @@ from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models.capabilities import Differentiable
 from swaymeter.tasks.models.prompts.tokens import shortened
 
-LEAST_DRAWS = 32
+MIN_DRAWS = 32
 
 
 @dataclass(frozen=True, eq=False)
 class Fisher:
     """Fisher susceptibility of queries, each (n_queries,), float64, in nats per squared embedding unit.
 
-    standard_error: that of the estimate, 0 where it is exact; top_k_trace: the exact part of the most probable answers.
+    Attributes:
+        trace: the susceptibility.
+        standard_error: that of the estimate; 0 for an exact sum.
+        top_k_trace: the exact part of the most probable answers.
     """
 
     trace: NDArray[np.float64]
@@ -50,21 +53,21 @@ def fisher_susceptibility(
     exact: int = 10,
     start_token: bool = True,
 ) -> Fisher:
-    """The Fisher susceptibility of every query [Liu et al. 2024, Eq. 10 and 11; the estimate is this project's].
+    """Return the Fisher susceptibility of every query [Liu et al. 2024, Eq. 10 and 11; the estimate is this project's].
 
     Args:
-        model: The language model, with derivatives.
+        model: the language model, with derivatives.
         queries: n_queries complete texts.
-        top_k: The number of most probable answers that are summed exactly; None: the whole vocabulary, estimated.
-        draws: Draws of random signs for the estimate.
-        seed: Seed of the signs, which depend on it and the query's text alone.
-        exact: The number of most probable answers that the estimate sums exactly.
-        start_token: Whether queries stand behind the start token that the tokenizer puts before a text, if it has one.
+        top_k: the number of most probable answers to sum exactly; None: the whole vocabulary, estimated.
+        draws: draws of random signs for the estimate.
+        seed: seed of the signs, which depend only on the seed and the query's text.
+        exact: the number of most probable answers that the estimate sums exactly.
+        start_token: True begins queries with the tokenizer's start token, if it has one.
 
     Raises:
-        UsageError: Queries are missing, top_k or exact is not between 1 and the size of the vocabulary, or draws is
-            less than LEAST_DRAWS.
-        ScoreError: A query does not fit the model or memory, or a value is not finite.
+        UsageError: queries are missing, top_k or exact is not between 1 and the size of the vocabulary, or draws is
+            less than MIN_DRAWS.
+        ScoreError: a query does not fit the model or memory, or a value is not finite.
     """
     if not queries:
         raise UsageError("Fisher susceptibility needs queries, and the list is empty; give at least one")
@@ -74,8 +77,8 @@ def fisher_susceptibility(
         raise UsageError(
             f"{name} is {n_top}; it must be at least 1 and at most {vocabulary}, {model.name}'s vocabulary"
         )
-    if top_k is None and draws < LEAST_DRAWS:
-        raise UsageError(f"draws is {draws}; an estimate and its standard error need at least {LEAST_DRAWS}")
+    if top_k is None and draws < MIN_DRAWS:
+        raise UsageError(f"draws is {draws}; an estimate and its standard error need at least {MIN_DRAWS}")
     texts = list(dict.fromkeys(queries))
     directions = draws if top_k is None else 0
     squares = model.squared_gradients(texts, n_top=n_top, draws=directions, seed=seed, start_token=start_token)

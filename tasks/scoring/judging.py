@@ -1,18 +1,18 @@
-"""A judge decides whose answer an undecided reply states: verdicts of a model or of a Python function.
+"""Verdicts of a judge on undecided replies: a language model, an entailment model or a Python function.
 
     language model      arg max over the offered letters l of p(l | prompt), p that of the next token after the prompt
     server              the letter that it replies with, in JSON or alone
-    entailment model    the sides an answer of which, behind the question, is entailed by the reply behind the question
-    function            what it returns
+    entailment model    the sides with an answer that, behind the question, the reply behind the question entails
+    function            the verdict that it returns
 
-The prompt (`judge` in prompts.yaml) has the question, the right answer and that of the passage with their other names,
-ten at most of each, the reply, and a letter for each verdict; nothing says which model wrote the reply. If one side has
-no answer, only the verdicts about the other one are offered. Letters nearer to a tie than batches differ by are read
-again alone, so that a verdict does not depend on the batch. An entailment model knows no refusal: it says neither.
+The prompt (`judge` in prompts.yaml) has the question, the right answer and the passage's answer with up to ten other
+names each, the reply, and a letter for each verdict. It does not name the model that wrote the reply. If a side has no
+answer, only verdicts about the other side are offered. Letters whose logits nearly tie are read again alone, so that a
+verdict does not depend on the batch. An entailment model knows no refusal: its verdict is neither.
 What it is not: a measure of truth. The judge has habits of its own, such as a preferred letter, and may know the right
 answer.
 Source: Zheng et al. 2023, Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena, for judges and their biases; the
-prompt is ours.
+prompt is this project's.
 """
 
 import json
@@ -33,27 +33,27 @@ if TYPE_CHECKING:
     from swaymeter.tasks.models.entailment import EntailmentModel
 
 LETTERS = "ABCDE"
-MOST_NAMES = 10
-"""Names of an answer that a judge is shown, the first ones; some facts have a hundred."""
-MOST_TOKENS = 32
-"""Upper bound on the reply of a served judge: a letter in JSON, and enough more to see that it writes more."""
+MAX_NAMES = 10
+"""Limit of the names of an answer in the prompt; some facts have a hundred."""
+MAX_TOKENS = 32
+"""Limit of the tokens of a served judge's reply: a letter in JSON, and enough more to notice further text."""
 _CLOSE = {"float32": 1e-3}
 _CLOSE_IN_SHORT_DTYPES = 0.5
-"""Logits that are nearer to one another are read again alone: far above what batches differ by."""
+"""Logits closer than this are read again alone; the limit is far above the differences between batches."""
 _LETTER = re.compile(r"\(?([A-E])[).]?")
 
 Unjudged = Literal["does not fit the judge's window", "no offered verdict", "no reply"]
-"""Why a judge gives no verdict."""
+"""Reasons why a judge gives no verdict."""
 
 
 class Case(NamedTuple):
     """A reply to a question, with the answers of the passage and the right ones.
 
     Attributes:
-        question: The question.
-        context: The answer of the passage and its other names.
-        original: The right answer and its other names; one of the two may be empty.
-        reply: The reply.
+        question: the question.
+        context: the answer of the passage and its other names.
+        original: the right answer and its other names; one of the two may be empty.
+        reply: the reply.
     """
 
     question: str
@@ -66,9 +66,9 @@ class JudgeVerdict(NamedTuple):
     """The verdict of a judge.
 
     Attributes:
-        verdict: The verdict; None if the judge gives none.
-        log_probability: Log-probability of the verdict's letter in nats; None if it is not known.
-        unjudged: Why there is no verdict.
+        verdict: the verdict; None if the judge gives none.
+        log_probability: log-probability of the verdict's letter in nats; None for other judges than a local model.
+        unjudged: the reason why there is no verdict.
     """
 
     verdict: Verdict | None
@@ -77,7 +77,7 @@ class JudgeVerdict(NamedTuple):
 
 
 Ask = Callable[[Sequence[Case]], list[JudgeVerdict]]
-"""A judge: the verdicts on cases, in their order."""
+"""A judge: returns the verdicts on cases, in their order."""
 
 
 def offered(case: Case) -> dict[str, Verdict]:
@@ -94,13 +94,15 @@ def text_of(case: Case, form: Literal["chat", "plain"]) -> str:
 
     prompt = judge_prompt()
     sides = ((prompt.original, case.original), (prompt.context, case.context))
-    answers = [filled(template, names=" / ".join(names[:MOST_NAMES])) for template, names in sides if names]
+    answers = [filled(template, names=" / ".join(names[:MAX_NAMES])) for template, names in sides if names]
     verdicts = [f"{letter}: {prompt.verdicts[name]}" for letter, name in offered(case).items()]
     return filled(
         prompt.chat if form == "chat" else prompt.plain,
-        question=case.question, answers="\n".join(answers), verdicts="\n".join(verdicts),
+        question=case.question,
+        answers="\n".join(answers),
+        verdicts="\n".join(verdicts),
         reply=" ".join(case.reply.split()) or prompt.no_reply,
-    )  # fmt: skip
+    )
 
 
 def ask_language_model(
@@ -109,8 +111,8 @@ def ask_language_model(
     """Return the verdicts (n,) of a language model on this machine; equal cases are read once.
 
     Raises:
-        ModelError: The letters are no tokens of their own, or the chat template opens thoughts.
-        ScoreError: A prompt has no distribution.
+        ModelError: a letter has no token of its own, or the chat template opens thoughts.
+        ScoreError: a prompt has no distribution.
     """
     from swaymeter.tasks.scoring.first_token import next_tokens
 
@@ -128,9 +130,9 @@ def ask_language_model(
 
 def ask_server(model: "ServedModel", cases: Sequence[Case]) -> list[JudgeVerdict]:
     """Return the verdicts (n,) of a served language model from its greedy replies; equal cases are sent once."""
-    prompts, verdicts = _prompts(model, cases, reserved=MOST_TOKENS)
+    prompts, verdicts = _prompts(model, cases, reserved=MAX_TOKENS)
     letters = [tuple(offered(case)) for case in prompts]
-    for case, reply in zip(prompts, model.choose(list(prompts.values()), letters, max_tokens=MOST_TOKENS), strict=True):
+    for case, reply in zip(prompts, model.choose(list(prompts.values()), letters, max_tokens=MAX_TOKENS), strict=True):
         verdict = None if reply.is_missing else verdict_in(reply.text, offered(case))
         unjudged: Unjudged = "no reply" if reply.is_missing else "no offered verdict"
         verdicts[case] = JudgeVerdict(verdict) if verdict else JudgeVerdict(None, None, unjudged)
@@ -145,8 +147,8 @@ def ask_entailment_model(model: "EntailmentModel", cases: Sequence[Case]) -> lis
         return [(premise, f"{case.question} {name}") for name in names]
 
     whole = {case: pairs(case, (*case.context, *case.original)) for case in cases}
-    fitting = {case: of_case for case, of_case in whole.items() if all(map(model.fits, of_case))}
-    entailed = model.entailing(list(dict.fromkeys(pair for of_case in fitting.values() for pair in of_case)))
+    fitting = {case: case_pairs for case, case_pairs in whole.items() if all(map(model.fits, case_pairs))}
+    entailed = model.entailing(list(dict.fromkeys(pair for case_pairs in fitting.values() for pair in case_pairs)))
 
     def verdict(case: Case) -> JudgeVerdict:
         if case not in fitting:
@@ -163,12 +165,12 @@ def ask_function(function: Callable[..., Any], name: str, cases: Sequence[Case])
     """Return the verdicts (n,) of a Python function; equal cases are asked once.
 
     Args:
-        function: It gets question, context, original and reply by name, and returns a verdict or None.
-        name: The name of the judge for messages.
-        cases: The cases.
+        function: receives question, context, original and reply by name, and returns a verdict or None.
+        name: the name of the judge for messages.
+        cases: the cases.
 
     Raises:
-        ScoreError: The function fails, or returns something else than a verdict.
+        ScoreError: the function fails, or returns something else than a verdict.
     """
     verdicts: dict[Case, JudgeVerdict] = {}
     for case in dict.fromkeys(cases):
@@ -197,12 +199,12 @@ def verdict_in(text: str, letters: Mapping[str, Verdict]) -> Verdict | None:
 
 
 def _letters(model: "Model") -> "tuple[Tokens, dict[str, int]]":
-    """The tokens between a prompt and a letter, as of a space that is one alone, and the token of each letter."""
+    """Return the tokens between a prompt and a letter, such as a space of its own, and the token of each letter."""
     from swaymeter.tasks.scoring.first_token import answer_tokens
 
     tokens = answer_tokens(model, LETTERS)
-    begun = {of_letter[:-1] for of_letter in tokens.values()}
-    letters = {letter: of_letter[-1] for letter, of_letter in tokens.items()}
+    begun = {letter_tokens[:-1] for letter_tokens in tokens.values()}
+    letters = {letter: letter_tokens[-1] for letter, letter_tokens in tokens.items()}
     if len(begun) > 1 or len({*letters.values()}) < len(LETTERS):
         raise ModelError(f"the tokenizer of {model.name} has no token for each of A to E; name another judge")
     return begun.pop(), letters
@@ -217,10 +219,10 @@ def _prompts(
 
     prompts: dict[Case, Tokens] = {}
     verdicts: dict[Case, JudgeVerdict] = {}
-    form, most = prompt_form(model), model.context_window
+    form, window = prompt_form(model), model.context_window
     for case in dict.fromkeys(cases):
         prompt = (*turn_prompt(model, text_of(case, form), begun=""), *begun)
-        if most is not None and len(prompt) + reserved > most:
+        if window is not None and len(prompt) + reserved > window:
             verdicts[case] = JudgeVerdict(None, None, "does not fit the judge's window")
         else:
             prompts[case] = prompt
@@ -237,7 +239,7 @@ def _likeliest(logits: "torch.Tensor", tokens: Mapping[Verdict, int]) -> JudgeVe
 
     log_probs = torch.log_softmax(logits.cpu().double(), dim=0)
     values = {verdict: float(log_probs[token]) for verdict, token in tokens.items()}
-    best = max(values, key=values.__getitem__)  # of equal ones the first
+    best = max(values, key=values.__getitem__)  # the first of a tie
     if not values[best] > -torch.inf:
         raise ScoreError("a judge gives every letter the probability 0; name another judge")
     return JudgeVerdict(best, values[best])

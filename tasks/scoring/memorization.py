@@ -2,12 +2,12 @@
 
     memorization ratio = n_original / (n_original + n_substitute), over contexts that conflict with the query's answer
 
-A context conflicts when it is about the queried entity and substitutes another answer (base or assertive contexts), or
-negates the query's answer; negations name no substitute, so that any answer but the original counts as one, and are
+A context conflicts if it is about the queried entity and substitutes another answer (base or assertive contexts), or
+negates the query's answer. A negation names no substitute, so any answer but the original counts as one; negations are
 counted separately. The answer is the greedy continuation, one line of at most 10 tokens, compared by its prefix.
-What it is not: accuracy. Answers that follow neither are left out of the ratio, and 0/0 is None, where the released
-code has 0. That code counts all distinct contexts, conflicting or not: a context that occurs twice in the sample counts
-once. Its ratio is stored as well.
+What it is not: accuracy. The ratio leaves out answers that follow neither, and 0/0 is None; the released code has 0.
+That code counts all distinct contexts, conflicting or not: a context that occurs twice in the sample counts once. Its
+ratio is stored as well.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix D, after Longpre et al. 2022.
 """
 
@@ -33,10 +33,18 @@ def greedy_answers(
     max_new_tokens: int = 10,
     start_token: bool = True,
 ) -> tuple[list[list[str]], str]:
-    """The greedy continuation of every context and query: its first line that is not blank, stripped.
+    """Return the greedy continuation of every context and query: its first nonblank line, stripped; and the engine.
 
-    The arguments and errors of `persuasion`; max_new_tokens: most tokens of an answer, its end included. ScoreError
-    also where a prompt does not fit the context window with its answer.
+    Args:
+        model: the model.
+        contexts: texts that are put directly before the queries.
+        queries: complete texts.
+        max_new_tokens: limit of the tokens of an answer, its end included.
+        start_token: True begins prompts with the tokenizer's start token, if it has one.
+
+    Raises:
+        UsageError: contexts or queries are empty, or max_new_tokens is below 1.
+        ScoreError: a prompt and its answer do not fit the context window.
     """
     if max_new_tokens < 1:
         raise UsageError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
@@ -47,9 +55,9 @@ def greedy_answers(
 
 
 def conflict(kind: ContextKind, about_entity: bool, context_object: str, answer: str) -> Conflict | None:
-    """How a context conflicts with a query's answer by the object that it states or denies; None where it does not.
+    """Return the kind of conflict between the object of a context and a query's answer; None without a conflict.
 
-    A context of one's own may name no object: then it conflicts with none.
+    An own context may name no object; such a context conflicts with no answer.
     """
     if not about_entity or not context_object:
         return None
@@ -59,15 +67,17 @@ def conflict(kind: ContextKind, about_entity: bool, context_object: str, answer:
 
 
 def follows(text: str, query_type: QueryType, answer: str, context_kind: ContextKind, context_object: str) -> Follows:
-    """Whose answer a greedy answer begins with: the query's own ("original"), the context's, or another.
+    """Return "original", "context" or "other" by the answer that a greedy answer begins with.
 
-    To a closed query Yes is the original answer and No the context's. Where a text begins with both answers, the longer
-    one counts: "New York City" is not "New York". A negation names the object that it denies, so an answer that gives
-    this object follows neither.
+    For a closed query Yes is the original answer and No the context's. If a text begins with both answers, the longer
+    one counts: "New York City" is not "New York". A negation names the object that it denies, so an answer with this
+    object follows neither.
     """
     if query_type == "closed":
         return "original" if text.startswith("Yes") else "context" if text.startswith("No") else "other"
-    begun_with = max((one for one in (answer, context_object) if one and text.startswith(one)), key=len, default=None)
+    begun_with = max(
+        (name for name in (answer, context_object) if name and text.startswith(name)), key=len, default=None
+    )
     if begun_with == answer:
         return "original"
     return "other" if begun_with is None or context_kind == "negation" else "context"
@@ -79,21 +89,21 @@ class Reply(NamedTuple):
     context: str
     """The text of the context."""
     conflict: Conflict | None
-    """How the context conflicts with the query's answer."""
+    """The conflict of the context with the query's answer; None without a conflict."""
     follows: Follows
-    """Whose answer the reply begins with."""
+    """The answer that the reply begins with."""
 
 
 def count(replies: Sequence[Reply]) -> dict[str, int | float | None]:
     """Count the replies to a query that give its own answer and those that give another.
 
     Args:
-        replies: A reply for each context of the sample. Contexts may have equal texts.
+        replies: a reply for each context of the sample. Contexts may have equal texts.
 
     Returns:
-        original, substitute, memorization_ratio: After substitutions, by how often the contexts occur.
-        negation_original, negation_substitute: After negations of the query's answer; any other answer is a substitute.
-        all_original, all_substitute, memorization_ratio_all: After each distinct context, of any kind.
+        original, substitute, memorization_ratio: counts and ratio after substitutions, weighted by their frequency.
+        negation_original, negation_substitute: counts after negations; any other answer is a substitute.
+        all_original, all_substitute, memorization_ratio_all: counts and ratio after each distinct context of any kind.
         A ratio is None if both of its counts are 0.
     """
 
@@ -101,7 +111,7 @@ def count(replies: Sequence[Reply]) -> dict[str, int | float | None]:
         return original / (original + substitute) if original + substitute else None
 
     pairs = Counter((reply.conflict, reply.follows) for reply in replies)
-    of_distinct = Counter({reply.context: reply.follows for reply in reversed(replies)}.values())
+    distinct = Counter({reply.context: reply.follows for reply in reversed(replies)}.values())
     original, substitute = pairs["substitution", "original"], pairs["substitution", "context"]
     return {
         "original": original,
@@ -109,7 +119,7 @@ def count(replies: Sequence[Reply]) -> dict[str, int | float | None]:
         "memorization_ratio": ratio(original, substitute),
         "negation_original": pairs["negation", "original"],
         "negation_substitute": pairs["negation", "context"] + pairs["negation", "other"],
-        "all_original": of_distinct["original"],
-        "all_substitute": of_distinct["context"],
-        "memorization_ratio_all": ratio(of_distinct["original"], of_distinct["context"]),
+        "all_original": distinct["original"],
+        "all_substitute": distinct["context"],
+        "memorization_ratio_all": ratio(distinct["original"], distinct["context"]),
     }

@@ -6,9 +6,9 @@
     of a query form  kappa(c) = 1/|E| sum_e pi(c, q(e)),   gamma = sum_c p(c) kappa(c), in nats
 
 p(c) is a context's frequency in the sample. a runs over the whole vocabulary: it is an answer's first token.
-What it is not: p(.|q) is not the model's answer without a context, and an estimate from n contexts is at most log n,
-so scores from different n are not comparable. Nor is kappa, the entity-independent persuasion over the entities E of a
-form's queries, a mean over relevant contexts alone: a context about one entity precedes every query.
+What it is not: p(.|q) is not the model's answer without a context. An estimate from n contexts is at most log n, so
+scores from different n are not comparable. Kappa, the entity-independent persuasion over the entities E of a form's
+queries, is not a mean over relevant contexts alone, because a context about one entity precedes every query.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 2-4 and Appendix B.
 """
 
@@ -31,7 +31,13 @@ _TINY = torch.finfo(torch.float32).tiny
 
 @dataclass(frozen=True, eq=False)
 class Persuasion:
-    """Scores, (n_queries, n_contexts), and susceptibilities, (n_queries,), in nats, float64; engine: what read them."""
+    """Persuasion and susceptibility, in nats, float64.
+
+    Attributes:
+        scores: persuasion, (n_queries, n_contexts).
+        susceptibility: (n_queries,).
+        engine: name of the engine.
+    """
 
     scores: NDArray[np.float64]
     susceptibility: NDArray[np.float64]
@@ -47,60 +53,64 @@ def persuasion(
     start_token: bool = True,
     memory: int | None = None,
 ) -> Persuasion:
-    """The persuasion score of every context and the susceptibility of every query [Du et al. 2024, Eq. 2-4].
+    """Return the persuasion of every context and the susceptibility of every query [Du et al. 2024, Eq. 2-4].
 
     Args:
-        model: The language model.
-        contexts: n_contexts texts put directly before the queries; a context that occurs twice weighs twice.
+        model: the language model.
+        contexts: n_contexts texts that are put directly before the queries; a context that occurs twice weighs twice.
         queries: n_queries complete texts.
         prompts: `[context][query]` tokens of the distinct contexts (see `counted`) before the queries, as
-            `tokenized_prompts` returns them; None to tokenize them here.
-        start_token: Whether they then begin with the start token that the tokenizer puts before a text, if it has one.
-        memory: Bytes that may be used besides the model; None for `memory_budget`.
+            `tokenized_prompts` returns them; None tokenizes them.
+        start_token: True begins tokenized prompts with the tokenizer's start token, if it has one.
+        memory: bytes beside the model; None for `memory_budget`.
 
     Raises:
-        UsageError: Contexts or queries are empty.
-        ScoreError: A prompt does not fit the model, or a score is not finite; the message has its query and context.
+        UsageError: contexts or queries are empty.
+        ScoreError: a prompt does not fit the model, or a score is not finite; the message has its query and context.
     """
     distinct, weights, rows = counted(contexts)
-    of_contexts = torch.from_numpy(weights).to(model.device, torch.float32)
+    context_weights = torch.from_numpy(weights).to(model.device, torch.float32)
     tokens = prompts
     if tokens is None:
         tokens = tokenized_prompts(model, distinct, queries, start_token=start_token)
-    # Nothing is copied to the host before the end: a GPU would wait for it.
+    # Nothing is copied to the host before the end, because a GPU would wait for the copy.
     results: dict[int, tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = {}
-    for place, of_query in model.next_token_by_query(tokens, memory=memory):
-        results[place] = (persuasion_scores(of_query, of_contexts), of_query.log_normaliser, of_query.are_alike())
-    in_order = [results[place] for place in range(len(queries))]
+    for index, distributions in model.next_token_by_query(tokens, memory=memory):
+        results[index] = (
+            persuasion_scores(distributions, context_weights),
+            distributions.log_normaliser,
+            distributions.are_alike(),
+        )
+    in_order = [results[index] for index in range(len(queries))]
     scores, normalisers, unmoved = (torch.stack(parts).cpu().numpy() for parts in zip(*in_order, strict=True))
-    # The mixture spreads one context's NaN to all of them: the normalisers show its context.
+    # The mixture spreads a NaN to all contexts; the normalisers show the context that has it.
     checks = (
         (~np.isfinite(normalisers), no_distribution(model)),
         (~(scores >= -ROUNDING) | np.isinf(scores), f"persuasion by {model.name} is not a valid score"),
     )
     check_scores(model.is_broken, checks, tokens, queries, distinct)
     check_contexts_matter(model, unmoved, tokens, queries)
-    # A context that changes nothing may come out as -1e-8: rounding, not a score.
+    # Rounding: a context that changes nothing may give -1e-8.
     scores = np.maximum(scores, 0.0)
     return Persuasion(scores[:, rows], scores @ weights, model.engine_of_next_token(tokens))
 
 
 def counted(contexts: Sequence[str]) -> tuple[list[str], NDArray[np.float64], list[int]]:
-    """The distinct contexts, their weights p(c), and for each context its place among the distinct ones."""
+    """Return the distinct contexts, their weights p(c), and the index of each context among the distinct ones."""
     counts = Counter(contexts)
-    place = {context: row for row, context in enumerate(counts)}
+    row_of = {context: row for row, context in enumerate(counts)}
     weights = np.array(list(counts.values()), dtype=np.float64) / len(contexts)
-    return list(counts), weights, [place[context] for context in contexts]
+    return list(counts), weights, [row_of[context] for context in contexts]
 
 
 @torch.inference_mode()
 def persuasion_scores(distributions: Distributions, weights: torch.Tensor) -> torch.Tensor:
-    """KL(p(.|c,q) || p(.|q)) of every context c, (n_contexts,) in nats, float64.
+    """Return KL(p(.|c,q) || p(.|q)) of every context c, (n_contexts,) in nats, float64.
 
     A NaN in a distribution makes every score NaN.
 
     Args:
-        distributions: Of the next token after every context, (n_contexts, V).
+        distributions: distributions of the next token after every context, (n_contexts, V).
         weights: (n_contexts,), p(c), float32, on the device of the distributions.
     """
     scores = torch.zeros(len(weights), dtype=torch.float64, device=weights.device)
@@ -110,14 +120,14 @@ def persuasion_scores(distributions: Distributions, weights: torch.Tensor) -> to
 
 
 def divergence_from_mixture(p: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-    """The contribution of some answers to the persuasion score of every context: (n_contexts,) in nats.
+    """Return the contribution of a slice of answers to the persuasion of every context: (n_contexts,) in nats.
 
-    A divergence is summed as p log(p / m) - p + m over the mixture m, which is the same for whole distributions, never
-    negative term by term, and robust to rounding in their normalisers. An answer without probability adds nothing:
-    0 log 0 = 0.
+    A divergence is summed as p log(p / m) - p + m over the mixture m. For whole distributions the sum is the same,
+    every term is at least 0, and rounding of the normalisers cancels. An answer without probability adds nothing: 0 log
+    0 = 0.
 
     Args:
-        p: (n_contexts, some), probabilities after each context.
+        p: (n_contexts, n_answers), probabilities after each context.
         weights: (n_contexts,), p(c).
     """
     mixture = weights @ p

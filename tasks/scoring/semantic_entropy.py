@@ -1,15 +1,15 @@
 """Semantic entropy: how much a model's answers to one input differ in meaning.
 
-Clusters v hold equivalent answers; p(a_k|x) is the product of an answer's token probabilities, end step included.
+Clusters v have equivalent answers; p(a_k|x) is the product of an answer's token probabilities, end step included.
     sum                SE = -1/V sum_v log sum_{k in v} p(a_k|x)
-    length_normalised  the same, with the mean token log-probability in place of their sum
+    length_normalised  the same, with the mean token log-probability instead of their sum
     rao                -sum_v P_v log P_v; P_v: length-normalised probabilities summed in a group, then renormalised
     assignment         the entropy of the groups' sizes
-All in nats. What it is not: bounded below by 0 in its first two kinds. Equal answers count as often as sampled, so
-`sum` can fall to -log K; and it has no constant, where the released code of Kuhn et al. adds 5.
-The released code of Farquhar et al. computes rao and assignment over the clusters of `first_member`, with the question
-before each answer; the clusters here are disjoint unless a study says otherwise.
-Their standard errors come from half-samples of the answers; tasks/scoring/half_samples.py says how.
+All in nats. What it is not: bounded below by 0 in its first two kinds. Equal answers count as often as they are
+sampled, so `sum` can fall to -log K; it lacks the constant 5 that the released code of Kuhn et al. adds. The released
+code of Farquhar et al. computes rao and assignment over the clusters of `first_member`, with the question before each
+answer; the clusters here are disjoint unless a study sets another grouping. Their standard errors come from
+half-samples of the answers (tasks/scoring/half_samples.py).
 Sources: Kuhn et al. 2023, Semantic Uncertainty; Marjanovic et al. 2024, Eq. 1-2; Farquhar et al. 2024 (rao and
 assignment).
 """
@@ -34,19 +34,21 @@ def group_answers(
 
     disjoint      an answer joins the first group to all of whose members it is equivalent [Marjanovic et al. 2024,
                   App. A.3]
-    overlapping   as Marjanovic et al. released: every answer opens a group, which each later and earlier answer joins,
-                  in order, that is equivalent to the opening one and to the one that joined last; equal groups count
-                  once
+    overlapping   as Marjanovic et al. released: every answer opens a group. Earlier and later answers join it in order
+                  if they are equivalent to its opener and to the answer that joined last. Equal groups count once
     first_member  as Farquhar et al. 2024 released: an answer without a group opens one and takes every later answer
                   that is equivalent to it, also from an earlier group
 
     Args:
-        equivalent: (n, n) bool, symmetric, true on the diagonal; InputError otherwise.
-        among: The answers that are grouped, in that order, as if there were no others; None: all.
-        grouping: "disjoint", "first_member", or "overlapping", where an answer may be in several groups.
+        equivalent: (n, n) bool, symmetric, true on the diagonal.
+        among: the answers to group, in that order, as if there were no others; None: all.
+        grouping: "disjoint", "first_member", or "overlapping", which may put an answer into several groups.
 
     Returns:
-        The numbers of each group's members, groups in the order in which they were opened.
+        The indices of each group's members, groups in the order in which they were opened.
+
+    Raises:
+        InputError: the matrix is not an equivalence.
     """
     matrix = np.asarray(equivalent)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -54,7 +56,7 @@ def group_answers(
     if matrix.dtype != np.bool_:
         raise InputError(f"equivalence must be true or false, not {matrix.dtype}")
     if not (matrix == matrix.T).all():
-        first, second = (int(place) for place in np.argwhere(matrix != matrix.T)[0])
+        first, second = (int(index) for index in np.argwhere(matrix != matrix.T)[0])
         raise InputError(
             f"equivalence must be symmetric, but answers {first} and {second} are equivalent in one direction only"
         )
@@ -95,30 +97,30 @@ def _walk(rows: Sequence[Sequence[bool]], opening: int, answers: Sequence[int]) 
 
 
 def last_group_of_each(groups: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Disjoint groups: each answer stays in the last of its groups alone, and groups that lose all answers are none.
+    """Make groups disjoint: each answer stays only in its last group, and empty groups are removed.
 
-    So do the released entropies count overlapping groups, whose order is there that of a set, which differs from run to
-    run; here they stay in the order in which they were opened.
+    The released entropies count overlapping groups in this way. Their groups have the order of a set, which differs
+    from run to run; here groups keep the order in which they were opened.
     """
     last = {answer: number for number, group in enumerate(groups) for answer in group}
-    kept = ([answer for answer in group if last[answer] == number] for number, group in enumerate(groups))
-    return [group for group in kept if group]
+    remaining = ([answer for answer in group if last[answer] == number] for number, group in enumerate(groups))
+    return [group for group in remaining if group]
 
 
 def semantic_entropy(
     token_log_probs: Sequence[Sequence[float]], groups: Sequence[Sequence[int]], *, kind: str = "sum"
 ) -> float:
-    """The semantic entropy of one input's answers, in nats; the module's docstring has the formulas and sources.
+    """Return the semantic entropy of one input's answers, in nats; the module's docstring has formulas and sources.
 
     Args:
-        token_log_probs: For every answer its tokens' log-probabilities in nats, at least one.
-        groups: As `group_answers` returns them, every answer in exactly one.
+        token_log_probs: log-probabilities of the tokens of every answer, in nats, at least one each.
+        groups: groups as `group_answers` returns them, every answer in exactly one.
         kind: "sum", "length_normalised", "rao" or "assignment".
 
     Raises:
-        UnknownName: The kind is unknown.
-        InputError: The groups do not hold each answer once, or an answer has no token.
-        ScoreError: The entropy is not finite.
+        UnknownName: the kind is unknown.
+        InputError: an answer is in no group or in two, or has no token.
+        ScoreError: the entropy is not finite.
     """
     check_groups(groups, len(token_log_probs))
     return float(_entropies(token_log_probs, [groups], kind)[0])
@@ -127,49 +129,57 @@ def semantic_entropy(
 def semantic_entropy_error(
     token_log_probs: Sequence[Sequence[float]], halves: Sequence[Sequence[Sequence[int]]], *, kind: str = "sum"
 ) -> float | None:
-    """The standard error of the semantic entropy, in nats; None without half-samples.
+    """Return the standard error of the semantic entropy, in nats; None without half-samples.
 
-    halves: the groups of each half-sample, as `group_answers` returns them among the answers of `draw_halves`. The
-    rest, and the errors, are as for `semantic_entropy`.
+    Args:
+        token_log_probs: log-probabilities of the tokens of every answer.
+        halves: the groups of each half-sample, as `group_answers` returns them among the answers of `draw_halves`.
+        kind: the kind of entropy.
+
+    Raises:
+        UnknownName, InputError, ScoreError: as `semantic_entropy` raises.
     """
     return standard_error(_entropies(token_log_probs, halves, kind) if halves else [], len(token_log_probs))
 
 
 def check_groups(groups: Sequence[Sequence[int]], answers: int, *, overlap: bool = False) -> None:
-    """Raises InputError unless answers exist, each of them is in exactly one group, and no group is empty.
+    """Raise InputError unless answers exist, each is in exactly one group, and no group is empty.
 
-    overlap: whether an answer may be in several groups, though in none of them twice.
+    Args:
+        groups: the groups.
+        answers: number of answers.
+        overlap: True allows an answer in several groups, but not twice in one.
     """
     members = sorted(member for group in groups for member in (set(group) if overlap else group))
     expected = sorted(set(members)) if overlap else members
     once = all(len(group) == len(set(group)) > 0 for group in groups)
     if answers == 0 or expected != list(range(answers)) or not once:
-        held = [list(group) for group in groups]
-        raise InputError(f"the groups {held} do not hold each of {answers} answers{'' if overlap else ' once'}")
+        listed = [list(group) for group in groups]
+        raise InputError(f"the groups {listed} do not hold each of {answers} answers{'' if overlap else ' once'}")
 
 
 def _entropies(
     token_log_probs: Sequence[Sequence[float]], groupings: Sequence[Sequence[Sequence[int]]], kind: str
 ) -> NDArray[np.float64]:
-    """(s,): the entropy of each of s groupings, which may hold only some of the answers; all at once."""
+    """Return the entropy of each of s groupings, (s,); a grouping may have only some of the answers."""
     if kind not in KINDS:
         raise UnknownName("kind of semantic entropy", kind, KINDS)
     members = _memberships(groupings, len(token_log_probs))
-    there: NDArray[np.bool_] = np.asarray(members.any(axis=2))
+    is_group: NDArray[np.bool_] = np.asarray(members.any(axis=2))
     if kind == "assignment":
         sizes = members.sum(axis=2)
-        shares = np.where(there, sizes, 1.0) / sizes.sum(axis=1, keepdims=True)
-        return _entropy(np.log(shares), there)
+        shares = np.where(is_group, sizes, 1.0) / sizes.sum(axis=1, keepdims=True)
+        return _entropy(np.log(shares), is_group)
     answers = _log_probabilities(token_log_probs, kind)
     per_group = np.logaddexp.reduce(np.where(members, answers, -np.inf), axis=2)
     if kind == "rao":
-        return _entropy(per_group - np.logaddexp.reduce(per_group, axis=1, keepdims=True), there)
-    entropies: NDArray[np.float64] = -np.mean(per_group, axis=1, where=there)
+        return _entropy(per_group - np.logaddexp.reduce(per_group, axis=1, keepdims=True), is_group)
+    entropies: NDArray[np.float64] = -np.mean(per_group, axis=1, where=is_group)
     return entropies
 
 
 def _memberships(groupings: Sequence[Sequence[Sequence[int]]], answers: int) -> NDArray[np.bool_]:
-    """(s, g, n): whether an answer is in a group of a grouping; those with fewer groups than g end in empty ones."""
+    """Return the memberships (s, g, n) of answers in groups of groupings; missing groups are empty."""
     members = np.zeros((len(groupings), max(map(len, groupings)), answers), dtype=bool)
     for grouping, groups in enumerate(groupings):
         for number, group in enumerate(groups):
@@ -189,9 +199,9 @@ def _log_probabilities(token_log_probs: Sequence[Sequence[float]], kind: str) ->
     return answers
 
 
-def _entropy(log_probabilities: NDArray[np.float64], there: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """(s,): the entropy over each row's existing entries."""
-    finite = np.where(there, log_probabilities, 0.0)
-    terms = np.where(there, np.exp(finite) * finite, 0.0)
-    entropies: NDArray[np.float64] = 0.0 - terms.sum(axis=1)  # not -0.0, which a minus before it would leave
+def _entropy(log_probabilities: NDArray[np.float64], is_entry: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the entropy over each row's entries, (s,)."""
+    finite = np.where(is_entry, log_probabilities, 0.0)
+    terms = np.where(is_entry, np.exp(finite) * finite, 0.0)
+    entropies: NDArray[np.float64] = 0.0 - terms.sum(axis=1)  # 0.0, not the -0.0 of a unary minus
     return entropies

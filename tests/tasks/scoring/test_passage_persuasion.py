@@ -36,7 +36,7 @@ def pairs(model: LanguageModel, parts: list[str] = PARTS) -> list[tuple[list[int
 def test_scores_are_those_of_a_naive_reckoning(
     family: str, engine: str, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scoring, "MOST_AT_ONCE", most)
+    monkeypatch.setattr(scoring, "MAX_PROMPTS", most)
     model = tiny_language_model(family)
     asked = [*pairs(model), *pairs(model, PARTS[::-1]), *pairs(model, PARTS[:1])]
     found = passage_persuasion(model, asked)
