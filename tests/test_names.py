@@ -17,6 +17,7 @@ CLEAN = (
     "tasks/frequency",
     "tasks/measures",
     "tasks/models",
+    "tasks/statistics",
 )
 """Folders without banned identifiers; in the end the package."""
 KEYS = {("tasks/measures/persuasion.py", "most")}

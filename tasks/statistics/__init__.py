@@ -1,9 +1,9 @@
-"""The statistics and the list that names them: comparisons, means with intervals, correlations, envelopes.
+"""The statistics and their registry: comparisons, means with intervals, correlations, envelopes.
 
 A module declares `Statistic`s: a row type, the named queries of the warehouse that it reads, and `compute`, a plain
-function of frames. A comparison of two groups is a `Comparison`, means are a table of `Mean`s. This package imports
-`data`, never a model or the database. Importing it imports neither pandas nor scipy, which take a second: functions
-that call them import them.
+function of frames. A comparison of two groups is a `Comparison`; means are a table of `Mean`s. This package imports
+`data`, never a model or the database. Functions import pandas and scipy when they are called, because both take a
+second to import.
 """
 
 from collections.abc import Mapping
@@ -24,48 +24,51 @@ from swaymeter.tasks.statistics import (
 from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
 from swaymeter.tasks.statistics.statistic import Statistic
 
-STATISTICS: Registry[Statistic] = Registry("statistic", (
-    comparisons.RELEVANCE.statistic,
-    comparisons.FAMILIARITY.statistic,
-    comparisons.FAMILIARITY_BY_LENGTH,
-    comparisons.UNATTESTED.statistic,
-    comparisons.ASSERTIVENESS.statistic,
-    comparisons.NEGATION.statistic,
-    comparisons.FOLLOWED,
-    means.SUSCEPTIBILITY_MEANS,
-    means.NAME_LENGTHS,
-    means_of_contexts.PERSUASION,
-    means_of_contexts.FOLLOWED_MEANS,
-    means.ENTITY_INDEPENDENT,
-    means.MEMORIZATION,
-    means.BESIDE_SUSCEPTIBILITY,
-    means.BOTH_SUSCEPTIBILITIES,
-    means.ANSWERS,
-    means.PARTITIONS,
-    judges.AGREEMENT_WITH_JUDGE,
-    judges.AGREEMENT_OF_ANNOTATORS,
-    predictors.CORRELATIONS,
-    *predictors.REGRESSIONS,
-    *EntropyClasses().statistics,
-    means.PRECISION,
-    means.RELIABILITY,
-    correlations.STATISTIC,
-    correlations.DEGREE_ENVELOPE,
-    correlations.COUNT_ENVELOPE,
-    correlations.EFFECTS_BY_FREQUENCY,
-    groups.COMPARISONS,
-    groups.SET_COMPARISONS,
-    groups.MEANS,
-    models.MEANS,
-    models.DIFFERENCES,
-    passages.MEANS,
-    passages.EFFECTS,
-    verdicts.SHARES,
-))  # fmt: skip
+STATISTICS: Registry[Statistic] = Registry(
+    "statistic",
+    (
+        comparisons.RELEVANCE.statistic,
+        comparisons.FAMILIARITY.statistic,
+        comparisons.FAMILIARITY_BY_LENGTH,
+        comparisons.UNATTESTED.statistic,
+        comparisons.ASSERTIVENESS.statistic,
+        comparisons.NEGATION.statistic,
+        comparisons.FOLLOWED,
+        means.SUSCEPTIBILITY_MEANS,
+        means.NAME_LENGTHS,
+        means_of_contexts.PERSUASION,
+        means_of_contexts.FOLLOWED_MEANS,
+        means.ENTITY_INDEPENDENT,
+        means.MEMORIZATION,
+        means.BESIDE_SUSCEPTIBILITY,
+        means.BOTH_SUSCEPTIBILITIES,
+        means.ANSWERS,
+        means.PARTITIONS,
+        judges.AGREEMENT_WITH_JUDGE,
+        judges.AGREEMENT_OF_ANNOTATORS,
+        predictors.CORRELATIONS,
+        *predictors.REGRESSIONS,
+        *EntropyClasses().statistics,
+        means.PRECISION,
+        means.RELIABILITY,
+        correlations.STATISTIC,
+        correlations.DEGREE_ENVELOPE,
+        correlations.COUNT_ENVELOPE,
+        correlations.EFFECTS_BY_FREQUENCY,
+        groups.COMPARISONS,
+        groups.SET_COMPARISONS,
+        groups.MEANS,
+        models.MEANS,
+        models.DIFFERENCES,
+        passages.MEANS,
+        passages.EFFECTS,
+        verdicts.SHARES,
+    ),
+)
 """Every statistic, in the order of the report."""
 
 
 def statistics_of(classes: EntropyClasses) -> Mapping[str, Statistic]:
     """Return every statistic by its name, with the settings of a study."""
-    of_classes = {statistic.name: statistic for statistic in classes.statistics}
-    return {name: of_classes.get(name, statistic) for name, statistic in STATISTICS.items()}
+    class_statistics = {statistic.name: statistic for statistic in classes.statistics}
+    return {name: class_statistics.get(name, statistic) for name, statistic in STATISTICS.items()}

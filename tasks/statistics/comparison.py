@@ -24,7 +24,7 @@ from collections.abc import Collection, Iterable, Sequence
 from swaymeter.data.dataset.comparison import BETWEEN, Comparison, Pair, Snapshot, compare_items, group_of, model_pairs
 from swaymeter.data.records.statistics import FEWEST_SAMPLES
 from swaymeter.tasks.statistics.formulas.groups import adjust
-from swaymeter.tasks.statistics.models import MODEL_QUERIES, adjusted, differences, of_models, with_verdicts
+from swaymeter.tasks.statistics.models import MODEL_QUERIES, add_verdicts, adjust_rows, differences, items_by_model
 from swaymeter.tasks.statistics.statistic import Frames, Row
 
 NO_VALUE = {
@@ -63,7 +63,7 @@ def paired(before: Snapshot, after: Snapshot, pairs: Iterable[Pair], *, over_tim
         names = {"model": first[0], "dtype": first[1], "against_model": second[0], "against_dtype": second[1]}
         both = _joined(first_frames, second_frames)
         rows += [{**row, **names, "group": group_of(row)} for row in differences(both, seed) if row["n"]]
-    return with_verdicts(adjust(rows, ())) if over_time else adjusted(rows)
+    return add_verdicts(adjust(rows, ())) if over_time else adjust_rows(rows)
 
 
 def rejected(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[str, str]]]]:
@@ -75,7 +75,7 @@ def rejected(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[str, str
     for pair in comparison.pairs:
         frames = comparison.before.select(pair[0]), comparison.after.select(pair[1])
         keys = {"A": _keys(frames[0]), "B": _keys(frames[1])}
-        for quantity, group, models in of_models(_joined(*frames)):
+        for quantity, group, models in items_by_model(_joined(*frames)):
             values = {about["model"]: {*frame["item"]} for about, frame in models}
             no_value = NO_VALUE.get(quantity, "without a score")
             parts = [

@@ -1,15 +1,15 @@
-"""Comparisons of two groups of a score, relation by relation, as published and by entity; and the list of them.
+"""Comparisons of two groups of a score, relation by relation, by query as published and by entity; and their list.
 
-As published, a row of a group is a query: with its score, or, where the frame has several rows a query, with their
-mean, each context counted once. The groups of a persuasion comparison are thus the same queries under different
-contexts, which the permutation test does not pair, as the source does not; and the two forms of a type that ask about
-an entity count as two rows, though they depend on each other.
+As published, a row of a group is a query with its score. If the frame has several rows for a query, the row has their
+mean, each context counted once. The groups of a persuasion comparison are the same queries under different contexts;
+the permutation test does not pair them, like the source. The two forms of a type that ask about an entity count as two
+rows, although they depend on each other.
 
-By entity, a row is an entity with the mean over its queries. Where both groups are of the same queries, entities that
-are in both are pairs, and permutations turn the signs of their differences; else entities are dealt to the groups.
+By entity, a row is an entity with the mean over its queries. If both groups have the same queries, the entities in both
+are pairs, and permutations flip the signs of their differences. Otherwise permutations deal entities to the groups.
 
-One test per model, dtype, relation and query type; p_adjusted is over the relations of a model, query type, comparison
-and test.
+There is one test for each model, dtype, relation and query type. p_adjusted is over the relations of a model, query
+type, comparison and test.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 5, figures 2 and 5.
 """
@@ -37,18 +37,25 @@ TESTED = ["model", "dtype", "relation", "query_type"]
 TEST = ["test", "unit_of_analysis"]
 PERMUTATION, SIGN_FLIP = "permutation", "sign flip"
 ENTITY = "entity"
-Tested = list[tuple[Row, tuple[Scores, Scores]]]
-"""What is tested, with the scores of both groups."""
+Samples = list[tuple[Row, tuple[Scores, Scores]]]
+"""The columns that identify a test, with the scores of both groups."""
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Two groups of a score of queries that are compared in every relation.
 
-    query: the named query of the warehouse that it reads; measure: its column that is compared, in `unit`; column: the
-    one that tells the groups apart; group_a: the group whose mean is expected to be the greater one, its name and its
-    value of the column; weight: the column that counts what a row of the frame is the mean of, empty where it has one
-    row a query; version: raised when the same frames give other rows.
+    Attributes:
+        name: name of the comparison.
+        query: the named query of the warehouse.
+        measure: the compared column, in `unit`.
+        column: the column that defines the groups.
+        group_a: name and column value of the group that is expected to have the larger mean.
+        group_b: name and column value of the other group.
+        alternative: greater or two-sided.
+        unit: unit of the measure.
+        weight: the column with the number of values that a row averages; empty if a query has one row.
+        version: number to raise if the same frames give other rows.
     """
 
     name: str
@@ -71,19 +78,19 @@ class Comparison:
         """Return the rows of `GroupTest`.
 
         Raises:
-            ScoreError: A score is missing or not finite.
+            ScoreError: a score is missing or not finite.
         """
         queries = self.queries(frames[self.query])
         published = list(self.groups(queries))
         entities = means(sorted_by(queries, [*TESTED, ENTITY, "query_id"]), [*TESTED, ENTITY, "group"], self.measure)
-        rows = self.tested(published, seed, "query")
+        rows = self.test_rows(published, seed, "query")
         if self.weight:  # both groups are of the same queries
             pairs = self.pairs(entities, [about for about, _ in published])
-            return adjusted(rows + self.tested(pairs, seed, paired=True))
-        return adjusted(rows + self.tested(list(self.groups(entities)), seed))
+            return adjust_rows(rows + self.test_rows(pairs, seed, paired=True))
+        return adjust_rows(rows + self.test_rows(list(self.groups(entities)), seed))
 
     def queries(self, frame: Frame) -> Frame:
-        """A row for each query of each group: 0 in the column `group` is the first, 1 the second; sorted by query."""
+        """Return a row for each query of each group, sorted by query; the column `group` is 0 for a and 1 for b."""
         check_scored(frame, self.measure)
         keys = [*TESTED, "query_id"]
         group = frame[self.column].astype(object).map({self.group_a[1]: 0, self.group_b[1]: 1})
@@ -95,41 +102,43 @@ class Comparison:
                     f"{twice['query_id'].iloc[0]}; have it give one, such as a mean, or name a weight"
                 )
             return sorted_by(selected, keys)
-        # Ties are broken by all other columns that tell rows apart: doubles added in another order end in other digits.
+        # Ties are broken by all other columns that distinguish rows: sums in another order end in other digits.
         selected = sorted_by(selected, [*keys, *(name for name in ("kind", "relevant") if name in selected)])
         # An entity is a query's: it changes no group, and stays a column.
         return weighted_means(selected, [*keys, ENTITY, "group"], self.measure, self.weight)
 
     def groups(self, frame: Frame) -> Iterator[tuple[Row, tuple[Scores, Scores]]]:
-        """What is tested, with the scores of both groups in the order of the frame."""
+        """Yield the columns of each test, with the scores of both groups in the order of the frame."""
         for about, rows in by(frame, TESTED, [self.measure, "group"]):
             values, which = rows[self.measure].to_numpy(dtype="float64"), rows["group"].to_numpy()
             yield about, (scores(values[which == 0]), scores(values[which == 1]))
 
-    def pairs(self, entities: Frame, tested: Sequence[Row]) -> Tested:
-        """The means of the entities that are in both groups, of all that is tested; a row an entity and group."""
+    def pairs(self, entities: Frame, tests: Sequence[Row]) -> Samples:
+        """Return the means of the entities in both groups, for each test, from a row for each entity and group."""
         both = entities.groupby([*TESTED, ENTITY], observed=True)["group"].transform("size") == 2
         by_test = {tuple(about.values()): groups for about, groups in self.groups(entities[both])}
-        return [(about, by_test.get(tuple(about.values()), (scores([]), scores([])))) for about in tested]
+        return [(about, by_test.get(tuple(about.values()), (scores([]), scores([])))) for about in tests]
 
-    def tested(self, tested: Tested, seed: int, of: str = ENTITY, *, paired: bool = False) -> list[Row]:
-        """The rows of permutation tests; of: what a row of a group is."""
-        groups = [groups for _, groups in tested]
+    def test_rows(
+        self, tests: Samples, seed: int, unit_of_analysis: str = ENTITY, *, paired: bool = False
+    ) -> list[Row]:
+        """Return the rows of permutation tests with a unit of analysis."""
+        groups = [groups for _, groups in tests]
         results = permutation(groups, self.alternative, seed, paired=paired)
         return [
-            self.row(about, pair, result, SIGN_FLIP if paired else PERMUTATION, of)
-            for (about, pair), result in zip(tested, results, strict=True)
+            self.row(about, pair, result, SIGN_FLIP if paired else PERMUTATION, unit_of_analysis)
+            for (about, pair), result in zip(tests, results, strict=True)
         ]
 
-    def row(self, about: Row, groups: tuple[Scores, Scores], result: Result, test: str, of: str) -> Row:
-        """The row of a test with this result."""
+    def row(self, about: Row, groups: tuple[Scores, Scores], result: Result, test: str, unit_of_analysis: str) -> Row:
+        """Return the row of a test with this result."""
         return {
             "comparison": self.name,
             "measure": self.measure,
             **about,
             "test": test,
             "unit": self.unit,
-            "unit_of_analysis": of,
+            "unit_of_analysis": unit_of_analysis,
             "group_a": self.group_a[0],
             "group_b": self.group_b[0],
             "alternative": self.alternative,
@@ -138,7 +147,7 @@ class Comparison:
 
 
 def columns_of(a: Scores, b: Scores, result: Result) -> Row:
-    """The columns that a test of groups (n_a,) and (n_b,) has in every table of tests, but for p_adjusted."""
+    """Return the columns of a test of groups (n_a,) and (n_b,) that every table of tests has, without p_adjusted."""
     return {
         "n_a": len(a),
         "n_b": len(b),
@@ -151,34 +160,48 @@ def columns_of(a: Scores, b: Scores, result: Result) -> Row:
     }
 
 
-def adjusted(rows: list[Row]) -> list[Row]:
-    """The rows with p_adjusted, sorted by what is tested."""
+def adjust_rows(rows: list[Row]) -> list[Row]:
+    """Return the rows with p_adjusted, sorted by test."""
     ordered = sorted(rows, key=lambda row: [row[name] for name in (*TESTED, *TEST)])
     return adjust(ordered, ["model", "dtype", "query_type", *TEST])
 
 
 FAMILIARITY = Comparison(
-    "familiarity", "susceptibility_of_queries", "susceptibility", "invented", ("invented", True), ("real", False),
+    "familiarity",
+    "susceptibility_of_queries",
+    "susceptibility",
+    "invented",
+    ("invented", True),
+    ("real", False),
     "greater",
-)  # fmt: skip
-"""Are queries about invented entities swayed more easily than queries about real ones?"""
+)
+"""Invented entities against real ones: are queries about invented entities swayed more easily?"""
 UNATTESTED = replace(
-    FAMILIARITY, name="familiarity_unattested", query="unattested_queries", group_a=("invented and unattested", True),
+    FAMILIARITY,
+    name="familiarity_unattested",
+    query="unattested_queries",
+    group_a=("invented and unattested", True),
     version=1,
-)  # fmt: skip
-"""As `FAMILIARITY`, without the invented entities whose name occurs in the counted corpus: somebody may have that name,
-and the model may have read of them. It needs a corpus that was counted."""
+)
+"""`FAMILIARITY` without the invented entities whose name occurs in the counted corpus, because the model may have read
+such a name. It needs a counted corpus."""
 RELEVANCE = Comparison(
-    "relevance", "persuasion_by_kind", "persuasion", "relevant", ("relevant", True), ("irrelevant", False), "greater",
+    "relevance",
+    "persuasion_by_kind",
+    "persuasion",
+    "relevant",
+    ("relevant", True),
+    ("irrelevant", False),
+    "greater",
     weight="contexts",
-)  # fmt: skip
-"""Do contexts that mention the query's entity persuade more than contexts that do not?"""
+)
+"""Contexts that mention the query's entity against other contexts: do they persuade more?"""
 ASSERTIVENESS = replace(
     RELEVANCE, name="assertiveness", column="kind", group_a=("assertive", "assertive"), group_b=("base", "base")
 )
-"""Do assertive contexts persuade more than base ones?"""
+"""Assertive contexts against base contexts: do they persuade more?"""
 NEGATION = replace(ASSERTIVENESS, name="negation", group_a=("negation", "negation"), alternative="two-sided")
-"""Do negations persuade otherwise than base contexts?"""
+"""Negations against base contexts: do they persuade differently?"""
 
 LENGTH = "name length"
 
@@ -187,71 +210,76 @@ def _familiarity_by_length(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `GroupTest`."""
     queries = FAMILIARITY.queries(frames[FAMILIARITY.query])
     rows, read = [], (ENTITY, FAMILIARITY.measure, "group")
-    for (about, of_relation), (_, groups) in zip(by(queries, TESTED, read), FAMILIARITY.groups(queries), strict=True):
-        names = [str(name) for name in of_relation[ENTITY]]
+    for (about, queries_of_relation), (_, groups) in zip(
+        by(queries, TESTED, read), FAMILIARITY.groups(queries), strict=True
+    ):
+        names = [str(name) for name in queries_of_relation[ENTITY]]
         result, effect = adjusted_difference(
-            of_relation[FAMILIARITY.measure], of_relation["group"] == 0, (LENGTH, [len(name) for name in names]), names
+            queries_of_relation[FAMILIARITY.measure],
+            queries_of_relation["group"] == 0,
+            (LENGTH, [len(name) for name in names]),
+            names,
         )
         row = FAMILIARITY.row(about, groups, result, f"regression with {LENGTH}", "query")
         rows.append(row | {"effect_size": effect})
-    return adjusted(rows)
+    return adjust_rows(rows)
 
 
 FAMILIARITY_BY_LENGTH = Statistic("familiarity_by_length", 1, GroupTest, (FAMILIARITY.query,), _familiarity_by_length)
-"""Are queries about invented entities swayed more easily, names of equal length compared?
+"""Invented entities against real ones with names of equal length: are queries about them swayed more easily?
 
-A regression of susceptibility on whether the entity is invented and on its name's length in characters, one-sided:
-invented names are longer than those of well-known entities, and length alone may sway a model. Unit of analysis: a
-query; those about one entity are a cluster, whose errors may depend on each other. It stands beside `FAMILIARITY`.
+A one-sided regression of susceptibility on the kind of entity and on its name's length in characters. Invented names
+are longer than those of well-known entities, and length alone may sway a model. Unit of analysis: a query; the queries
+about an entity are a cluster, whose errors may depend on each other. `FAMILIARITY` has the comparison without lengths.
 """
 
-FEW = 1_024
-"""The most answers whose scores are each a level of their own, as the query says."""
-FOLLOWING = Comparison(
+MAX_SEPARATE_LEVELS = 1_024
+"""Limit of the answers whose scores are each a level of their own, as in the query."""
+_BY_FOLLOWED = Comparison(
     "followed", "followed_levels", "persuasion", "follows", ("context", "context"), ("original", "original"), "greater"
 )
 
 
 def _followed(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `GroupTest`."""
-    frame = frames[FOLLOWING.query]
+    frame = frames[_BY_FOLLOWED.query]
     check_scored(frame, "persuasion")
-    group = (frame["follows"] == FOLLOWING.group_b[1]).astype("int8")
+    group = (frame["follows"] == _BY_FOLLOWED.group_b[1]).astype("int8")
     frame = frame.assign(group=group, persuasion=frame["persuasion"].astype("float64"))
     levels = sorted_by(frame[frame[ENTITY].isna()], [*TESTED, "level", "group"])
-    rows = [_answers(about, *_levels(of_test), seed=seed) for about, of_test in by(levels, TESTED)]
+    rows = [_answers(about, *_levels(levels_of_test), seed=seed) for about, levels_of_test in by(levels, TESTED)]
     entities = sorted_by(frame[frame[ENTITY].notna()], [*TESTED, ENTITY, "group"])
-    pairs = FOLLOWING.pairs(entities, [{name: row[name] for name in TESTED} for row in rows])
-    return adjusted(rows + FOLLOWING.tested(pairs, seed, paired=True))
+    pairs = _BY_FOLLOWED.pairs(entities, [{name: row[name] for name in TESTED} for row in rows])
+    return adjust_rows(rows + _BY_FOLLOWED.test_rows(pairs, seed, paired=True))
 
 
 def _levels(rows: Frame) -> Iterator[Levels]:
-    """The levels of both groups, the same for both."""
+    """Yield the levels of both groups, the same for both."""
     numbers = ["answers", "persuasion", "squared_persuasion"]
     columns = rows.pivot(index="level", columns="group", values=numbers)
     for group in (0, 1):
-        of_group = columns.reindex(columns=[(name, group) for name in numbers])
-        yield Levels(*of_group.fillna(0.0).to_numpy(dtype=np.float64).T)
+        group_columns = columns.reindex(columns=[(name, group) for name in numbers])
+        yield Levels(*group_columns.fillna(0.0).to_numpy(dtype=np.float64).T)
 
 
 def _answers(about: Row, a: Levels, b: Levels, *, seed: int) -> Row:
-    """The row of a test whose unit of analysis is an answer."""
-    if a.n + b.n > FEW:
+    """Return the row of a test whose unit of analysis is an answer."""
+    if a.n + b.n > MAX_SEPARATE_LEVELS:
         result, effect = permutation_of_levels(a, b, seed, PERMUTATIONS)
     else:
-        first, second = (scores(np.repeat(of.means, of.counts.astype(int))) for of in (a, b))
-        (result,) = permutation([(first, second)], FOLLOWING.alternative, seed)
+        first, second = (scores(np.repeat(levels.means, levels.counts.astype(int))) for levels in (a, b))
+        (result,) = permutation([(first, second)], _BY_FOLLOWED.alternative, seed)
         effect = None if result.untestable else cohens_d(first, second)
-    row = FOLLOWING.row(about, (scores([]), scores([])), result, PERMUTATION, "answer")
+    row = _BY_FOLLOWED.row(about, (scores([]), scores([])), result, PERMUTATION, "answer")
     return row | {"n_a": a.n, "n_b": b.n, "mean_a": a.mean, "mean_b": b.mean, "effect_size": effect}
 
 
-FOLLOWED = Statistic(FOLLOWING.name, 3, GroupTest, (FOLLOWING.query,), _followed)
-"""Do contexts persuade more where the greedy answer follows them than where it stays the original one?
+FOLLOWED = Statistic(_BY_FOLLOWED.name, 3, GroupTest, (_BY_FOLLOWED.query,), _followed)
+"""Contexts that the greedy answer follows against contexts after which it stays original: do they persuade more?
 
-As published, a row of a group is a single answer: a context before a query. Permutation test, one-sided, with the
-published 10,000 permutations; groups of more than 1,024 answers together are tested by levels (`Levels`).
-By entity, a row is an entity that has answers of both kinds, with the mean over its answers of each: permutations turn
-the signs of their differences. Answers that follow neither are in no group. A relation that lacks one of the groups is
-untestable, and not counted in the share of relations that are significant.
+As published, a row of a group is a single answer: a context before a query. The permutation test is one-sided with the
+published 10,000 permutations; two groups of more than 1,024 answers are tested by levels (`Levels`). By entity, a row
+is an entity that has answers of both kinds, with the mean over its answers of each kind; permutations flip the signs of
+the differences. Answers that follow neither are in no group. A relation without one of the groups is untestable; the
+share of significant relations does not count it.
 """

@@ -144,7 +144,7 @@ def _contexts(about: Row, rows: Frame) -> Iterator[Compared]:
 
 
 def _shared_entities(a: Frame, b: Frame, measure: str) -> tuple[Scores, Scores]:
-    """The means of the entities that are in both groups, in one order."""
+    """Return the means of the entities in both groups, in one order."""
     first, second = (means(sorted_by(rows, ["entity"]), ["entity"], measure) for rows in (a, b))
     both = first.merge(second, on="entity", suffixes=("_a", "_b"))
     return scores(both[f"{measure}_a"]), scores(both[f"{measure}_b"])

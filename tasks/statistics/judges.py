@@ -1,16 +1,16 @@
-"""Agreement: of a judge with the rule and with people on whose answer a greedy answer states, and of people.
+"""Agreement of a judge with the rule and with people on the verdicts of greedy replies, and agreement of people.
 
-    agreement_with_judge   the share of answers on which both verdicts are the same
-    kappa_with_judge       Cohen's kappa of both verdicts; formulas.agreement has it
+    agreement_with_judge   the share of replies with two equal verdicts
+    kappa_with_judge       Cohen's kappa of both verdicts; formulas.agreement has the formula
 
-Groups: the judge, and what it is compared with: the rule, on a sample of the answers that the rule decided, or people,
-on the answers that people judged. Unit of analysis: a greedy answer with both verdicts. Intervals take subjects as
-independent, or questions if no subject is named. A kappa that is missing is undefined: both gave one verdict alone.
+Groups: the judge, and its counterpart: the rule, on a sample of the replies that the rule decided, or people, on the
+replies that people judged. Unit of analysis: a greedy reply with both verdicts. Intervals take subjects as independent,
+or questions if no subject is named. A kappa is undefined, and missing, if both gave only one verdict.
 What it is not: how often either is right.
 
 Agreement of people is Krippendorff's alpha of each field of judgements. Its items are the texts that several people
-judged, also people whom the others outvote. Of the choices on a question the first two count: a third person decides,
-and has read what the two chose.
+judged, outvoted people included. Only the first two choices on a question count, because a third person decides after
+reading both.
 """
 
 from collections import defaultdict
@@ -28,9 +28,9 @@ from swaymeter.tasks.statistics.summary import EMPTY, MODEL
 AGREEMENT, KAPPA = "agreement_with_judge", "kappa_with_judge"
 GROUP = ("judge", "against")
 RATED = tuple(field for field, values in FIELDS.items() if values)
-"""Fields of judgements whose values are a list."""
+"""Fields of judgements with a list of values."""
 INDEPENDENT = 2
-"""People whose choices on a question count; the third has read them."""
+"""Number of people whose choices on a question count; a third person has read them."""
 
 
 def agreement(frames: Frames, seed: int) -> list[Row]:
@@ -48,18 +48,24 @@ def _rows(frame: Frame, seed: int) -> Iterator[Row]:
             both = answers[answers["verdict"].notna() & answers[against].notna()]
             if both.empty:
                 continue
-            one, other = both["verdict"].tolist(), both[against].tolist()
-            same = [float(first == second) for first, second in zip(one, other, strict=True)]
+            verdicts, other_verdicts = both["verdict"].tolist(), both[against].tolist()
+            same = [float(first == second) for first, second in zip(verdicts, other_verdicts, strict=True)]
             clusters = both["subject_key"].astype(str).tolist()
             common = {
-                **EMPTY, **{name: about[name] for name in MODEL}, "grouped_by": list(GROUP),
-                "group_values": [about["judge"], against], "unit_of_analysis": "answer", "n": len(same),
+                **EMPTY,
+                **{name: about[name] for name in MODEL},
+                "grouped_by": list(GROUP),
+                "group_values": [about["judge"], against],
+                "unit_of_analysis": "answer",
+                "n": len(same),
                 "prompts": len(same),
-            }  # fmt: skip
+            }
             share = share_interval(same, clusters)
             yield {**common, "quantity": AGREEMENT, "unit": SHARE, "mean": sum(same) / len(same), **_ends(share)}
-            kappa = cohens_kappa(counts_of(one, other))
-            interval = Interval(share.clusters) if kappa is None else kappa_interval(one, other, clusters, seed)
+            kappa = cohens_kappa(counts_of(verdicts, other_verdicts))
+            interval = (
+                Interval(share.clusters) if kappa is None else kappa_interval(verdicts, other_verdicts, clusters, seed)
+            )
             yield {**common, "quantity": KAPPA, "unit": "", "mean": kappa, **_ends(interval)}
 
 
@@ -71,7 +77,7 @@ def agreement_of_annotators(judgements: Iterable[Mapping[Any, Any]]) -> list[Row
     """Return the rows of `AnnotatorAgreement`, one for each field that at least two people judged.
 
     Args:
-        judgements: Rows of `Judgement` in the order of the files.
+        judgements: rows of `Judgement` in the order of the files.
     """
     values: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
     for row in judgements:
@@ -91,13 +97,19 @@ def _agreement_in(field: str, ratings: list[dict[str, str]]) -> Row:
     alpha, values = krippendorffs_alpha(ratings), {value for rated in ratings for value in rated.values()}
     undefined = f"all annotators always chose {values.pop()}, so chance agreement is not defined"
     return {
-        "field": field, "items": len(ratings), "annotators": sorted({name for rated in ratings for name in rated}),
-        "alpha": alpha, "undefined": undefined if alpha is None else None,
-    }  # fmt: skip
+        "field": field,
+        "items": len(ratings),
+        "annotators": sorted({name for rated in ratings for name in rated}),
+        "alpha": alpha,
+        "undefined": undefined if alpha is None else None,
+    }
 
 
 AGREEMENT_OF_ANNOTATORS = Statistic(
-    "annotator_agreement", 1, AnnotatorAgreement, ("judgements_of_people",),
+    "annotator_agreement",
+    1,
+    AnnotatorAgreement,
+    ("judgements_of_people",),
     lambda frames, seed: agreement_of_annotators(frames["judgements_of_people"].to_dict("records")),
-)  # fmt: skip
+)
 AGREEMENT_WITH_JUDGE = Statistic("judge_agreement", 2, Summary, ("judged_greedy_answers",), agreement)

@@ -1,4 +1,4 @@
-"""Means of scores in groups: tables of quantities, and how the rows of named queries are prepared for them."""
+"""Means of scores in groups: tables of quantities, and the preparation of their frames."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,13 +11,13 @@ from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, drop_small_sam
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row
 from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, Mean, statistic_of
 
-SUSCEPTIBILITY, MOVED = "susceptibility", "coherent_persuasion"
+SUSCEPTIBILITY, COHERENT_PERSUASION = "susceptibility", "coherent_persuasion"
 QUERIES, INSTANCES, QUESTIONS = "susceptibility_of_queries", "instances", "answers_of_questions"
 ENTITIES, FORMS = (*RELATION, "entities"), (*RELATION, "form", "entities")
 
 
 def _distinct(column: str) -> Callable[[Frame], Row]:
-    """How many different values of a column a group has."""
+    """Return a function of the number of different values of a column in a group."""
     return lambda group: {"items": int(group[column].nunique())}
 
 
@@ -27,20 +27,22 @@ def _queries(frames: Frames) -> Frames:
 
 
 SUSCEPTIBILITY_MEANS = statistic_of(
-    "susceptibility_means", 4, (QUERIES,),
+    "susceptibility_means",
+    4,
+    (QUERIES,),
     [
         Mean(SUSCEPTIBILITY, (*TYPE, "entities"), "relation", averaged=ENTITIES, interval=True),
         Mean(SUSCEPTIBILITY, ENTITIES, "entity", averaged=(*ENTITIES, "entity"), interval=True),
         Mean(SUSCEPTIBILITY, FORMS, "query", order=(*FORMS, "query_id"), interval=True, quantiles=True),
     ],
     prepare=_queries,
-)  # fmt: skip
-"""How easily real and invented entities are swayed: an entity has the mean over its forms, and over all relations a
-relation has its own mean, so that one with many queries does not weigh more; and the distribution of each form."""
+)
+"""Susceptibility of real and invented entities. An entity has the mean over its forms; over all relations, a relation
+has its own mean, so that a relation with many queries has no larger weight. Each form also has its distribution."""
 
 
 def _names(frames: Frames) -> Frames:
-    """A row for each entity of a relation, with the length of its name."""
+    """Return a row for each entity of a relation, with the length of its name."""
     names = frames[QUERIES][[*MODEL, "relation", "entity", "invented"]].drop_duplicates().astype({"entity": str})
     names = names.assign(
         entities=named(names["invented"], "invented", "real"),
@@ -58,15 +60,21 @@ def _lengths(*by: str) -> list[Mean]:
 NAME_LENGTHS = statistic_of(
     "name_lengths", 1, (QUERIES,), [*_lengths("entities"), *_lengths("relation", "entities")], prepare=_names
 )
-"""How long the names of real and invented entities are whose queries have a score; see `familiarity_by_length`."""
+"""Lengths of the names of real and invented entities whose queries have a score; see `familiarity_by_length`."""
 
 BEFORE_A_FORM, BY_FORM = "context before a query form", (*RELATION, "form")
 KAPPA = Mean(
-    "entity_independent_persuasion", RELATION, BEFORE_A_FORM, order=(*BY_FORM, "kind", "context_id"), quantiles=True,
+    "entity_independent_persuasion",
+    RELATION,
+    BEFORE_A_FORM,
+    order=(*BY_FORM, "kind", "context_id"),
+    quantiles=True,
     others=_distinct("context_id"),
-)  # fmt: skip
+)
 ENTITY_INDEPENDENT = statistic_of(
-    "entity_independent_spread", 4, ("entity_independent_of_contexts",),
+    "entity_independent_spread",
+    4,
+    ("entity_independent_of_contexts",),
     [
         *(replace(KAPPA, by=by) for by in ((*RELATION, "kind"), RELATION, (*TYPE, "kind"), MODEL)),
         *(
@@ -75,77 +83,99 @@ ENTITY_INDEPENDENT = statistic_of(
         ),
         Mean("entities", MODEL, BEFORE_A_FORM, "", order=KAPPA.order, quantiles=True),
     ],
-)  # fmt: skip
-"""The spread of entity-independent persuasion: how far contexts persuade whatever the entity asked about.
+)
+"""The spread of entity-independent persuasion: persuasion of contexts, averaged over the entities of a query form.
 
     kappa(c)    of a context before a query form: its mean persuasion over the form's entities
-    gamma       of a query form: the mean of kappa over its relation's contexts, one that occurs twice counted twice
+    gamma       of a query form: the mean of kappa over its relation's contexts; a context that occurs twice counts
+    twice
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix B.
 """
 
 BINS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1", "over 1")
-"""Names of bins, each with its lower edge; the last one up to 1 has both."""
+"""Names of the bins; a bin includes its lower edge, and the last one up to 1 both edges."""
 RATIOS = ("memorization_ratio", "memorization_ratio_all")
 
 
-def _in_bins(frame: Frame, column: str) -> NDArray[np.object_]:
+def _bin_names(frame: Frame, column: str) -> NDArray[np.object_]:
     values = frame[column].astype("float64")
     return np.array(BINS, dtype=np.object_)[np.digitize(values, (0.2, 0.4, 0.6, 0.8, np.nextafter(1, 2)))]
 
 
-def _clustered(frame: Frame) -> Frame:
-    """The queries with their entities as clusters, whatever the relations: forms of a question are not independent."""
+def _with_clusters(frame: Frame) -> Frame:
+    """Return the queries with entities as clusters across relations, because the forms of a question are dependent."""
     return frame.assign(cluster=frame.groupby("entity", observed=True).ngroup())
 
 
 def _ratios(frames: Frames) -> Frames:
     (name,) = frames
-    queries = _clustered(sorted_by(frames[name], [*TYPE, "relation", "query_id"]))
+    queries = _with_clusters(sorted_by(frames[name], [*TYPE, "relation", "query_id"]))
     both = {ratio: queries.dropna(subset=[ratio, SUSCEPTIBILITY]) for ratio in RATIOS}
-    return {name: queries, **{ratio: frame.assign(fifth=_in_bins(frame, ratio)) for ratio, frame in both.items()}}
+    return {name: queries, **{ratio: frame.assign(fifth=_bin_names(frame, ratio)) for ratio, frame in both.items()}}
 
 
 def _memorization(ratio: str) -> list[Mean]:
     return [
         Mean(ratio, TYPE, "query", "", skip_missing=True, others=lambda group: {"items": len(group)}),
         Mean(
-            SUSCEPTIBILITY, (*TYPE, "fifth"), "query", frame=ratio, labels={"ratio": ratio}, interval=True,
-            over="entity", quantiles=True, share_of=TYPE,
+            SUSCEPTIBILITY,
+            (*TYPE, "fifth"),
+            "query",
+            frame=ratio,
+            labels={"ratio": ratio},
+            interval=True,
+            over="entity",
+            quantiles=True,
+            share_of=TYPE,
         ),
-    ]  # fmt: skip
+    ]
 
 
 MEMORIZATION = statistic_of(
-    "memorization_bins", 5, ("memorization_of_queries",), [mean for ratio in RATIOS for mean in _memorization(ratio)],
+    "memorization_bins",
+    5,
+    ("memorization_of_queries",),
+    [mean for ratio in RATIOS for mean in _memorization(ratio)],
     prepare=_ratios,
-)  # fmt: skip
-"""Susceptibility of queries by how often a context leaves their greedy answer as it was: fifths of both ratios.
+)
+"""Susceptibility of queries by the share of contexts that leave their greedy answer: fifths of both ratios.
 
     memorization_ratio        over the contexts that conflict with the query's answer
-    memorization_ratio_all    over every context, as the released code has it
+    memorization_ratio_all    over every context, as in the released code
 
-Beside them the mean ratio of the queries that have one; `items` counts those that have none, too.
+The table also has the mean ratio of the queries that have one; `items` counts all queries.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figure 3 and Appendix D.
 """
 
 
-def _both(frames: Frames) -> Frames:
+def _frames_of_both(frames: Frames) -> Frames:
     (name,) = frames
-    queries = _clustered(sorted_by(frames[name], [*MODEL, "relation", "query_id"]))
+    queries = _with_clusters(sorted_by(frames[name], [*MODEL, "relation", "query_id"]))
     queries = queries.assign(entities=named(queries["invented"], "invented", "real"))
     both = queries.dropna(subset=[SUSCEPTIBILITY, "fisher"])
-    return {name: queries, "bins": both.assign(susceptibility=_in_bins(both, SUSCEPTIBILITY))}
+    return {name: queries, "bins": both.assign(susceptibility=_bin_names(both, SUSCEPTIBILITY))}
 
 
 FISHER_UNIT = "nats per squared embedding unit"
 BOTH_SUSCEPTIBILITIES = statistic_of(
-    "both_susceptibilities", 4, ("both_susceptibilities_of_queries",),
+    "both_susceptibilities",
+    4,
+    ("both_susceptibilities_of_queries",),
     [
         Mean(
-            f"pooled_{measure}", by, "query", unit, column=measure, frame=frame, needs=[measure], interval=True,
-            over="entity", quantiles=True, share_of=by[:-1] if frame else (),
+            f"pooled_{measure}",
+            by,
+            "query",
+            unit,
+            column=measure,
+            frame=frame,
+            needs=[measure],
+            interval=True,
+            over="entity",
+            quantiles=True,
+            share_of=by[:-1] if frame else (),
         )
         for measure, unit, frame, groups in (
             (SUSCEPTIBILITY, "nats", "", (MODEL, TYPE, (*TYPE, "entities"), (*TYPE, "wording"))),
@@ -154,10 +184,10 @@ BOTH_SUSCEPTIBILITIES = statistic_of(
         )
         for by in groups
     ],
-    prepare=_both,
-)  # fmt: skip
+    prepare=_frames_of_both,
+)
 """Susceptibility over sampled contexts (Monte Carlo) and Fisher susceptibility, over the queries of all relations, as
-published; and Fisher susceptibility by bins of susceptibility, in nats. Intervals draw whole entities.
+published; and Fisher susceptibility by bins of susceptibility, in nats. Intervals resample whole entities.
 
 Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context, table 2 and figures 2 to 5.
 """
@@ -165,23 +195,30 @@ Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context, table 
 ERROR = "relative_standard_error_of_fisher"
 
 
-def _beside(frames: Frames) -> Frames:
+def _frames_with_errors(frames: Frames) -> Frames:
     frames = {query: sorted_by(frame, [*RELATION, "query_id"]) for query, frame in frames.items()}
     fisher = frames["fisher_of_queries"].dropna(subset=["fisher", SUSCEPTIBILITY])
     return {**frames, "errors": fisher.assign(**{ERROR: fisher["fisher_standard_error"] / fisher["fisher"]})}
 
 
 def _beside_susceptibility(measure: str, frame: str, unit: str) -> list[Mean]:
-    both, of, count, beside = (measure, SUSCEPTIBILITY), "query", _distinct("query_id"), {"beside": measure}
+    both, unit_of_analysis, count, beside = (
+        (measure, SUSCEPTIBILITY),
+        "query",
+        _distinct("query_id"),
+        {"beside": measure},
+    )
     return [
-        Mean(measure, RELATION, of, unit, frame=frame, needs=both, others=count),
-        Mean(SUSCEPTIBILITY, RELATION, of, frame=frame, needs=both, labels=beside, others=count),
+        Mean(measure, RELATION, unit_of_analysis, unit, frame=frame, needs=both, others=count),
+        Mean(SUSCEPTIBILITY, RELATION, unit_of_analysis, frame=frame, needs=both, labels=beside, others=count),
         Mean(measure, TYPE, "relation", unit, frame=frame, needs=[measure], averaged=RELATION),
     ]
 
 
 BESIDE_SUSCEPTIBILITY = statistic_of(
-    "means_beside_susceptibility", 1, ("fisher_of_queries", "answer_set_of_queries"),
+    "means_beside_susceptibility",
+    1,
+    ("fisher_of_queries", "answer_set_of_queries"),
     [
         *_beside_susceptibility("fisher", "fisher_of_queries", FISHER_UNIT),
         *_beside_susceptibility("fisher_top_k", "fisher_of_queries", FISHER_UNIT),
@@ -189,11 +226,11 @@ BESIDE_SUSCEPTIBILITY = statistic_of(
         Mean("mass", TYPE, "query", "", frame="answer_set_of_queries", order=["mass"]),
         Mean(ERROR, MODEL, "query", "", frame="errors", needs=[ERROR], order=[ERROR], quantiles=True),
     ],
-    prepare=_beside,
-)  # fmt: skip
-"""Fisher and answer-set susceptibility beside susceptibility over first tokens, of the queries that have both; over all
-relations, a relation has its mean. Beside them how exact a Fisher susceptibility is, and the probability of whole
-answer sets. See `correlations`."""
+    prepare=_frames_with_errors,
+)
+"""Fisher and answer-set susceptibility with susceptibility over first tokens, of the queries that have both. Over all
+relations, a relation has its mean. The table also has the relative standard error of Fisher susceptibility, and the
+probability of whole answer sets. See `correlations`."""
 
 
 def _differences(frames: Frames) -> Frames:
@@ -205,13 +242,18 @@ def _differences(frames: Frames) -> Frames:
 
 def _difference(score: str, by: Sequence[str], column: str, largest: str) -> Mean:
     return Mean(
-        f"difference_of_{score}", by, "query", column=column,
+        f"difference_of_{score}",
+        by,
+        "query",
+        column=column,
         others=lambda group: {"largest": float(group[largest].max())},
-    )  # fmt: skip
+    )
 
 
 PRECISION = statistic_of(
-    "precision_cost", 1, ("precision_of_queries",),
+    "precision_cost",
+    1,
+    ("precision_of_queries",),
     [
         _difference("susceptibility", TYPE, "difference", "difference"),
         _difference("persuasion", TYPE, "mean_difference", "largest_difference"),
@@ -219,59 +261,77 @@ PRECISION = statistic_of(
         _difference("persuasion", MODEL, "mean_difference", "largest_difference"),
     ],
     prepare=_differences,
-)  # fmt: skip
-"""What a reduced precision costs: the size of the difference of a sampled query's susceptibility from that in the
-reference precision, and the mean and the largest size of the difference of its contexts' persuasion."""
+)
+"""The cost of a reduced precision: the absolute difference of a sampled query's susceptibility from that in the
+reference precision, and the mean and the largest absolute difference of its contexts' persuasion."""
 
 RELIABILITY = statistic_of(
-    "reliability_means", 3, ("reliability_of_relations",),
+    "reliability_means",
+    3,
+    ("reliability_of_relations",),
     [
         Mean(
-            "variance", (*TYPE, "measure", "over"), "relation", "squared nats", needs=["variance"], interval=True,
-            order=(*TYPE, "measure", "over", "relation"), quantiles=True,
+            "variance",
+            (*TYPE, "measure", "over"),
+            "relation",
+            "squared nats",
+            needs=["variance"],
+            interval=True,
+            order=(*TYPE, "measure", "over", "relation"),
+            quantiles=True,
             others=lambda group: {"items": int(group["n"].sum())},
         )
     ],
-)  # fmt: skip
-"""How far scores vary between samples and between query forms, over all relations; see `reliability`. Unit of analysis:
-a relation with the mean of its variances; `items` says how many these are."""
+)
+"""Variance of scores between samples and between query forms, over all relations; see `reliability`. Unit of analysis:
+a relation with the mean of its variances, counted by `items`."""
 
 OUTCOMES = ("persuaded", "stubborn", "persuaded_as_published", "stubborn_as_published")
-"""The columns, 1 or 0, that say of an instance what became of the greedy answer."""
-OF_ANSWERS = "question under a condition"
+"""Columns, 1 or 0, of the outcome of an instance's greedy reply."""
+ANSWER_UNIT = "question under a condition"
 GROUPS = ("partition", "condition")
 ENTROPIES = ("semantic_entropy", "semantic_entropy_length_normalised")
 SAMPLED = (*ENTROPIES, "semantic_entropy_rao", "cluster_assignment_entropy")
-MOVED_ANSWERS = Mean(
-    MOVED, (*MODEL, "condition", "partition"), "instance", needs=[MOVED], quantiles=True,
+PERSUASION_MEAN = Mean(
+    COHERENT_PERSUASION,
+    (*MODEL, "condition", "partition"),
+    "instance",
+    needs=[COHERENT_PERSUASION],
+    quantiles=True,
     order=(*MODEL, "condition", "partition", "relation", "question_id", "context_id"),
-)  # fmt: skip
+)
 
 
 def _by_outcome(entropy: str) -> list[Mean]:
-    by = (*MOVED_ANSWERS.by, "outcome")
-    moved = replace(MOVED_ANSWERS, by=by, needs=[MOVED, entropy], quantiles=False, labels={"beside": entropy})
+    by = (*PERSUASION_MEAN.by, "outcome")
+    moved = replace(
+        PERSUASION_MEAN, by=by, needs=[COHERENT_PERSUASION, entropy], quantiles=False, labels={"beside": entropy}
+    )
     return [replace(moved, quantity=entropy, labels={}), moved]
 
 
 ANSWERS = statistic_of(
-    "answer_means", 3, (INSTANCES, QUESTIONS),
+    "answer_means",
+    3,
+    (INSTANCES, QUESTIONS),
     [
-        MOVED_ANSWERS, *_by_outcome("semantic_entropy_without"), *_by_outcome("semantic_entropy_with"),
+        PERSUASION_MEAN,
+        *_by_outcome("semantic_entropy_without"),
+        *_by_outcome("semantic_entropy_with"),
         *(
-            Mean(error, MODEL, OF_ANSWERS, frame=QUESTIONS, needs=[error], order=[error])
+            Mean(error, MODEL, ANSWER_UNIT, frame=QUESTIONS, needs=[error], order=[error])
             for error in ("semantic_entropy_standard_error", "coherent_persuasion_standard_error")
         ),
     ],
-)  # fmt: skip
-"""How far contexts move the sampled answers of a partition's questions, and how uncertain these are, also by what the
-context did to the greedy answer; and the mean standard error of a question's scores."""
+)
+"""Coherent persuasion and semantic entropy of the questions of a partition, also by the outcome of the greedy reply;
+and the mean standard error of a question's scores."""
 
 
 def _partitions(frames: Frames) -> Frames:
     import pandas as pd
 
-    instances = _marked(frames[INSTANCES])
+    instances = _with_outcomes(frames[INSTANCES])
     marked = [
         instances[instances[name].astype("float64") == 1].assign(outcome=name.replace("_", " ")) for name in OUTCOMES
     ]
@@ -286,12 +346,12 @@ def _partitions(frames: Frames) -> Frames:
     }
 
 
-def _marked(frame: Frame) -> Frame:
-    """The instances with outcomes as 1, 0 or missing, and with the change of both entropies.
+def _with_outcomes(frame: Frame) -> Frame:
+    """Return the instances with outcomes as 1, 0 or missing, and with the change of both entropies.
 
-    Shares of answers that follow, or are persuaded, are of the instances whose context states an answer.
+    Shares of replies that follow, or are persuaded, are over the instances whose context states an answer.
     """
-    frame = drop_small_samples(frame, [MOVED], (WITH, WITHOUT))
+    frame = drop_small_samples(frame, [COHERENT_PERSUASION], (WITH, WITHOUT))
     frame = drop_small_samples(frame, ["coherent_persuasion_unchanged"], (WITHOUT,), parts=2)
     for count, when in ((WITH, "with"), (WITHOUT, "without")):
         frame = drop_small_samples(frame, [f"{name}_{when}" for name in ENTROPIES], (count,))
@@ -307,33 +367,47 @@ def _marked(frame: Frame) -> Frame:
 
 
 PARTITIONS = statistic_of(
-    "partition_means", 9, (QUESTIONS, INSTANCES),
+    "partition_means",
+    9,
+    (QUESTIONS, INSTANCES),
     [
         Mean(
-            quantity, (*MODEL, *by), OF_ANSWERS, unit, column="accurate" if quantity == "accuracy" else quantity,
-            frame=frame, needs=["accurate" if quantity == "accuracy" else quantity], interval=True, over="subject",
+            quantity,
+            (*MODEL, *by),
+            ANSWER_UNIT,
+            unit,
+            column="accurate" if quantity == "accuracy" else quantity,
+            frame=frame,
+            needs=["accurate" if quantity == "accuracy" else quantity],
+            interval=True,
+            over="subject",
         )
         for frame, by, unit, quantities in (
             (QUESTIONS, GROUPS, SHARE, ["accuracy"]),
             (QUESTIONS, GROUPS, "nats", SAMPLED),
-            (INSTANCES, GROUPS, "nats", [MOVED, "coherent_persuasion_unchanged"]),
+            (INSTANCES, GROUPS, "nats", [COHERENT_PERSUASION, "coherent_persuasion_unchanged"]),
             (INSTANCES, GROUPS, SHARE, ["following", *OUTCOMES]),
-            ("outcomes", (*GROUPS, "outcome"), "nats",
-             [f"{name}_{what}" for name in ENTROPIES for what in ("without", "with", "change")]),
-            ("edited", ("condition", "edits"), "nats", [MOVED]),
+            (
+                "outcomes",
+                (*GROUPS, "outcome"),
+                "nats",
+                [f"{name}_{what}" for name in ENTROPIES for what in ("without", "with", "change")],
+            ),
+            ("edited", ("condition", "edits"), "nats", [COHERENT_PERSUASION]),
         )
         for quantity in quantities
     ],
     prepare=_partitions,
-)  # fmt: skip
-"""Accuracy, uncertainty and persuasion of a partition's questions, and what contexts do to the uncertainty.
+)
+"""Accuracy, uncertainty and persuasion of a partition's questions, and the change of uncertainty with a context.
 
-Groups: partitions under a context; all stands for every partition, and for every context of a question (an instance is
-a question with a context; DynamicQA has two a question). Entropies of instances also by what the context did to the
-greedy answer: by whose answer it states, and as published, by ROUGE-L. Coherent persuasion also by the number of edits
-of the fact, its creation counted; a disputable question has none. Intervals draw whole subjects: questions about one
-subject, and the contexts of one question, depend on each other. A disputable question without a context has no right
-answer, and counts for no accuracy. What rests on fewer than 5 sampled answers is in no mean.
+An instance is a question with a context; DynamicQA has two for each question. Groups are partitions under a context,
+and `all` stands for every partition, and for every context of a question. Entropies of instances are also grouped by
+the outcome of the greedy reply: by its verdict, and as published, by ROUGE-L. Coherent persuasion is also grouped by
+the number of edits of the fact, its creation included; a disputable question has no edits. Intervals resample whole
+subjects, because questions about one subject, and the contexts of one question, depend on each other. A disputable
+question without a context has no right answer, and counts for no accuracy. Scores of fewer than 5 sampled replies are
+in no mean.
 
 Source: Marjanovic et al. 2024, DynamicQA, Tables 1 and 2, Figures 2 and 4, sections 1 and 6.5.
 """

@@ -1,4 +1,4 @@
-"""Models side by side: what each does on the items of a study, and how every two of them differ on the same items.
+"""Means of models on the items of a study, and differences between every two of them on the same items.
 
     follows              the greedy answer states the answer of a context that states one,  1 or 0
                          and not both of two that conflict
@@ -22,24 +22,24 @@
     coherent_persuasion_unchanged  the same where nothing changes, between halves of 10 or more  nats
     susceptibility       of a query                                                          nats
 
-A bias is over the questions where context and greedy answer without it disagree, and one of them is right (states the
-original answer). Context bias: that answer is right alone; with a conflicting context it is the context's and no longer
-the original one. Prior bias: that answer is another one, no refusal; with a supporting context it has the same words.
-What they are not: shares of all questions. A model that knows other facts is asked other questions, so the difference
-of two models is over those that count for both.
-Source: Wu, Wu and Zou 2024, ClashEval, Table 2 and its released code; docs/measures.md says where this differs.
+A bias is over the questions whose context and closed-book greedy answer disagree, and one of which is right (states the
+original answer). Context bias: the closed-book answer alone is right; with a conflicting context, the reply states the
+context's answer and no longer the original one. Prior bias: the closed-book answer is another answer, not a refusal;
+with a supporting context, it has the same words. What they are not: shares of all questions. Models that know different
+facts have different questions, so the difference of two models is over the questions that count for both.
+Source: Wu, Wu and Zou 2024, ClashEval, Table 2 and its released code; docs/measures.md lists the differences.
 
-follows_right, resists_wrong and abstains are of one's own questions and take all conditions together: what a variant is
-chosen by. Groups of the others: the condition of a question, the type of a query. Unit of analysis: an answer to a
-question under a condition, so that a question counts as often as it has contexts of it; a query. Intervals and tests
-take subjects as independent (a question where none is named), of queries entities, whatever their relations. p_adjusted
-is over the verdicts on what variants are chosen by, and over all others.
+follows_right, resists_wrong and abstains are of own questions, over all conditions together; they decide between
+variants. Groups of the other quantities: the condition of a question, the type of a query. Unit of analysis: an answer
+to a question under a condition, so that a question counts once for each of its contexts; or a query. Intervals and
+tests take subjects as independent (questions if no subject is named), and entities for queries, across relations.
+p_adjusted is over the tests of the three deciding quantities, and over all other tests.
 
 verdict:
-    larger, smaller  the interval of the difference is on one side of 0, and p_adjusted at most 0.05
-    equal            else, where the interval lies within the margin on both sides of 0: 0.05, of nats a tenth of the
-                     mean of both models
-    undecided        else: nothing shows that they differ, nor that they do not
+    larger, smaller  the interval of the difference is on one side of 0, and p_adjusted is at most 0.05
+    equal            otherwise, if the interval is within the margin on both sides of 0: 0.05, or for nats a
+                     tenth of the mean of both models
+    undecided        otherwise: the models may differ or be equal
 An interval of 95% within the margin is a test of equivalence with alpha = 0.025 on either side.
 Source: Schuirmann 1987, A comparison of the two one-sided tests procedure and the power approach.
 """
@@ -58,47 +58,63 @@ from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
 
 MODEL_QUERIES = (REPLIES, QUERIES)
-"""What the statistics of models read."""
-CHOSEN_BY = ("follows_right", "resists_wrong", "abstains")
-"""What says which variant to take; over all conditions."""
+"""The named queries of the statistics of models."""
+DECISIVE = ("follows_right", "resists_wrong", "abstains")
+"""Quantities that decide between variants, over all conditions."""
 SHARES = (
-    "follows", "prefers_right", "prefers_wrong", "names_both", *CHOSEN_BY, "keeps", "correct", "refuses",
-    "context_bias", "prior_bias", "binary_utilisation",
-)  # fmt: skip
+    "follows",
+    "prefers_right",
+    "prefers_wrong",
+    "names_both",
+    *DECISIVE,
+    "keeps",
+    "correct",
+    "refuses",
+    "context_bias",
+    "prior_bias",
+    "binary_utilisation",
+)
 UNITS = {
-    **dict.fromkeys(SHARES, SHARE), "continuous_utilisation": "", "coherent_persuasion": "nats",
-    "coherent_persuasion_unchanged": "nats", "susceptibility": "nats",
-}  # fmt: skip
+    **dict.fromkeys(SHARES, SHARE),
+    "continuous_utilisation": "",
+    "coherent_persuasion": "nats",
+    "coherent_persuasion_unchanged": "nats",
+    "susceptibility": "nats",
+}
 GROUP = ("condition", "query_type")
 UNCHANGED = "coherent_persuasion_unchanged"
-"""What another quantity is where nothing changes, on the same items: no models are compared by it."""
+"""The control of coherent persuasion, on the same items without a change; it compares no models."""
 MARGIN, MARGIN_OF_MEAN = 0.05, 0.1
-"""Within how much two models are equal: of shares and other numbers without unit; of nats, as a part of their mean."""
+"""Largest difference of equal models: for numbers without unit, and for nats as a part of their mean."""
 STAYED, UNRELATED = ("stubborn", "agreed"), ("irrelevant", "neutral", "unknown")
-"""Outcomes of an answer that stays what it was, and the conditions in which that is asked."""
+"""Outcomes of an answer that stays the same, and the conditions in which `keeps` is measured."""
 
 
 def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
-    """A frame for each quantity: model, dtype, condition, query_type, cluster, item, value, sorted by these."""
+    """Yield a frame for each quantity, sorted: model, dtype, condition, query_type, cluster, item, value."""
     answers = frames["answers_of_questions"]
     answers = answers.assign(
-        query_type=ALL, cluster=answers["subject_key"].astype(str),
+        query_type=ALL,
+        cluster=answers["subject_key"].astype(str),
         item=answers["question_id"].astype(str) + BETWEEN + answers["context_id"].astype(str),
-    )  # fmt: skip
+    )
     judged = answers[answers["verdict"].notna()]
     undecided = _is_disputable(judged)
-    alone, verdict = judged["condition"] == "none", judged["verdict"].astype(object)
+    closed_book, verdict = judged["condition"] == "none", judged["verdict"].astype(object)
     stated = judged["states_answer"].fillna(value=False).astype(bool)
     mixed = judged["condition"] == "mixed"
     follows = judged.assign(value=verdict.isin(("context", "both")).astype(float))
-    yield "follows", _sorted(follows[~alone & ~mixed & stated])
-    yield from _chosen_by(judged, verdict)
-    unrelated = judged["condition"].isin(UNRELATED) & judged["outcome"].notna()  # NULL: none without it to compare with
+    yield "follows", _sorted(follows[~closed_book & ~mixed & stated])
+    yield from _decisive_quantities(judged, verdict)
+    unrelated = judged["condition"].isin(UNRELATED) & judged["outcome"].notna()  # NULL without a closed-book reply
     yield "keeps", _sorted(judged.assign(value=judged["outcome"].isin(STAYED).astype(float))[unrelated])
-    yield "correct", _sorted(judged.assign(value=verdict.isin(("original", "both")).astype(float))[alone & ~undecided])
+    yield (
+        "correct",
+        _sorted(judged.assign(value=verdict.isin(("original", "both")).astype(float))[closed_book & ~undecided]),
+    )
     yield "refuses", _sorted(judged.assign(value=(verdict == "refusal").astype(float)))
-    priors = judged.loc[alone, [*MODEL, "question_id", "verdict"]].rename(columns={"verdict": "prior"})
-    clashes = judged[~alone & ~undecided].merge(priors, on=[*MODEL, "question_id"])
+    priors = judged.loc[closed_book, [*MODEL, "question_id", "verdict"]].rename(columns={"verdict": "prior"})
+    clashes = judged[~closed_book & ~undecided].merge(priors, on=[*MODEL, "question_id"])
     wrong_context = clashes["condition"].isin(CONFLICTING) & (clashes["prior"] == "original")
     wrong_prior = clashes["condition"].isin(SUPPORTING) & clashes["prior"].isin(("context", "neither"))
     yield "context_bias", _sorted(clashes.assign(value=(clashes["verdict"] == "context").astype(float))[wrong_context])
@@ -111,28 +127,33 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
         yield name, _sorted(drop_small_samples(sampled, [name], counts, parts).rename(columns={name: "value"}))
     check_scored(frames["susceptibility_of_queries"], "susceptibility")
     queries = frames["susceptibility_of_queries"].rename(columns={"query_id": "item", "susceptibility": "value"})
-    entity = queries["entity"].astype(str)  # whatever its relations: a name stands in every set of contexts
+    entity = queries["entity"].astype(str)  # across relations, because every set of contexts has the name
     yield "susceptibility", _sorted(queries.assign(condition=ALL, cluster=entity))
 
 
-def _chosen_by(judged: Frame, verdict: Any) -> Iterator[tuple[str, Frame]]:
-    """What answers to one's own questions do with right and wrong passages; verdict: of each row, as objects."""
+def _decisive_quantities(judged: Frame, verdict: Any) -> Iterator[tuple[str, Frame]]:
+    """Yield the deciding quantities of own questions with right and wrong passages.
+
+    Args:
+        judged: replies with a verdict.
+        verdict: the verdict of each row, as objects.
+    """
     condition = judged["condition"].astype(object)
     mixed, right = condition == "mixed", condition == "supporting"
-    for name, of in (("prefers_right", "original"), ("prefers_wrong", "context"), ("names_both", "both")):
-        yield name, _sorted(judged.assign(value=(verdict == of).astype(float))[mixed])
-    over_all = judged.assign(condition=ALL)
-    # With a supporting context there is one side to look for, and its answer is the context's.
+    for name, stated in (("prefers_right", "original"), ("prefers_wrong", "context"), ("names_both", "both")):
+        yield name, _sorted(judged.assign(value=(verdict == stated).astype(float))[mixed])
+    pooled = judged.assign(condition=ALL)
+    # A supporting context has one side, and its answer is the context's.
     states_right = (right & verdict.isin(("context", "both"))) | (mixed & (verdict == "original"))
-    yield "follows_right", _sorted(over_all.assign(value=states_right.astype(float))[right | mixed])
-    resists = over_all.assign(value=(verdict != "context").astype(float))
+    yield "follows_right", _sorted(pooled.assign(value=states_right.astype(float))[right | mixed])
+    resists = pooled.assign(value=(verdict != "context").astype(float))
     yield "resists_wrong", _sorted(resists[mixed | (condition == "conflicting")])
     unsupported = condition.isin(("irrelevant", "neutral"))
-    yield "abstains", _sorted(over_all.assign(value=(verdict == "refusal").astype(float))[unsupported])
+    yield "abstains", _sorted(pooled.assign(value=(verdict == "refusal").astype(float))[unsupported])
 
 
 def _is_disputable(judged: Frame) -> Any:
-    """Which rows are of DynamicQA's disputable questions, of whose answers none is right; a truth value each."""
+    """Return True for rows of DynamicQA's disputable questions, which have no right answer."""
     own = judged.loc[judged["condition"].isin(OWN_CONDITIONS), "question_id"]
     return (judged["partition"] == "disputable") & ~judged["question_id"].isin(own)
 
@@ -142,67 +163,77 @@ def _sorted(frame: Frame) -> Frame:
     return sorted_by(frame[[*columns, "value"]].dropna(subset=["value"]), columns)
 
 
-def over_what(frames: Frames) -> str:
-    """What intervals of answers are over: subjects, or questions where none names another one than itself."""
+def interval_unit(frames: Frames) -> str:
+    """Return the unit of intervals of answers: subject, or question if no question names a subject."""
     answers = frames["answers_of_questions"]
     differ = answers["subject_key"].astype(object) != answers["question_id"].astype(object)
     return "subject" if differ.any() else "question"
 
 
 def means(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `Summary`: the mean of each quantity and its interval."""
-    of_answers = over_what(frames)
+    """Return rows of `Summary`: the mean of each quantity and its interval."""
+    answer_unit = interval_unit(frames)
     rows = []
     for quantity, frame in items(frames):
-        unit, of = ("query", "entity") if quantity == "susceptibility" else ("answer", of_answers)
-        mean = Mean(quantity, (*MODEL, *GROUP), unit, UNITS[quantity], column="value", interval=True, over=of)
+        unit, interval_over = ("query", "entity") if quantity == "susceptibility" else ("answer", answer_unit)
+        mean = Mean(
+            quantity, (*MODEL, *GROUP), unit, UNITS[quantity], column="value", interval=True, over=interval_over
+        )
         rows += mean.rows(frame, seed)
     return rows
 
 
-def of_models(frames: Frames) -> Iterator[tuple[str, Row, list[tuple[Row, Frame]]]]:
-    """Each quantity by which models are compared and each group, with the items of each model."""
+def items_by_model(frames: Frames) -> Iterator[tuple[str, Row, list[tuple[Row, Frame]]]]:
+    """Yield each compared quantity and each group, with the items of each model."""
     for quantity, frame in items(frames):
         if quantity != UNCHANGED:
-            yield from ((quantity, group, [*by(of_group, MODEL)]) for group, of_group in by(frame, GROUP))
+            yield from ((quantity, group, [*by(rows, MODEL)]) for group, rows in by(frame, GROUP))
 
 
 def differences(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `ModelDifference`, but for p_adjusted."""
+    """Return the rows of `ModelDifference` without p_adjusted."""
     if len({tuple(model) for frame in frames.values() for model in frame[[*MODEL]].drop_duplicates().to_numpy()}) < 2:
         return []
     rows: list[Row] = []
-    for quantity, group, models in of_models(frames):
-        by_item = [(about, of_model.set_index(["cluster", "item"])["value"]) for about, of_model in models]
-        abouts = [(one, other) for (one, _), (other, _) in combinations(by_item, 2)]
+    for quantity, group, models in items_by_model(frames):
+        by_item = [(about, rows.set_index(["cluster", "item"])["value"]) for about, rows in models]
+        abouts = [(first, second) for (first, _), (second, _) in combinations(by_item, 2)]
         both = [
-            one.to_frame().join(other.rename("against"), how="inner")
-            for (_, one), (_, other) in combinations(by_item, 2)
+            first.to_frame().join(second.rename("against"), how="inner")
+            for (_, first), (_, second) in combinations(by_item, 2)
         ]
         changes = [(pair["value"] - pair["against"], pair.index.get_level_values("cluster")) for pair in both]
         tested = paired_differences(changes, seed, shares=UNITS[quantity] == SHARE)
         for (model, against), pair, paired in zip(abouts, both, tested, strict=True):
             rows.append(
                 {
-                    **model, "relation": ALL, **group, "against_model": against["model"],
-                    "against_dtype": against["dtype"], "quantity": quantity, "unit": UNITS[quantity],
+                    **model,
+                    "relation": ALL,
+                    **group,
+                    "against_model": against["model"],
+                    "against_dtype": against["dtype"],
+                    "quantity": quantity,
+                    "unit": UNITS[quantity],
                     "mean": float(pair["value"].mean()) if len(pair) else None,
                     "against_mean": float(pair["against"].mean()) if len(pair) else None,
-                    **paired._asdict(), "p_adjusted": None, "margin": None, "verdict": None,
+                    **paired._asdict(),
+                    "p_adjusted": None,
+                    "margin": None,
+                    "verdict": None,
                 }
-            )  # fmt: skip
+            )
     return rows
 
 
-def adjusted(rows: list[Row]) -> list[Row]:
-    """The rows with p_adjusted, the margin, and the verdict; what variants are chosen by is a family of its own."""
-    adjust([row for row in rows if row["quantity"] in CHOSEN_BY], ())
-    adjust([row for row in rows if row["quantity"] not in CHOSEN_BY], ())
-    return with_verdicts(rows)
+def adjust_rows(rows: list[Row]) -> list[Row]:
+    """Return the rows with p_adjusted, margin and verdict; the deciding quantities are a family of their own."""
+    adjust([row for row in rows if row["quantity"] in DECISIVE], ())
+    adjust([row for row in rows if row["quantity"] not in DECISIVE], ())
+    return add_verdicts(rows)
 
 
-def with_verdicts(rows: list[Row]) -> list[Row]:
-    """The rows, whose p-values are adjusted, with the margin and the verdict."""
+def add_verdicts(rows: list[Row]) -> list[Row]:
+    """Add the margin and the verdict to rows with adjusted p-values."""
     for row in rows:
         means = (row["mean"], row["against_mean"])
         relative = row["unit"] == "nats" and None not in means
@@ -212,7 +243,7 @@ def with_verdicts(rows: list[Row]) -> list[Row]:
 
 
 def _verdict(row: Row, p: float | None, margin: float) -> str | None:
-    """What an interval and a test say together; None where there is no test."""
+    """Return the verdict of an interval and a test; None without a test."""
     if p is None:
         return None
     if p <= ALPHA and not row["low"] <= 0 <= row["high"]:
@@ -222,5 +253,5 @@ def _verdict(row: Row, p: float | None, margin: float) -> str | None:
 
 MEANS = Statistic("model_means", 12, Summary, MODEL_QUERIES, means)
 DIFFERENCES = Statistic(
-    "model_differences", 12, ModelDifference, MODEL_QUERIES, lambda frames, seed: adjusted(differences(frames, seed))
+    "model_differences", 12, ModelDifference, MODEL_QUERIES, lambda frames, seed: adjust_rows(differences(frames, seed))
 )

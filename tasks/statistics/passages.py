@@ -1,29 +1,31 @@
-"""What of several passages an answer follows: their kind and place, their length and date, and what stands beside them.
+"""Effects of the kind, position, length, date and company of passages on the answer that a reply states.
 
-An answer *states* a passage if its verdict is that passage's answer, or both. Of a mixed context the verdict `original`
-is the right passage's and `context` the wrong one's; of a context with one of the two, `context` is that one's.
+A reply *states* a passage if its verdict is that passage's answer, or both. With a mixed context, the verdict
+`original` is the right passage's and `context` the wrong passage's. With a context that has one of the two, `context`
+is that passage's verdict.
 
-    stated      share of answers that state the right or the wrong passage, by set and place: first, middle, last, or
-                alone where it is the only passage. Of several passages of a kind the first one's place counts.
-    cites, cited_exist, citation_right, names_conflict   shares of greedy answers, by condition: that cite a passage;
-                of these, that cite passages that there are, and that cite one that states the answer; of mixed
-                contexts, that name the conflict (tasks/scoring/citations.py)
-    passage_persuasion   mean in nats of how far a passage moves the next token, by its kind and place
+    stated      share of replies that state the right or the wrong passage, by set and position: first, middle, last, or
+                alone for the only passage. The first passage of a kind has the position of the kind.
+    cites, cited_exist, citation_right, names_conflict   shares of greedy replies, by condition: replies that cite a
+                passage; of these, replies whose cited passages exist, and that cite a passage with the stated answer;
+                of mixed contexts, replies that name the conflict (tasks/scoring/citations.py)
+    passage_persuasion   mean persuasion of the next token by a passage, in nats, by its kind and position
 
     effect      a                        b                         of
-    position    it stands first          it stands last            a passage of a kind, in a set of two or more
+    position    it is first              it is last                a passage of a kind, in a set of two or more
     length      states the longer one    states the shorter one    the right and the wrong passage of a mixed context
-    date        states the newer one     states the older one      likewise, where the form writes dates and both have
-                                                                   one such as 2026-03-01, equally exact
-    beside      in the set               alone                     a passage of a kind: how far the others dilute it
+    date        states the newer one     states the older one      likewise, if the form writes dates and both passages
+                                                                   have one such as 2026-03-01, equally exact
+    beside      in the set               alone                     a passage of a kind: its dilution by other passages
 
-Each effect is a difference of two means of the same questions: first a question's mean over its contexts, then the mean
-of the questions. A model that always states the right passage would seem to follow the longer one wherever that is the
-right one; so length and date are the mean of two halves with equal weight, of the questions where the right one is
-longer (newer) and of those where the wrong one is. Where one half has fewer than 5 questions there is no test.
-Contexts that did not fit the model's window are left out. Intervals and tests take subjects as independent (a question
-where none is named): `paired`, signs of whole clusters turned; where every question has the same difference there is no
-interval. p_adjusted is over all effects of a study. What it is not: a comparison of different questions.
+Each effect is a difference of two means over the same questions, each with its mean over its contexts. A model that
+always states the right passage would seem to follow the longer passage if the right one is longer. So length and date
+are the mean of two halves with equal weight: questions whose right passage is longer (newer), and questions whose wrong
+passage is. A half with fewer than 5 questions has no test. Contexts that exceed the model's window are left out.
+
+Intervals and tests take subjects as independent (questions if no subject is named); `paired` flips the signs of whole
+clusters. Questions with one common difference have no interval. p_adjusted is over all effects of a study. What it is
+not: a comparison of different questions.
 """
 
 import re
@@ -40,13 +42,13 @@ from swaymeter.tasks.statistics.summary import MODEL, Mean
 QUERY = "answers_of_passages"
 CITATIONS, PERSUASION = "citations_of_answers", "persuasion_of_passages"
 KINDS = {"supporting": "right", "conflicting": "wrong"}
-"""The kinds of passages that state an answer, and what they are called in columns."""
+"""Kinds of passages that state an answer, and their names in columns."""
 _DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 OF = ("evidence_set", "kind")
 
 
-def stated(answers: Frame) -> Frame:
-    """A row for each answer and kind of passage before it: by set, kind, position, cluster and question, the value."""
+def stated_passages(answers: Frame) -> Frame:
+    """Return a row for each reply and kind of passage: set, kind, position, cluster, question, and the value 1 or 0."""
     import pandas as pd
 
     answers = answers.assign(cluster=answers["subject_key"].astype(str))
@@ -57,19 +59,19 @@ def stated(answers: Frame) -> Frame:
         own = verdict.isin(("context", "both"))
         if side == "right":
             own = own.mask(mixed, verdict.isin(("original", "both")))
-        place = at.map({1: "first"}).astype(object).fillna("middle")
-        place = place.mask((at == answers["passages"]).fillna(value=False).astype(bool), "last")
-        place = place.mask(answers["passages"] == 1, "alone")
-        parts.append(answers.assign(kind=kind, position=place, value=own.astype(float))[at.notna()])
+        position = at.map({1: "first"}).astype(object).fillna("middle")
+        position = position.mask((at == answers["passages"]).fillna(value=False).astype(bool), "last")
+        position = position.mask(answers["passages"] == 1, "alone")
+        parts.append(answers.assign(kind=kind, position=position, value=own.astype(float))[at.notna()])
     columns = [*MODEL, *OF, "position", "cluster", "question_id", "context_id"]
     return sorted_by(pd.concat(parts, ignore_index=True)[[*columns, "value"]], columns)
 
 
 def means(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `Summary`: shares of answers, and the persuasion of passages, each with its interval."""
+    """Return rows of `Summary`: shares of replies, and the persuasion of passages, each with its interval."""
     over: dict[str, Any] = {"interval": True, "over": "question"}
-    by_place = Mean("stated", (*MODEL, *OF, "position"), "answer", SHARE, column="value", **over)
-    rows = by_place.rows(stated(frames[QUERY]), seed) if len(frames[QUERY]) else []
+    stated_means = Mean("stated", (*MODEL, *OF, "position"), "answer", SHARE, column="value", **over)
+    rows = stated_means.rows(stated_passages(frames[QUERY]), seed) if len(frames[QUERY]) else []
     cited, moved = (
         frames[name].assign(cluster=frames[name]["subject_key"].astype(str)) for name in (CITATIONS, PERSUASION)
     )
@@ -80,62 +82,67 @@ def means(frames: Frames, seed: int) -> list[Row]:
 
 
 def pairs(answers: Frame) -> Iterator[tuple[Row, Frame]]:
-    """Each effect with the two means of every question that has both: columns cluster, a, b."""
-    of_passages = stated(answers)
-    for about, rows in by(of_passages, (*MODEL, *OF)):
+    """Yield each effect with the two means of every question that has both: columns cluster, a, b."""
+    replies = stated_passages(answers)
+    for about, rows in by(replies, (*MODEL, *OF)):
         yield {"effect": "position", "a": "first", "b": "last", **about}, _beside(rows, "position", "first", "last")
-    for about, rows in by(of_passages, (*MODEL, "kind")):
+    for about, rows in by(replies, (*MODEL, "kind")):
         alone = rows[rows["position"] == "alone"].assign(within="alone")
         for name, in_set in rows[rows["position"] != "alone"].groupby("evidence_set", sort=True, observed=True):
-            both = _beside(_joined(in_set.assign(within="in the set"), alone), "within", "in the set", "alone")
+            both = _beside(_concat(in_set.assign(within="in the set"), alone), "within", "in the set", "alone")
             yield {"effect": "beside", "a": "in the set", "b": "alone", "evidence_set": str(name), **about}, both
     mixed = answers[answers["condition"].astype(object) == "mixed"]
     for about, rows in by(mixed.assign(kind="both"), (*MODEL, *OF)):
         for effect, a, b, larger in (
             ("length", "longer", "shorter", _larger(rows["right_length"], rows["wrong_length"])),
-            ("date", "newer", "older", _larger(*(_dated(rows[f"{side}_date"]) for side in ("right", "wrong")))),
+            (
+                "date",
+                "newer",
+                "older",
+                _larger(*(_comparable_dates(rows[f"{side}_date"]) for side in ("right", "wrong"))),
+            ),
         ):
             yield {"effect": effect, "a": a, "b": b, **about}, _sides(rows, larger)
 
 
-def _joined(*frames: Frame) -> Frame:
+def _concat(*frames: Frame) -> Frame:
     import pandas as pd
 
     return pd.concat(frames, ignore_index=True)
 
 
 def _beside(rows: Frame, column: str, a: str, b: str) -> Frame:
-    """Each question's mean of a and of b, of those that have both."""
+    """Return each question's mean of a and of b, for questions with both."""
     means = rows.groupby(["cluster", "question_id", column], observed=True)["value"].mean().unstack(column)
     return means.reindex(columns=[a, b]).dropna().set_axis(["a", "b"], axis=1).reset_index()
 
 
-def _dated(dates: Any) -> Any:
-    """The dates that can be compared; None in place of others."""
+def _comparable_dates(dates: Any) -> Any:
+    """Return the dates in a comparable form; None for other values."""
     import pandas as pd
 
-    known = [date if isinstance(date, str) and _DATE.fullmatch(date) else None for date in dates.astype(object)]
-    return pd.Series(known, index=dates.index, dtype=object)
+    comparable = [date if isinstance(date, str) and _DATE.fullmatch(date) else None for date in dates.astype(object)]
+    return pd.Series(comparable, index=dates.index, dtype=object)
 
 
 def _larger(right: Any, wrong: Any) -> Any:
-    """Whether the right one is larger: True, False, or None where neither is, or one is not known."""
+    """Return True if the right value is larger, False if the wrong one is, None if they cannot be ordered."""
     import pandas as pd
 
-    known = right.notna() & wrong.notna()
+    complete = right.notna() & wrong.notna()
 
     def larger(a: Any, b: Any) -> bool | None:
         exact = not isinstance(a, str) or len(a) == len(b)  # 2026 is neither before nor after 2026-03-01
         return bool(a > b) if exact and a != b else None
 
-    values = [larger(a, b) if ok else None for ok, a, b in zip(known, right, wrong, strict=True)]
+    values = [larger(a, b) if ok else None for ok, a, b in zip(complete, right, wrong, strict=True)]
     return pd.Series(values, index=right.index, dtype=object)
 
 
 def _sides(rows: Frame, larger: Any) -> Frame:
-    """Each question's share of answers that state the larger and the smaller of its two passages.
+    """Return each question's share of replies that state the larger and the smaller of its two passages.
 
-    Twice of a question with several passages of a kind, where the right one is the larger in some orders alone.
+    A question with several passages of a kind has two rows if the right passage is larger only in some orders.
     """
     rows = rows.assign(cluster=rows["subject_key"].astype(str), larger=larger)[larger.notna()]
     verdict = rows["verdict"].astype(object)
@@ -150,15 +157,15 @@ def effects(frames: Frames, seed: int) -> list[Row]:
     rows: list[Row] = []
     for about, both in pairs(frames[QUERY]):
         if len(both):
-            means, paired = _compared(both, seed)
+            means, paired = _compare_means(both, seed)
             rows.append({**about, **means, "unit": SHARE, **paired._asdict(), "p_adjusted": None, "verdict": None})
-    return adjusted(rows)
+    return adjust_rows(rows)
 
 
-def _compared(both: Frame, seed: int) -> tuple[Row, Paired]:
-    """The two means and their difference, of halves with equal weight where there are any.
+def _compare_means(both: Frame, seed: int) -> tuple[Row, Paired]:
+    """Return the two means and their difference; halves have equal weight.
 
-    Where every question has the same difference, no interval says how sure that is, and none is given.
+    If every question has the same difference, no interval measures its uncertainty, and the row has none.
     """
     halves = both["half"].value_counts() if "half" in both else None
     weights = both["half"].map(1 / halves) * len(both) / len(halves) if halves is not None else 1.0
@@ -166,15 +173,15 @@ def _compared(both: Frame, seed: int) -> tuple[Row, Paired]:
     means = {"mean_a": float(a.mean()), "mean_b": float(b.mean())}
     paired = paired_difference(a - b, both["cluster"], seed)
     if halves is not None and (len(halves) < 2 or halves.min() < FEWEST_FOR_INTERVAL):
-        why = f"fewer than {FEWEST_FOR_INTERVAL} questions where the right one is, or the wrong one is"
-        paired = paired._replace(low=None, high=None, p=None, untestable=why)
+        reason = f"fewer than {FEWEST_FOR_INTERVAL} questions where the right one is, or the wrong one is"
+        paired = paired._replace(low=None, high=None, p=None, untestable=reason)
     elif (both["a"] - both["b"]).nunique() == 1:
         paired = paired._replace(low=None, high=None)
     return means, paired
 
 
-def adjusted(rows: list[Row]) -> list[Row]:
-    """The rows with p_adjusted over all of them, and the verdict."""
+def adjust_rows(rows: list[Row]) -> list[Row]:
+    """Return the rows with p_adjusted over all rows, and the verdict."""
     for row in adjust(rows, ()):
         if row["p_adjusted"] is not None:
             clear = row["p_adjusted"] <= ALPHA and (row["low"] is None or not row["low"] <= 0 <= row["high"])

@@ -1,17 +1,16 @@
-"""What goes together with coherent persuasion: correlations with one quantity each, regressions on several.
+"""Correlations of coherent persuasion with one quantity each, and regressions of it on several quantities.
 
     edits                   of the fact (static 1, temporal more); a disputable question has none
-    reversions              of a disputable question; no other has them
-    subject_popularity, object_popularity   page views, a month
-    semantic_entropy_without, _with         of the answers without and with the context, also length-normalised
+    reversions              of a disputable question; other questions have none
+    subject_popularity, object_popularity   page views a month
+    semantic_entropy_without, _with         of the replies without and with the context, also length-normalised
 
-Groups: partitions under a context; all stands for every partition, and for every context of a question. Unit of
-analysis: an instance, that is a question with a context. As published, p-values and the intervals of a regression and
-of Fisher's z take instances as independent; beside them stand those that let instances of one subject depend on each
-other.
-The published regression is that of the temporal partition with one row a question, which is one condition: edits of a
-static fact are all 1, and disputable questions have neither edits nor an object, so that these are untestable and say
-so. Each regression stands twice, on summed and on length-normalised entropies: the paper prints the formula of the
+Groups: partitions under a context; `all` stands for every partition, and for every context of a question. Unit of
+analysis: an instance, a question with a context. As published, p-values and the intervals of a regression and of
+Fisher's z take instances as independent. Further columns let instances of one subject depend on each other. The
+published regression is that of the temporal partition with one row for each question, under one condition. Edits of
+static facts are all 1, and disputable questions have neither edits nor an object, so their regressions are untestable.
+Each regression has two versions, on summed and on length-normalised entropies: the paper prints the formula of the
 first, and the released code computes the second.
 
 Source: Marjanovic et al. 2024, DynamicQA, Figures 3 and 5-7, Tables 3, 6 and 7, section 6.5.
@@ -26,36 +25,48 @@ from swaymeter.tasks.statistics.frames import WITH, WITHOUT, by, drop_small_samp
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL
 
-MOVED = "coherent_persuasion"
+COHERENT_PERSUASION = "coherent_persuasion"
 GROUPS = (*MODEL, "partition", "condition")
 CORRELATED = (
-    "semantic_entropy_without", "semantic_entropy_with", "semantic_entropy_length_normalised_without",
-    "semantic_entropy_length_normalised_with", "edits", "reversions", "subject_popularity",
+    "semantic_entropy_without",
+    "semantic_entropy_with",
+    "semantic_entropy_length_normalised_without",
+    "semantic_entropy_length_normalised_with",
+    "edits",
+    "reversions",
+    "subject_popularity",
     "object_popularity",
-)  # fmt: skip
+)
 
 
 def instances_by_group(frame: Frame) -> Iterator[tuple[Row, Frame]]:
-    """The instances of each partition and condition, and of all together, in an order of their own."""
-    frame = pooled(drop_small_samples(frame, [MOVED], (WITH, WITHOUT)))
+    """Yield the instances of each partition and condition, and of all together, in an order of their own."""
+    frame = pooled(drop_small_samples(frame, [COHERENT_PERSUASION], (WITH, WITHOUT)))
     yield from by(frame.rename(columns={"cluster": "subject"}), GROUPS)
 
 
 def correlations(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `InstanceCorrelation`."""
+    """Return the rows of `InstanceCorrelation`."""
     rows = []
     for about, instances in instances_by_group(frames["instances"]):
         for measure in CORRELATED:
-            both = instances.dropna(subset=[measure, MOVED])
+            both = instances.dropna(subset=[measure, COHERENT_PERSUASION])
             if len(both):
-                rows.append({**about, "measure_a": measure, "measure_b": MOVED, **_correlated(both, measure, seed)})
+                rows.append(
+                    {
+                        **about,
+                        "measure_a": measure,
+                        "measure_b": COHERENT_PERSUASION,
+                        **_correlation_columns(both, measure, seed),
+                    }
+                )
     return rows
 
 
-def _correlated(both: Frame, measure: str, seed: int) -> Row:
+def _correlation_columns(both: Frame, measure: str, seed: int) -> Row:
     from scipy import stats
 
-    x, y = (both[name].to_numpy(dtype="float64") for name in (measure, MOVED))
+    x, y = (both[name].to_numpy(dtype="float64") for name in (measure, COHERENT_PERSUASION))
     r, p, reason = correlation("pearson", x, y)
     row: Row = {"n": len(both), "subjects": int(both["subject"].nunique()), "pearson": r, "p": p, "untestable": reason}
     ends = dict.fromkeys(("low", "high", "subject_low", "subject_high"))
@@ -63,9 +74,11 @@ def _correlated(both: Frame, measure: str, seed: int) -> Row:
         by_subject = clustered_pearson(x, y, both["subject"], seed)
         plain = stats.pearsonr(x, y).confidence_interval(COVERAGE)
         ends = {
-            "low": float(plain.low), "high": float(plain.high),
-            "subject_low": by_subject.low, "subject_high": by_subject.high,
-        }  # fmt: skip
+            "low": float(plain.low),
+            "high": float(plain.high),
+            "subject_low": by_subject.low,
+            "subject_high": by_subject.high,
+        }
     return row | ends
 
 
@@ -75,15 +88,15 @@ def regression_on(name: str, version: int, entropies: str, *predictors: str) -> 
     Instances that lack coherent persuasion or a predictor are left out, and counted.
 
     Args:
-        name: The statistic's name.
-        version: Raise it if the same instances give other numbers.
+        name: the statistic's name.
+        version: number to raise if the same instances give other numbers.
         entropies: "summed" or "length-normalised", the semantic entropies among the predictors.
-        predictors: Columns of the query `instances`.
+        predictors: columns of the query `instances`.
     """
 
     def compute(frames: Frames, seed: int) -> list[Row]:
         return [
-            {**about, "outcome": MOVED, "entropies": entropies, "unit": "nats", **row}
+            {**about, "outcome": COHERENT_PERSUASION, "entropies": entropies, "unit": "nats", **row}
             for about, instances in instances_by_group(frames["instances"])
             for row in _regressed(instances, predictors)
         ]
@@ -92,17 +105,23 @@ def regression_on(name: str, version: int, entropies: str, *predictors: str) -> 
 
 
 def _regressed(instances: Frame, predictors: Sequence[str]) -> Iterator[Row]:
-    complete = instances.dropna(subset=[MOVED, *predictors])
-    empty = [name for name in (MOVED, *predictors) if instances[name].isna().all()]
-    result = regression((MOVED, complete[MOVED]), {name: complete[name] for name in predictors}, complete["subject"])
+    complete = instances.dropna(subset=[COHERENT_PERSUASION, *predictors])
+    empty = [name for name in (COHERENT_PERSUASION, *predictors) if instances[name].isna().all()]
+    result = regression(
+        (COHERENT_PERSUASION, complete[COHERENT_PERSUASION]),
+        {name: complete[name] for name in predictors},
+        complete["subject"],
+    )
     common = {
-        "n": result.n, "left_out": len(instances) - result.n, "subjects": result.clusters,
+        "n": result.n,
+        "left_out": len(instances) - result.n,
+        "subjects": result.clusters,
         "r_squared": result.r_squared,
         "untestable": f"{', '.join(empty)}: no instance has one" if empty else result.untestable,
-    }  # fmt: skip
+    }
     no_coefficient = Coefficient("none", *[None] * 5)  # type: ignore[arg-type]
     for coefficient in result.coefficients or (no_coefficient,):
-        yield {**common, **{name.replace("cluster", "subject"): of for name, of in coefficient._asdict().items()}}
+        yield {**common, **{name.replace("cluster", "subject"): value for name, value in coefficient._asdict().items()}}
 
 
 CORRELATIONS = Statistic("instance_correlations", 5, InstanceCorrelation, ("instances",), correlations)
@@ -112,7 +131,11 @@ REGRESSIONS = (
         "predictors_of_persuasion", 3, "summed", *_PUBLISHED, "semantic_entropy_without", "semantic_entropy_with"
     ),
     regression_on(
-        "predictors_of_persuasion_length_normalised", 1, "length-normalised", *_PUBLISHED,
-        "semantic_entropy_length_normalised_without", "semantic_entropy_length_normalised_with",
+        "predictors_of_persuasion_length_normalised",
+        1,
+        "length-normalised",
+        *_PUBLISHED,
+        "semantic_entropy_length_normalised_without",
+        "semantic_entropy_length_normalised_with",
     ),
-)  # fmt: skip
+)

@@ -1,12 +1,13 @@
-"""How far a score varies between samples of contexts, and between the forms of a query.
+"""Variance of a score between samples of contexts, and between the forms of a query.
 
-    variance = sum (x - mean)^2 / (k - 1)    over the k scores of one thing: of k seeds, or of k forms of a query type
+    variance = sum (x - mean)^2 / (k - 1)    over the k scores of an item: of k seeds, or of k forms of a query type
 
     over seeds   susceptibility of a query, persuasion of a query by a context, in the samples of all seeds
     over forms   the same of an entity, by the forms of a query type, in the sample of the first seed
 
-Unit of analysis: what has a variance. Queries and contexts are the same where their texts are: what is not in every
-sample is not compared, and counted. A susceptibility is over its own sample of contexts each time, most of them others.
+Unit of analysis: an item with a variance. Queries and contexts are the same if their texts are. Items that are missing
+in a sample are not compared; `of_first` counts all items. A susceptibility is over its own sample of contexts each
+time.
 What it is not: a standard error of a mean, or the spread between models.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 4.3 and figure 4.
@@ -26,42 +27,46 @@ COMPARED: Mapping[tuple[str, str], str] = {
     ("persuasion", "seeds"): "query and context",
     ("persuasion", "forms"): "entity and context",
 }
-"""What has a variance, by measure and by what it varies over."""
+"""Items with a variance, by measure and by the source of the variance."""
 
 
 def reliability(measure: str, samples: Sequence[Frame]) -> list[Row]:
-    """The rows of `Reliability` of a relation and a model, but for the columns that say which these are.
+    """Return the rows of `Reliability` of a relation and a model, without the columns that name these.
 
-    measure: persuasion or susceptibility, a column of every frame; samples: a frame for each seed, the study's first,
-    with query_type, form, entity, query (its text) and, of persuasion, context (its text). ScoreError where a score is
-    not finite.
+    Args:
+        measure: persuasion or susceptibility, a column of every frame.
+        samples: a frame for each seed, the study's seed first, with query_type, form, entity, query (its text) and, for
+            persuasion, context (its text).
+
+    Raises:
+        ScoreError: a score is not finite.
     """
     import numpy as np
 
-    of_context = ["context"] if measure == "persuasion" else []
-    samples = _numbered(samples, ["query", "entity", *of_context])
+    context_key = ["context"] if measure == "persuasion" else []
+    samples = _numbered(samples, ["query", "entity", *context_key])
     # A text that occurs twice in a sample has the same score twice.
-    samples = [frame.drop_duplicates(["query_type", "query", *of_context]) for frame in samples]
+    samples = [frame.drop_duplicates(["query_type", "query", *context_key]) for frame in samples]
     for frame in samples:
         if not np.isfinite(frame[measure].to_numpy(dtype="float64")).all():
             raise ScoreError(f"{measure}: a stored score is not a finite number; score it again with --force")
     rows = []
     for query_type in TYPES:
-        of_type = [frame[frame["query_type"] == query_type] for frame in samples]
-        if not len(of_type[0]):
+        frames_of_type = [frame[frame["query_type"] == query_type] for frame in samples]
+        if not len(frames_of_type[0]):
             continue
-        forms = of_type[0]["form"].nunique()
+        forms = frames_of_type[0]["form"].nunique()
         for over, frames, keys, count in (
-            ("seeds", of_type, ["query", *of_context], len(samples)),
-            ("forms", of_type[:1], ["entity", *of_context], forms),
+            ("seeds", frames_of_type, ["query", *context_key], len(samples)),
+            ("forms", frames_of_type[:1], ["entity", *context_key], forms),
         ):
-            known = {"query_type": query_type, "measure": measure, "over": over, "scores": count}
-            rows.append(known | {"compared": COMPARED[measure, over]} | _variances(frames, keys, measure, count))
+            labels = {"query_type": query_type, "measure": measure, "over": over, "scores": count}
+            rows.append(labels | {"compared": COMPARED[measure, over]} | _variances(frames, keys, measure, count))
     return rows
 
 
 def _numbered(frames: Sequence[Frame], columns: Sequence[str]) -> list[Frame]:
-    """The frames with a number for each text of these columns, the same in all of them: numbers are grouped faster."""
+    """Number the texts of these columns, equal in all frames, because numbers are grouped faster than texts."""
     import numpy as np
     import pandas as pd
 
@@ -75,20 +80,20 @@ def _numbered(frames: Sequence[Frame], columns: Sequence[str]) -> list[Frame]:
 
 
 def _variances(frames: Sequence[Frame], keys: Sequence[str], measure: str, count: int) -> Row:
-    """The columns about the variances of what has `count` scores in the frames together."""
+    """Return the columns about the variances of items with `count` scores in all frames together."""
     import numpy as np
     import pandas as pd
 
     scores = pd.concat([frame[[*keys, measure]] for frame in frames], ignore_index=True)
     groups = scores.groupby(list(keys), sort=True, observed=True)[measure]
-    every = groups.agg(["size", "mean", "var"])
-    whole = every[every["size"] == count]
+    all_scores = groups.agg(["size", "mean", "var"])
+    whole = all_scores[all_scores["size"] == count]
     first = frames[0].groupby(list(keys), observed=True).ngroups
     row: dict[str, Any] = {"n": len(whole), "of_first": first, "untestable": None}
     names = ("mean_score", "variance", "median", "percentile_95", "largest")
     if count < 2 or whole.empty:
-        why = "there is one score of each" if count < 2 else "nothing has all scores"
-        return {**row, "n": 0, **dict.fromkeys(names), "untestable": why}
+        reason = "there is one score of each" if count < 2 else "nothing has all scores"
+        return {**row, "n": 0, **dict.fromkeys(names), "untestable": reason}
     variances = whole["var"].to_numpy(dtype="float64")
     values = (whole["mean"].mean(), variances.mean(), *np.quantile(variances, (0.5, 0.95, 1)))
     return row | dict(zip(names, map(float, values), strict=True))

@@ -21,8 +21,8 @@ from swaymeter.reports.estimates import estimate, number, plural, verdict
 from swaymeter.reports.models import Model
 from swaymeter.reports.words import OWN_QUANTITIES
 from swaymeter.tasks.statistics.comparison import compare
-from swaymeter.tasks.statistics.formulas.paired import FEWEST_TO_TEST, smallest_shown_fall
-from swaymeter.tasks.statistics.models import MODEL_QUERIES, over_what
+from swaymeter.tasks.statistics.formulas.paired import MIN_CLUSTERS_TO_TEST, smallest_shown_fall
+from swaymeter.tasks.statistics.models import MODEL_QUERIES, interval_unit
 
 BETTER: Mapping[tuple[str, str], str] = {
     ("follows_right", "all"): UP, ("resists_wrong", "all"): UP, ("abstains", "all"): UP, ("correct", "none"): UP,
@@ -164,7 +164,7 @@ def nothing_tested(run: str, numbers: Sequence[Compared]) -> str:
     changed = f"largest change for the worse: {last.in_short}" if last.gain < 0 else "no number changed for the worse"
     return (
         f"{plural(most.clusters, most.over)} cannot show a change, and nothing was tested against {run}: ask at least "
-        f"{plural(FEWEST_TO_TEST, most.over)} that both runs have; {changed}"
+        f"{plural(MIN_CLUSTERS_TO_TEST, most.over)} that both runs have; {changed}"
     )
 
 
@@ -172,7 +172,7 @@ def not_tested(numbers: Sequence[Compared]) -> list[str]:
     """That numbers changed for the worse of which there are too few questions for a test; empty where none did."""
     rows = [row for row in numbers if row.p is None and row.gain < 0]
     named = ", ".join(row.in_short for row in rows)
-    few = f"fewer than {plural(FEWEST_TO_TEST, rows[0].over)}" if rows else ""
+    few = f"fewer than {plural(MIN_CLUSTERS_TO_TEST, rows[0].over)}" if rows else ""
     return [f"changed for the worse, on {few}: {named}"] if rows else []
 
 
@@ -216,7 +216,7 @@ def compared(comparison: Comparison) -> list[Compared]:
     if not rows:
         raise UsageError("--baseline: no question of it was asked with the same texts now; name another run")
     tests = sum(row["p_adjusted"] is not None for row in comparison.numbers)
-    over = over_what(comparison.after.frames)
+    over = interval_unit(comparison.after.frames)
     return [_compared(row, over, tests) for row in rows]
 
 

@@ -1,18 +1,18 @@
 """Agreement on the same items: Cohen's kappa of two judges, Krippendorff's alpha of any number of annotators.
 
-Cohen's kappa: how far two judges agree on the same items beyond what their habits alone make them agree on.
+Cohen's kappa: the agreement of two judges on the same items beyond the agreement of their habits.
 
     kappa = (p_o - p_e) / (1 - p_e)
-    p_o   = the share of items that both call the same
-    p_e   = sum over verdicts v of a_v b_v, where a_v and b_v are the shares of items that the one and the other call v
+    p_o   = the share of items with two equal verdicts
+    p_e   = sum over verdicts v of a_v b_v, where a_v and b_v are the judges' shares of items with verdict v
 
-1: always the same; 0: as often as by chance, each with its own shares of verdicts; below 0: less often. Where both call
-all items the same one thing, p_e is 1, and there is no kappa: nothing was there to agree on.
-Its interval: the 2.5th and 97.5th percentiles over samples of whole clusters (formulas.intervals). None of fewer than 5
-clusters, where all items are called the same by both, where a sample has no kappa, or where all samples have the same
-one: if one of the two says one thing of all items, kappa is 0 whatever is drawn.
-What it is not: comparable between sets of items with other shares of verdicts, nor a share of right verdicts: where
-nearly all items are of one verdict, two judges who nearly always agree can have a kappa near 0.
+1: always the same; 0: as often as by chance, each with its own shares of verdicts; below 0: less often. If both give
+one verdict to all items, p_e is 1 and kappa is undefined.
+Its interval: the 2.5th and 97.5th percentiles over samples of whole clusters (formulas.intervals). There is none for
+fewer than 5 clusters, for judges who agree on all items, or if a sample has no kappa. There is none if all samples have
+the same kappa: a judge with one verdict for all items has kappa 0 in every sample.
+What it is not: comparable between sets of items with other shares of verdicts, nor a share of right verdicts. If nearly
+all items have one verdict, two judges who nearly always agree can have a kappa near 0.
 
     alpha = 1 - D_o / D_e
 
@@ -32,12 +32,12 @@ from numpy.typing import NDArray
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
 from swaymeter.tasks.statistics.formulas.intervals import Interval, ends, sums_of_clusters, sums_over_samples
 
-_NOTHING = 1e-12
-"""How much p_o - p_e and 1 - p_e are by rounding alone, at most."""
+_ROUNDING = 1e-12
+"""Upper bound of p_o - p_e and 1 - p_e that are rounding alone."""
 
 
 def cohens_kappa(counts: NDArray[np.float64]) -> float | None:
-    """Kappa of a table (k, k): how many items the one calls by the row and the other by the column; None: undefined."""
+    """Return kappa of a table (k, k), items by the verdicts of both judges; None if it is undefined."""
     (kappa,) = _kappas(counts[np.newaxis])
     return None if np.isnan(kappa) else float(kappa)
 
@@ -58,39 +58,41 @@ def krippendorffs_alpha(ratings: Sequence[Mapping[str, str]]) -> float | None:
 
 
 def kappa_interval(first: Sequence[str], second: Sequence[str], clusters: Sequence[str], seed: int) -> Interval:
-    """The interval of kappa of two verdicts on each item (n,), each of the cluster (n,) that it belongs to."""
+    """Return the interval of kappa of two verdicts on each item (n,), in clusters (n,)."""
     size = len({*first, *second})
-    one, other = _numbered(first, second)
-    cells = one * size + other
+    first_codes, second_codes = _verdict_codes(first, second)
+    cells = first_codes * size + second_codes
     columns = [(cells == cell).astype(np.float64) for cell in range(size * size)]
     sums = sums_of_clusters(clusters, *columns)
-    if len(sums) < FEWEST_FOR_INTERVAL or (one == other).all():
+    if len(sums) < FEWEST_FOR_INTERVAL or (first_codes == second_codes).all():
         return Interval(len(sums))
     drawn = _kappas(sums_over_samples(sums, seed).reshape(-1, size, size))
-    has_interval = bool(np.ptp(drawn) > _NOTHING)  # not NaN, where a sample has no kappa
+    has_interval = bool(np.ptp(drawn) > _ROUNDING)  # not NaN, where a sample has no kappa
     return Interval(len(sums), *ends(drawn)) if has_interval else Interval(len(sums))
 
 
 def counts_of(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-    """How many items (n,) have each pair of verdicts: (k, k), the verdicts in the order of their names."""
+    """Return the number of items (n,) with each pair of verdicts, (k, k), verdicts in alphabetical order."""
     size = len({*first, *second})
     counts = np.zeros((size, size))
-    np.add.at(counts, _numbered(first, second), 1)
+    np.add.at(counts, _verdict_codes(first, second), 1)
     return counts
 
 
-def _numbered(first: Sequence[str], second: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    places = {verdict: place for place, verdict in enumerate(sorted({*first, *second}))}
-    one, other = (np.array([places[verdict] for verdict in given], dtype=np.int64) for given in (first, second))
-    return one, other
+def _verdict_codes(first: Sequence[str], second: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    codes = {verdict: code for code, verdict in enumerate(sorted({*first, *second}))}
+    first_codes, second_codes = (
+        np.array([codes[verdict] for verdict in verdicts], dtype=np.int64) for verdicts in (first, second)
+    )
+    return first_codes, second_codes
 
 
 def _kappas(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Kappa of each table of (m, k, k); NaN where it is undefined: by one verdict alone, or without items."""
+    """Return kappa of each table of (m, k, k); NaN if it is undefined: for one verdict alone, or without items."""
     totals = counts.sum(axis=(1, 2))
     shares = counts / np.where(totals, totals, 1)[:, None, None]
     observed = np.trace(shares, axis1=1, axis2=2)
     expected = (shares.sum(axis=2) * shares.sum(axis=1)).sum(axis=1)
-    is_defined = (totals > 0) & (1 - expected > _NOTHING)
-    beyond = np.where(np.abs(observed - expected) > _NOTHING, observed - expected, 0.0)
+    is_defined = (totals > 0) & (1 - expected > _ROUNDING)
+    beyond = np.where(np.abs(observed - expected) > _ROUNDING, observed - expected, 0.0)
     return np.where(is_defined, beyond / np.where(is_defined, 1 - expected, 1), np.nan)

@@ -1,11 +1,11 @@
-"""Two groups of scores: why they may not be comparable, how far apart they are; p-values of several tests, adjusted.
+"""Two groups of scores: whether they are comparable, Cohen's d, and adjusted p-values of several tests.
 
-A comparison needs two rows in each group, so that there is a spread to speak of, and some spread in one of them at
-least. What lacks that has a reason: never NaN, never p = 1, never a silent zero.
+A comparison needs two rows in each group, and spread in at least one of the groups. A comparison without these has a
+reason: never NaN, never p = 1, never a silent zero.
 
 Benjamini-Hochberg: p_adjusted of the k-th smallest of m = min over j >= k of p_(j) m / j, at most 1. It bounds the
-expected share of false discoveries among those called significant, for tests that are independent or positively
-dependent, not the chance of one false discovery (Bonferroni, Holm).
+expected share of false discoveries among significant tests, for tests that are independent or positively dependent. It
+does not bound the chance of one false discovery (Bonferroni, Holm).
 
 Source: Benjamini and Hochberg 1995, Controlling the False Discovery Rate.
 """
@@ -21,12 +21,12 @@ from swaymeter.data.errors import ScoreError
 
 Scores = NDArray[np.float64]
 
-# Means that agree in exact arithmetic differ by some units in the last place; that is no spread.
+# Means that agree in exact arithmetic differ by some units in the last digit; this is no spread.
 ROUNDING = 1e-12
 
 
 class Result(NamedTuple):
-    """A test statistic or a correlation coefficient, without unit, and its p-value; or why there is none."""
+    """A test statistic or a correlation coefficient, without unit, with its p-value; or the reason for its absence."""
 
     statistic: float | None
     p: float | None
@@ -34,7 +34,7 @@ class Result(NamedTuple):
 
 
 def scores(values: ArrayLike) -> Scores:
-    """The values as a vector (n,) of float64; ScoreError where one is not a finite number."""
+    """Return the values as a vector (n,) of float64; ScoreError if a value is not a finite number."""
     vector = np.asarray(values, dtype=np.float64)
     if wrong := int(np.count_nonzero(~np.isfinite(vector))):
         raise ScoreError(f"{wrong} of {len(vector)} scores are not finite numbers; leave out what was not measured")
@@ -42,12 +42,12 @@ def scores(values: ArrayLike) -> Scores:
 
 
 def has_spread(vector: Scores) -> bool:
-    """Whether the values of a vector (n,) differ by more than rounding."""
+    """Return True if the values of a vector (n,) differ by more than rounding."""
     return len(vector) > 1 and bool(np.ptp(vector) > ROUNDING * np.max(np.abs(vector)))
 
 
 def untestable(a: Scores, b: Scores) -> str:
-    """Why groups (n_a,) and (n_b,) cannot be compared; empty where they can."""
+    """Return the reason why groups (n_a,) and (n_b,) cannot be compared; empty if they can."""
     smaller = min(len(a), len(b))
     if smaller < 2:
         return "a group has one row" if smaller else "a group is empty"
@@ -55,13 +55,13 @@ def untestable(a: Scores, b: Scores) -> str:
 
 
 def pooled_variance(a: Scores, b: Scores) -> float:
-    """((n_a - 1) var_a + (n_b - 1) var_b) / (n_a + n_b - 2) of groups (n_a,) and (n_b,), each variance over n - 1."""
+    """Return ((n_a - 1) var_a + (n_b - 1) var_b) / (n_a + n_b - 2), with each variance over n - 1."""
     total = (len(a) - 1) * a.var(ddof=1) + (len(b) - 1) * b.var(ddof=1)
     return float(total / (len(a) + len(b) - 2))
 
 
 def cohens_d(a: Scores, b: Scores) -> float | None:
-    """Cohen's d of groups (n_a,) and (n_b,), without unit; None where they cannot be compared.
+    """Return Cohen's d of groups (n_a,) and (n_b,), without unit; None if they cannot be compared.
 
         d = (mean_a - mean_b) / s,  s^2 the pooled variance, not the mean of the two variances
 
@@ -75,21 +75,21 @@ def cohens_d(a: Scores, b: Scores) -> float | None:
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
-    """The adjusted p-values (m,) of one family (m,), in the same order.
+    """Return the adjusted p-values (m,) of one family (m,), in the same order.
 
-    A test that could not be done is None: it stays None and does not count. ValueError for p outside 0 to 1.
+    None stands for a test without p-value: it stays None and does not count. ValueError for p outside 0 to 1.
     """
     from scipy import stats
 
-    done = [p for p in p_values if p is not None]
-    if not all(0 <= p <= 1 for p in done):
-        raise ValueError(f"p-values lie between 0 and 1, not {min(done)} to {max(done)}")
-    adjusted = iter(stats.false_discovery_control(done, method="bh").tolist() if done else ())
+    tested = [p for p in p_values if p is not None]
+    if not all(0 <= p <= 1 for p in tested):
+        raise ValueError(f"p-values lie between 0 and 1, not {min(tested)} to {max(tested)}")
+    adjusted = iter(stats.false_discovery_control(tested, method="bh").tolist() if tested else ())
     return [None if p is None else float(next(adjusted)) for p in p_values]
 
 
 def adjust(rows: list[dict[str, Any]], family: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows with p_adjusted over those that are equal in the columns of a family; all rows where it names none."""
+    """Add p_adjusted to the rows; rows with equal columns `family` are a family, and without columns all rows are."""
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         families.setdefault(tuple(row[name] for name in family), []).append(row)

@@ -1,39 +1,39 @@
-"""Permutation test of two groups on Student's t, of pairs on the paired t, and of groups of very many scores by level.
+"""Permutation tests: of two groups on Student's t, of pairs on the paired t, and of many scores by level.
 
     t = (mean_a - mean_b) / sqrt(s^2 (1/n_a + 1/n_b)),  s^2 the pooled variance over n_a + n_b - 2
-    p = (1 + #{permutations whose t is at least the observed one}) / (1 + #permutations); two-sided: whose |t| is
+    p = (1 + #{permutations whose t is at least the observed t}) / (1 + #permutations); two-sided: by |t|
 
-    of pairs: t = mean(d) / (sd(d) / sqrt(n)),  d = a - b, and a permutation turns the signs of some d
+    of pairs: t = mean(d) / (sd(d) / sqrt(n)),  d = a - b, and a permutation flips the signs of some d
 
-It asks whether the groups could be one, or which of a pair is which be arbitrary, assuming no normal distribution; the
-first is not paired, nor Welch's t test. Where there are no more ways to deal the rows than permutations asked for, all
-are taken and p is exact, without the ones.
+The null hypothesis: the groups are one, or the order within a pair is arbitrary; no normal distribution is assumed. The
+first test is neither paired nor Welch's t test. If there are no more ways to deal the rows than requested permutations,
+all are taken and p is exact, without the ones.
 
     rows dealt to groups   p >= 1 / C(n_a + n_b, n_a); two-sided, n_a = n_b: 2 / C, as the groups may be exchanged
-    signs of n turned      p >= 1 / 2^n; two-sided: 2 / 2^n
+    n signs flipped        p >= 1 / 2^n; two-sided: 2 / 2^n
 
-Where this lowest attainable p is over 0.05, "not significant" says nothing of the scores: the test is untestable, and
-is not counted among those that show nothing. Adjusting for several tests does not change which can be significant:
-where all have the smallest p, Benjamini-Hochberg leaves it as it is.
+If this lowest attainable p exceeds 0.05, "not significant" says nothing about the scores. The test is untestable, and
+does not count as a test without effect. Adjusting for several tests does not change which tests can be significant: if
+all have the smallest p, Benjamini-Hochberg leaves it unchanged.
 
-Dealing keeps the rows' sum and sum of squares, so t rises with the sum of the first group: permutations are compared by
-that sum, which for all tests of equal group sizes is one matrix product. These tests share their permutations, drawn
-from the seed and the sizes. The same holds of the sum of differences and of signs.
+Dealing preserves the rows' sum and sum of squares, so t rises with the sum of the first group. Permutations are
+compared by that sum, a single matrix product for all tests of equal group sizes. These tests share their permutations,
+drawn from the seed and the sizes. The same holds for the sum of differences and for signs.
 
-Of very many scores it is known how many lie at each of some levels:
+Very many scores are counted by level:
 
     level     the scores in one of many ranges of equal width, at most a quarter of the scores' standard deviation
-    t         Student's, as in `permutation`; it, d and the means follow from counts, means and squares without loss
-    p         one-sided, as in `permutation`, where a permuted score counts as the mean of its level, and the distances
-              of these from the mean are stretched until their variance is that of the scores
+    t         Student's, as in `permutation`; t, d and the means follow exactly from counts, means and squares
+    p         one-sided, as in `permutation`; a permuted score counts as the mean of its level, and the distances of the
+              level means from the overall mean are stretched until their variance is that of the scores
 
-A permutation deals n_a of all scores to the first group. How many of each level that gets has the multivariate
-hypergeometric distribution, from which they are drawn: some dozen numbers in place of a hundred thousand. What is lost
-is the shape of the scores within a level, far below the Monte Carlo error of 10,000 permutations (0.002 at p = 0.05).
+A permutation deals n_a of all scores to the first group. The number from each level has the multivariate hypergeometric
+distribution: some dozen random numbers instead of a hundred thousand. The shape of the scores within a level is lost;
+the error is far below the Monte Carlo error of 10,000 permutations (0.002 at p = 0.05).
 
-Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 5, whose code counts |t|, too; the
-ones that keep p above 0: Phipson and Smyth 2010, Permutation P-values Should Never Be Zero. Of pairs: Good 2005,
-Permutation, Parametric and Bootstrap Tests of Hypotheses, chapter 3.
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 5, whose code also counts |t|;
+Phipson and Smyth 2010, Permutation P-values Should Never Be Zero, for the ones that keep p above 0; Good 2005,
+Permutation, Parametric and Bootstrap Tests of Hypotheses, chapter 3, for pairs.
 """
 
 import math
@@ -53,9 +53,9 @@ Alternative = Literal["greater", "two-sided"]
 Pair = tuple[Scores, Scores]
 
 PERMUTATIONS = 10_000
-# Permutations held in memory at a time: 500 of some hundred rows fit a processor's cache.
+# Permutations in memory at a time: 500 of some hundred rows fit a processor's cache.
 BATCH = 500
-# Sums that agree in exact arithmetic differ by some units in the last place; relative to the sum of all sizes.
+# Sums that agree in exact arithmetic differ by some units in the last digit; relative to the sum of all sizes.
 ROUNDING = 1e-13
 TOO_FEW = f"n is too small for p ≤ {ALPHA}"
 
@@ -68,14 +68,14 @@ def permutation(
     *,
     paired: bool = False,
 ) -> list[Result]:
-    """Whether group a of each pair has the greater mean than its group b, or (two-sided) another one.
+    """Test if group a of each pair has the greater mean, or (two-sided) a different mean, than its group b.
 
     Args:
-        pairs: groups a (n_a,) and b (n_b,) of finite scores, their rows sorted by what they are.
+        pairs: groups a (n_a,) and b (n_b,) of finite scores, with rows in a canonical order.
         alternative: greater, or two-sided.
-        seed: of the study.
-        permutations: how many are drawn at most; those of pairs of equal sizes are shared.
-        paired: whether the rows of two groups (n,) and (n,) are pairs: then signs of their differences are turned.
+        seed: seed of the study.
+        permutations: limit of the permutations; pairs of equal sizes share them.
+        paired: True if the rows of two groups (n,) and (n,) are pairs; permutations then flip signs of differences.
 
     Returns:
         Student's t and p of each pair; untestable for groups of fewer than two rows, without any spread (of their
@@ -91,12 +91,12 @@ def permutation(
         if paired:
             rows, every = first - second, 2**n_a <= permutations
             observed = rows.sum(axis=0)
-            batches = every_sign(n_a) if every else _drawn_signs(n_a, permutations, seed)
+            batches = all_signs(n_a) if every else _random_signs(n_a, permutations, seed)
         else:
             rows, every = np.concatenate([first, second]), math.comb(n_a + n_b, n_a) <= permutations
             rows -= rows.mean(axis=0)
             observed = rows[:n_a].sum(axis=0)
-            batches = _every(n_a, n_b) if every else _drawn(n_a, n_b, permutations, seed)
+            batches = _all_deals(n_a, n_b) if every else _random_deals(n_a, n_b, permutations, seed)
         tolerance = ROUNDING * np.abs(rows).sum(axis=0)
         for number, p in zip(family, p_values(batches, rows, observed, tolerance, alternative, every), strict=True):
             results[number] = Result(_t(*pairs[number], paired=paired), float(p))
@@ -110,7 +110,7 @@ def _t(a: Scores, b: Scores, *, paired: bool) -> float:
 
 
 def _untestable(a: Scores, b: Scores, alternative: Alternative, *, paired: bool) -> str:
-    """Why groups (n_a,) and (n_b,), or pairs (n,) and (n,), cannot be tested; empty where they can."""
+    """Return the reason why groups (n_a,) and (n_b,), or pairs (n,) and (n,), cannot be tested; empty if they can."""
     two_sided = alternative == "two-sided"
     if reason := untestable(a, b) or ("no spread in the differences" if paired and not has_spread(a - b) else ""):
         return reason
@@ -127,7 +127,7 @@ def p_values(
     alternative: Alternative,
     every: bool,
 ) -> Scores:
-    """The p-values (m,) of m sums over rows (n, m), from batches (k, n) of weights; every: whether these are all."""
+    """Return the p-values (m,) of m sums over rows (n, m), from batches (k, n) of weights; `every`: these are all."""
     extreme, count = np.zeros(rows.shape[1]), 0
     for weights in batches:
         sums = weights @ rows
@@ -136,44 +136,50 @@ def p_values(
         else:
             extreme += (sums >= observed - tolerance).sum(axis=0)
         count += len(weights)
-    observed_one = 0 if every else 1
-    return np.asarray((extreme + observed_one) / (count + observed_one))
+    observed_count = 0 if every else 1
+    return np.asarray((extreme + observed_count) / (count + observed_count))
 
 
-def _drawn(n_a: int, n_b: int, permutations: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """Batches (k, n_a + n_b) of permutations: 1 where a row is dealt to the first group."""
+def _random_deals(n_a: int, n_b: int, permutations: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """Yield batches (k, n_a + n_b) of permutations: 1 for a row that is dealt to the first group."""
     rng = generator(seed, "permutations", n_a, n_b)
     dealt = np.repeat([1.0, 0.0], [n_a, n_b])
     for start in range(0, permutations, BATCH):
         yield rng.permuted(np.tile(dealt, (min(BATCH, permutations - start), 1)), axis=1)
 
 
-def _every(n_a: int, n_b: int) -> Iterator[NDArray[np.float64]]:
-    """One batch (k, n_a + n_b) of every way to deal the rows."""
+def _all_deals(n_a: int, n_b: int) -> Iterator[NDArray[np.float64]]:
+    """Yield one batch (k, n_a + n_b) of every way to deal the rows."""
     chosen = np.array(list(combinations(range(n_a + n_b), n_a)))
     dealt = np.zeros((len(chosen), n_a + n_b))
     np.put_along_axis(dealt, chosen, 1.0, axis=1)
     yield dealt
 
 
-def _drawn_signs(n: int, permutations: int, seed: int) -> Iterator[NDArray[np.float64]]:
+def _random_signs(n: int, permutations: int, seed: int) -> Iterator[NDArray[np.float64]]:
     rng = generator(seed, "signs", n)
     for start in range(0, permutations, BATCH):
         yield rng.choice(np.array([1.0, -1.0]), size=(min(BATCH, permutations - start), n))
 
 
-def every_sign(n: int) -> Iterator[NDArray[np.float64]]:
-    """One batch (k, n) of every way to turn the signs of n rows."""
+def all_signs(n: int) -> Iterator[NDArray[np.float64]]:
+    """Yield one batch (k, n) of every way to flip the signs of n rows."""
     yield np.array(list(product((1.0, -1.0), repeat=n)))
 
 
 def unreachable(ways: int, *, exchangeable: bool) -> str:
-    """Why a test with so many ways to deal, or to turn signs, cannot be significant; empty where it can."""
+    """Return the reason why a test with so few deals or sign flips cannot be significant; empty if it can."""
     return TOO_FEW if (2 if exchangeable else 1) / ways > ALPHA else ""
 
 
 class Levels(NamedTuple):
-    """A group of scores by level: how many (k,), their mean (k,) and the mean of their squares (k,); 0 where none."""
+    """A group of scores by level.
+
+    Attributes:
+        counts: number of scores (k,).
+        means: their mean (k,); 0 for an empty level.
+        squares: the mean of their squares (k,); 0 for an empty level.
+    """
 
     counts: Scores
     means: Scores
@@ -181,23 +187,23 @@ class Levels(NamedTuple):
 
     @property
     def n(self) -> int:
-        """How many scores."""
+        """Number of scores."""
         return int(self.counts.sum())
 
     @property
     def mean(self) -> float | None:
-        """Their mean; None of none."""
+        """Mean of the scores; None without scores."""
         return float(self.counts @ self.means / self.n) if self.n else None
 
     @property
     def spread(self) -> float:
-        """The sum of their squared distances from the mean."""
+        """Sum of the squared distances of the scores from the mean."""
         within = self.counts @ np.maximum(self.squares - self.means**2, 0.0)
         return float(within + self.counts @ (self.means - (self.mean or 0.0)) ** 2)
 
 
 def permutation_of_levels(a: Levels, b: Levels, seed: int, permutations: int) -> tuple[Result, float | None]:
-    """Whether group a has the greater mean, and Cohen's d; both over the same levels, drawn from the seed and sizes."""
+    """Test if group a has the greater mean, by levels, and return Cohen's d; draws depend on the seed and the sizes."""
     reason = _levels_untestable(a, b)
     if reason or a.mean is None or b.mean is None:
         return Result(None, None, reason), None
@@ -208,9 +214,9 @@ def permutation_of_levels(a: Levels, b: Levels, seed: int, permutations: int) ->
     rows = (a.counts * a.means + b.counts * b.means) / counts - mean
     between = a.n * (a.mean - mean) ** 2 + b.n * (b.mean - mean) ** 2
     rows *= math.sqrt((a.spread + b.spread + between) / float(counts @ rows**2)) if np.ptp(rows) else 1.0
-    few, sign = (a, 1) if a.n <= b.n else (b, -1)  # the sum of one is as far from 0 as the other's, on the other side
+    smaller_group, sign = (a, 1) if a.n <= b.n else (b, -1)  # the sums of both groups are opposite
     drawn = generator(seed, "levels", a.n, b.n).multivariate_hypergeometric(
-        counts.astype(np.int64), few.n, size=permutations, method="marginals"
+        counts.astype(np.int64), smaller_group.n, size=permutations, method="marginals"
     )
     observed = np.array([a.n * (a.mean - mean)])
     tolerance = ROUNDING * np.array([np.abs(rows) @ counts])
@@ -220,7 +226,7 @@ def permutation_of_levels(a: Levels, b: Levels, seed: int, permutations: int) ->
 
 
 def _levels_untestable(a: Levels, b: Levels) -> str:
-    """Why the groups cannot be compared, in the words of `groups.untestable`; empty where they can."""
+    """Return the reason why the groups cannot be compared, in the words of `groups.untestable`; empty if they can."""
     smaller = min(a.n, b.n)
     if smaller < 2:
         return "a group has one row" if smaller else "a group is empty"

@@ -4,26 +4,26 @@ Ordinary least squares of a score on standardised predictors, with two standard 
 
     y = b_0 + sum_j b_j (x_j - mean_j) / sd_j + e,  sd_j over n
 
-b_j is in the unit of y for one standard deviation of x_j. The published standard errors take rows as independent; the
-other ones let the rows of a cluster depend on each other (the sandwich over clusters, with the small-sample factor
-G/(G-1) (n-1)/(n-k) and the t distribution with G - 1 degrees of freedom). It shows which predictors go together with
-y given the others, not what causes it.
+b_j is in the unit of y for one standard deviation of x_j. The published standard errors take rows as independent. The
+other standard errors let the rows of a cluster depend on each other: the sandwich over clusters, with the small-sample
+factor G/(G-1) (n-1)/(n-k) and the t distribution with G - 1 degrees of freedom. A regression shows which predictors go
+together with y given the other predictors, not what causes y.
 
-Source: statsmodels, whose OLS it is; Liang and Zeger 1986 for the clusters.
+Source: statsmodels, for its OLS; Liang and Zeger 1986 for the clusters.
 
-Correlation of two scores of the same things, with a p-value.
+Correlation of two scores of the same items, with a p-value.
 
     Pearson   r   = cov(x, y) / (sd(x) sd(y))
-    Spearman  rho = r of the ranks, equal values sharing their mean rank
+    Spearman  rho = r of the ranks; equal values share their mean rank
 
-The p-values are two-sided, for no correlation at all, and rest on the t distribution with n - 2 degrees of freedom:
-exact for Pearson on normal data, near enough for Spearman from some ten pairs on; not for pairs that depend on each
-other.
+The p-values are two-sided, for no correlation at all, and use the t distribution with n - 2 degrees of freedom. They
+are exact for Pearson on normal data, and close for Spearman from about ten pairs on. They do not hold for dependent
+pairs.
 
     95% interval of rho = tanh(artanh(rho) -+ 1.96 sqrt((1 + rho^2 / 2) / (n - 3)))
 
-Source: Pearson 1895; Spearman 1904; as scipy.stats has them. The interval: Bonett and Wright 2000, Sample size
-requirements for estimating Pearson, Kendall and Spearman correlations.
+Source: Pearson 1895; Spearman 1904; as in scipy.stats. The interval: Bonett and Wright 2000, Sample size requirements
+for estimating Pearson, Kendall and Spearman correlations.
 """
 
 import math
@@ -42,7 +42,7 @@ Kind = Literal["pearson", "spearman"]
 
 
 class Coefficient(NamedTuple):
-    """A coefficient in the unit of the outcome; those over clusters are None where clusters are too few."""
+    """A coefficient in the unit of the outcome; its columns over clusters are None if there are too few clusters."""
 
     predictor: str
     beta: float
@@ -55,7 +55,7 @@ class Coefficient(NamedTuple):
 
 
 class Regression(NamedTuple):
-    """A regression of n rows in so many clusters; or why there is none."""
+    """A regression of n rows in `clusters` clusters; or the reason why there is none."""
 
     n: int
     clusters: int
@@ -65,10 +65,13 @@ class Regression(NamedTuple):
 
 
 def regression(outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLike], clusters: ArrayLike) -> Regression:
-    """The regression of an outcome (n,) on predictors (n,), all finite, of rows in clusters (n,).
+    """Regress an outcome (n,) on predictors (n,), all finite, of rows in clusters (n,).
 
-    Untestable, with the name of what is at fault: too few rows, an outcome or a predictor without spread, a predictor
-    that follows from those before it. ScoreError where a value is not finite.
+    The result is untestable, with the name of the culprit, for too few rows, an outcome or a predictor without spread,
+    or a predictor that follows from the predictors before it.
+
+    Raises:
+        ScoreError: a value is not finite.
     """
     y, columns = scores(outcome[1]), {name: scores(values) for name, values in predictors.items()}
     _, codes = np.unique(np.asarray(clusters), return_inverse=True)
@@ -88,10 +91,16 @@ def regression(outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLik
             errors = zip(robust.bse.tolist(), robust.pvalues.tolist(), strict=True)
         by_cluster = [pair if all(map(math.isfinite, pair)) else () for pair in errors]
     plain = zip(
-        (CONSTANT, *columns), result.params.tolist(), result.bse.tolist(), *result.conf_int().T.tolist(),
-        result.pvalues.tolist(), strict=True,
-    )  # fmt: skip
-    coefficients = tuple(Coefficient(*row, *of_clusters) for row, of_clusters in zip(plain, by_cluster, strict=True))
+        (CONSTANT, *columns),
+        result.params.tolist(),
+        result.bse.tolist(),
+        *result.conf_int().T.tolist(),
+        result.pvalues.tolist(),
+        strict=True,
+    )
+    coefficients = tuple(
+        Coefficient(*row, *cluster_columns) for row, cluster_columns in zip(plain, by_cluster, strict=True)
+    )
     return Regression(n, count, float(result.rsquared), coefficients)
 
 
@@ -109,7 +118,7 @@ def _untestable(outcome: str, y: Scores, columns: Mapping[str, Scores]) -> str:
 
 
 def _design(columns: Mapping[str, Scores]) -> Scores:
-    """A column of ones, then each predictor with mean 0 and standard deviation 1 (n, 1 + predictors)."""
+    """Return a column of ones, then each predictor with mean 0 and standard deviation 1, (n, 1 + predictors)."""
     standardised = [(vector - vector.mean()) / vector.std() for vector in columns.values()]
     return np.column_stack([np.ones(len(next(iter(columns.values())))), *standardised])
 
@@ -117,21 +126,21 @@ def _design(columns: Mapping[str, Scores]) -> Scores:
 def adjusted_difference(
     y: ArrayLike, first: ArrayLike, covariate: tuple[str, ArrayLike], clusters: ArrayLike
 ) -> tuple[Result, float | None]:
-    """Whether the first group's y is larger with a covariate held, and Cohen's d of the adjusted difference.
+    """Test if the first group's y is larger with a covariate held fixed, and return Cohen's d of the difference.
 
         y = c + d [in the first group] + e x + error
 
-    d is how much the first group's mean is larger among rows of equal x. Its t and p are one-sided (d > 0), with the
-    standard errors over clusters. Cohen's d is d in pooled standard deviations of y in the groups.
+    d is the difference of the groups' means among rows of equal x. Its t and p are one-sided (d > 0), with the standard
+    errors over clusters. Cohen's d is d in pooled standard deviations of y in the groups.
 
     Args:
         y: finite scores (n,).
-        first: whether each is of the first group (n,).
-        covariate: what is held: its name, and finite values (n,).
-        clusters: what each row belongs to (n,).
+        first: True for rows of the first group (n,).
+        covariate: name and finite values (n,) of the covariate.
+        clusters: the cluster of each row (n,).
 
     Returns:
-        Student's t and p; untestable as two groups are, and as a regression is.
+        Student's t and p; untestable like two groups, and like a regression.
     """
     from scipy import stats
 
@@ -151,7 +160,7 @@ def adjusted_difference(
 
 
 def correlation(kind: Kind, x: ArrayLike, y: ArrayLike) -> Result:
-    """Pearson's r or Spearman's rho of x (n,) and y (n,); untestable below three pairs, or where one is constant.
+    """Return Pearson's r or Spearman's rho of x (n,) and y (n,); untestable below three pairs, or for constants.
 
     Raises:
         ScoreError: a value is not finite.
@@ -171,10 +180,10 @@ def correlation(kind: Kind, x: ArrayLike, y: ArrayLike) -> Result:
 
 
 def spearman_interval(rho: float | None, n: int) -> tuple[float | None, float | None]:
-    """The ends of the 95% interval of Spearman's rho of n pairs; none of fewer than five, nor where rho is 1 or -1."""
+    """Return the ends of the 95% interval of Spearman's rho of n pairs; None below five pairs or for |rho| = 1."""
     from scipy import stats
 
     if rho is None or n < FEWEST_FOR_INTERVAL or abs(rho) >= 1:
         return None, None
-    half = stats.norm.ppf((1 + COVERAGE) / 2) * math.sqrt((1 + rho**2 / 2) / (n - 3))
-    return math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half)
+    half_width = stats.norm.ppf((1 + COVERAGE) / 2) * math.sqrt((1 + rho**2 / 2) / (n - 3))
+    return math.tanh(math.atanh(rho) - half_width), math.tanh(math.atanh(rho) + half_width)

@@ -10,7 +10,7 @@ from swaymeter.data.randomness import generator
 from swaymeter.tasks.statistics.comparison import compare, rejected
 from swaymeter.tasks.statistics.formulas.groups import adjust
 from swaymeter.tasks.statistics.formulas.paired import paired_difference
-from swaymeter.tasks.statistics.models import with_verdicts
+from swaymeter.tasks.statistics.models import add_verdicts
 from tests.data.dataset.test_comparison import snapshot
 from tests.tasks.statistics.test_models import answer
 
@@ -103,7 +103,7 @@ def test_nights_without_a_change_show_none() -> None:
             for at, (before, now) in enumerate(nights)
         ]  # fmt: skip
 
-    assert sum(bool(shown(with_verdicts(adjust(pair(number), ())))) for number in range(100)) <= 5
+    assert sum(bool(shown(add_verdicts(adjust(pair(number), ())))) for number in range(100)) <= 5
 
 
 def test_the_same_answers_have_moved_by_nothing() -> None:

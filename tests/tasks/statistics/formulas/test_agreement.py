@@ -12,7 +12,7 @@ from swaymeter.tasks.statistics.formulas.agreement import (
     kappa_interval,
     krippendorffs_alpha,
 )
-from swaymeter.tasks.statistics.formulas.intervals import _drawn
+from swaymeter.tasks.statistics.formulas.intervals import _sample_counts
 
 FIVE = [
     [6, 1, 0, 1, 0],  # 8 of 40
@@ -57,7 +57,7 @@ def test_the_interval_draws_whole_clusters() -> None:
 
     drawn = [
         kappa([3 * cluster + part for cluster, times in enumerate(row) for part in range(3) for _ in range(times)])
-        for row in _drawn(20, 5)
+        for row in _sample_counts(20, 5)
     ]
     low, high = np.quantile(np.array(drawn, dtype=np.float64), [0.025, 0.975])
     assert kappa_interval(first, second, clusters, 5) == (20, pytest.approx(low), pytest.approx(high))

@@ -11,7 +11,7 @@ from statsmodels.stats.proportion import proportion_confint
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.records.statistics import end_error
 from swaymeter.tasks.statistics.formulas.intervals import (
-    _drawn,
+    _sample_counts,
     clustered_mean,
     clustered_pearson,
     difference_interval,
@@ -29,11 +29,11 @@ Y = X + RNG.normal(0, 2, len(CLUSTERS))
 def samples(seed: int) -> list[np.ndarray]:
     """The places of the values in each sample of whole clusters."""
     members = [np.flatnonzero(one == CLUSTERS) for one in range(12)]
-    return [np.concatenate([np.tile(members[c], n) for c, n in enumerate(row)]) for row in _drawn(12, seed)]
+    return [np.concatenate([np.tile(members[c], n) for c, n in enumerate(row)]) for row in _sample_counts(12, seed)]
 
 
 def test_a_sample_draws_as_many_clusters_as_there_are() -> None:
-    counts = _drawn(12, 5)
+    counts = _sample_counts(12, 5)
     assert set(counts.sum(axis=1)) == {12}
     assert counts.mean(axis=0) == pytest.approx(np.ones(12), abs=0.05)
 
