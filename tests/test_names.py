@@ -17,12 +17,20 @@ CLEAN = (
     "tasks/frequency",
     "tasks/measures",
     "tasks/models",
+    "tasks/scoring",
     "tasks/statistics",
 )
 """Folders without banned identifiers; in the end the package."""
+PENDING = ("tasks/scoring/followed.py", "tasks/scoring/wording/")
+"""Files and folders of clean folders that still have some."""
 KEYS = {("tasks/measures/persuasion.py", "most")}
 """Names that are keys of study files or columns of tables."""
-FILES = [file for folder in CLEAN for file in sorted((ROOT / folder).rglob("*.py"))]
+FILES = [
+    file
+    for folder in CLEAN
+    for file in sorted((ROOT / folder).rglob("*.py"))
+    if not file.relative_to(ROOT).as_posix().startswith(PENDING)
+]
 _LIST = re.compile(r"^## Banned identifiers$.*?^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BANNED = _LIST.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))[0].split()
 
