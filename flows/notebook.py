@@ -117,11 +117,19 @@ def audit(
     folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
     bounds = thresholds_of_bounds(thresholds or {})
     study = audits.write_study(
-        str(file), [*models, *([give_function(answer)] if answer else ())], folder, samples=samples,
-        questions=questions, max_new_tokens=max_new_tokens, columns=columns or {}, replies=replies,
-        prompts=audits.prompts_of(prompts), passages=audits.passages_of(sets, orders, "plain"), concurrency=concurrency,
+        str(file),
+        [*models, *([give_function(answer)] if answer else ())],
+        folder,
+        samples=samples,
+        questions=questions,
+        max_new_tokens=max_new_tokens,
+        columns=columns or {},
+        replies=replies,
+        prompts=audits.prompts_of(prompts),
+        passages=audits.passages_of(sets, orders, "plain"),
+        concurrency=concurrency,
         thresholds=bounds,
-    )  # fmt: skip
+    )
     selected = Study.load(str(study))
     audits.read_rows(selected.study, bounds, folder, selected.plan.judgements)
     return Audit(selected.run(force=force, offline=offline).database, bounds)

@@ -132,9 +132,11 @@ def _cut(rows: pd.DataFrame) -> str:
 
 
 MISSING = {
-    "unfinished_thoughts": "whose thoughts did not end", "withheld": "which the content filter of the server withheld",
-    "failed": "for which the application failed", "unrecorded": "which the file lacks",
-}  # fmt: skip
+    "unfinished_thoughts": "whose thoughts did not end",
+    "withheld": "which the content filter of the server withheld",
+    "failed": "for which the application failed",
+    "unrecorded": "which the file lacks",
+}
 """Reason for a missing reply, by the column that counts it."""
 
 
@@ -197,8 +199,9 @@ def _by_words(by_model: Mapping[Model, str], before: str = ": ") -> str:
     alike: dict[str, list[str]] = {}
     for model, text in by_model.items():
         alike.setdefault(text, []).append(str(model))
-    named = ((models if len(models) <= MAX_NAMED else [f"{len(models)} variants"], text)
-             for text, models in alike.items())  # fmt: skip
+    named = (
+        (models if len(models) <= MAX_NAMED else [f"{len(models)} variants"], text) for text, models in alike.items()
+    )
     return "; ".join(f"{', '.join(names)}{before}{text}" for names, text in named)
 
 

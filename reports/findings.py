@@ -136,59 +136,112 @@ UNCHANGED = "coherent_persuasion_unchanged"
 _MEANS, _PARTITIONS, _PASSAGES = "models_side_by_side", "partition_means", "passages_in_short"
 _UNMOVED = UNCHANGED, "; {0} where nothing changes, between halves of those without: about {1:+.1g}"
 OWN = (
-    Share(_MEANS, {"quantity": "follows", "group": "supporting"},
-          "With a right passage it gave the passage's answer in", "right passages"),
-    Share(_MEANS, {"quantity": "follows", "group": "conflicting"},
-          "With a wrong passage it gave the passage's answer in", "wrong passages"),
-    Share(_MEANS, {"quantity": "prefers_right", "group": "mixed"},
-          "With right and wrong passages together it gave the right answer alone in", "sets of passages"),
-    Share(_MEANS, {"quantity": "prefers_wrong", "group": "mixed"},
-          "With right and wrong passages together it gave the wrong answer alone in", "sets of passages"),
-    Share(_MEANS, {"quantity": "names_both", "group": "mixed"},
-          "With right and wrong passages together it gave both answers in", "sets of passages"),
+    Share(
+        _MEANS,
+        {"quantity": "follows", "group": "supporting"},
+        "With a right passage it gave the passage's answer in",
+        "right passages",
+    ),
+    Share(
+        _MEANS,
+        {"quantity": "follows", "group": "conflicting"},
+        "With a wrong passage it gave the passage's answer in",
+        "wrong passages",
+    ),
+    Share(
+        _MEANS,
+        {"quantity": "prefers_right", "group": "mixed"},
+        "With right and wrong passages together it gave the right answer alone in",
+        "sets of passages",
+    ),
+    Share(
+        _MEANS,
+        {"quantity": "prefers_wrong", "group": "mixed"},
+        "With right and wrong passages together it gave the wrong answer alone in",
+        "sets of passages",
+    ),
+    Share(
+        _MEANS,
+        {"quantity": "names_both", "group": "mixed"},
+        "With right and wrong passages together it gave both answers in",
+        "sets of passages",
+    ),
     Share(_MEANS, {"quantity": "correct", "group": "none"}, "Without a passage it gave the right answer in"),
-    Share(_MEANS, {"quantity": "coherent_persuasion", "group": "conflicting"},
-          "With a wrong passage sampled answers moved (coherent persuasion) by", "wrong passages", _UNMOVED),
-    Share(_MEANS, {"quantity": "abstains", "group": "all"},
-          "Where no passage supports an answer it declined in", "such passages"),
-    Share(_MEANS, {"quantity": "keeps", "group": "irrelevant"},
-          "With a passage that says nothing of the question its answer stayed the same in", "such passages"),
-    Share(_MEANS, {"quantity": "follows", "group": "unknown"},
-          "With a passage that nobody called right or wrong it gave the passage's answer in", "such passages"),
-)  # fmt: skip
+    Share(
+        _MEANS,
+        {"quantity": "coherent_persuasion", "group": "conflicting"},
+        "With a wrong passage sampled answers moved (coherent persuasion) by",
+        "wrong passages",
+        _UNMOVED,
+    ),
+    Share(
+        _MEANS,
+        {"quantity": "abstains", "group": "all"},
+        "Where no passage supports an answer it declined in",
+        "such passages",
+    ),
+    Share(
+        _MEANS,
+        {"quantity": "keeps", "group": "irrelevant"},
+        "With a passage that says nothing of the question its answer stayed the same in",
+        "such passages",
+    ),
+    Share(
+        _MEANS,
+        {"quantity": "follows", "group": "unknown"},
+        "With a passage that nobody called right or wrong it gave the passage's answer in",
+        "such passages",
+    ),
+)
 _PICTURED = ("follows", "prefers_right", "prefers_wrong", "names_both", "correct", "abstains")
 """Quantities of own questions that the headline figure shows."""
 _FOLLOWING = Share(
-    _PARTITIONS, {"quantity": "following"}, "the greedy answer stated the context's answer in", "questions",
+    _PARTITIONS,
+    {"quantity": "following"},
+    "the greedy answer stated the context's answer in",
+    "questions",
     ("stubborn", ", and stayed unchanged in {0}"),
-)  # fmt: skip
+)
 _BY_RULE = Share(
-    _PARTITIONS, {"quantity": "persuaded_as_published"}, "By the paper's rule (ROUGE-L)", "questions",
+    _PARTITIONS,
+    {"quantity": "persuaded_as_published"},
+    "By the paper's rule (ROUGE-L)",
+    "questions",
     ("stubborn_as_published", " are persuaded, {0} stubborn; {2} of these {3} state the context's answer"),
-)  # fmt: skip
+)
 _SAMPLED = Share(
-    _PARTITIONS, {"quantity": "coherent_persuasion"}, "sampled answers moved (coherent persuasion) by", "questions",
+    _PARTITIONS,
+    {"quantity": "coherent_persuasion"},
+    "sampled answers moved (coherent persuasion) by",
+    "questions",
     _UNMOVED,
-)  # fmt: skip
+)
 _LESS = "(below 0: what is known better is harder to sway)"
 _FISHER = (
     "Rank correlation of susceptibility with Fisher susceptibility, which needs no context (1: both order the queries "
     "alike):"
 )
 CORRELATED = (
-    ("log_entity_count", "entity",
-     f"Rank correlation of how easily entities are swayed with how often the corpus names them {_LESS}:"),
-    ("log_pair_count", "entity",
-     f"Rank correlation of how easily entities are swayed with how often they stand near their answer {_LESS}:"),
+    (
+        "log_entity_count",
+        "entity",
+        f"Rank correlation of how easily entities are swayed with how often the corpus names them {_LESS}:",
+    ),
+    (
+        "log_pair_count",
+        "entity",
+        f"Rank correlation of how easily entities are swayed with how often they stand near their answer {_LESS}:",
+    ),
     ("fisher", "query", _FISHER),
     ("fisher_top_k", "query", _FISHER),
-)  # fmt: skip
+)
 """Correlates of susceptibility that a study requests: the measure, its unit of analysis, and the sentence up to the
 number."""
 CORRELATES = (
-    "log_degree", "entity",
+    "log_degree",
+    "entity",
     f"Rank correlation of how easily entities are swayed with how much the graph says of them {_LESS}:",
-)  # fmt: skip
+)
 """The same of every study of a graph's facts."""
 _UNCERTAINTY = ("semantic_entropy_without", "semantic_entropy_length_normalised_without")
 _TESTS = ("statistics_in_short", "statistics")
@@ -336,9 +389,11 @@ def _number(row: Mapping[str, Any], things: str, of: str) -> Number:
     n, clusters = int(row["n"]), int(row["clusters"] if "clusters" in row else row["subjects"])
     over = str(row.get("interval_over", "subject"))
     single = things if n == clusters and over != "question" else ""
-    counted = plural(n, (single or over).removesuffix("s")) if n == clusters else (
-        f"{n} {things}, {'of' if over == 'question' else 'about'} {plural(clusters, over)}"
-    )  # fmt: skip
+    counted = (
+        plural(n, (single or over).removesuffix("s"))
+        if n == clusters
+        else (f"{n} {things}, {'of' if over == 'question' else 'about'} {plural(clusters, over)}")
+    )
     mean = float(row["mean"])
     if row["unit"] != SHARE:
         return Number(f"{estimate(row)} {row['unit']}, over {counted}", of, value=mean)
@@ -357,10 +412,12 @@ def _correlated(frames: Frames, measure: str, level: str, sentence: str) -> Clai
     numbers = [
         Number(
             f"{estimate(_ends(row), 'spearman', unit='')} over {plural(int(row['n']), level)}",
-            _label(model, rows), value=float(row["spearman"]),
+            _label(model, rows),
+            value=float(row["spearman"]),
         )
-        for model in models(rows) for row in records(rows_of(rows, model))
-    ]  # fmt: skip
+        for model in models(rows)
+        for row in records(rows_of(rows, model))
+    ]
     return Claim(sentence, _few(numbers)) if numbers else None
 
 
@@ -640,18 +697,38 @@ FINDINGS: tuple[Finding, ...] = (
     Finding("variants", (variants.MEANS, variants.DIFFERENCES, variants.SPENT), _on_frames(variants.advice)),
     # queries
     Finding("queries", ("susceptibility_by_label", "group_comparisons"), _on_frames(_labels)),
-    Finding("queries", ("group_comparisons",), _on_frames(
-        _compared, "context", "How far contexts about the queried entity moved queries, by what they say:")),
-    Finding("queries", ("group_comparisons",), _on_frames(
-        _compared, "set", "How far contexts moved queries, by their set:")),
+    Finding(
+        "queries",
+        ("group_comparisons",),
+        _on_frames(_compared, "context", "How far contexts about the queried entity moved queries, by what they say:"),
+    ),
+    Finding(
+        "queries", ("group_comparisons",), _on_frames(_compared, "set", "How far contexts moved queries, by their set:")
+    ),
     *(Finding("queries", ("correlations",), _on_frames(_correlated, *of)) for of in CORRELATED),
     Finding("queries", ("correlations", "runtime_of_susceptibilities"), _on_frames(_faster)),
-    Finding("queries", ("susceptibility_in_short", "susceptibility_by_label", *_TESTS), _on_frames(
-        _moved, "susceptibility_in_short", "invented", "familiarity",
-        "Invented entities are swayed significantly more than real ones in")),
-    Finding("queries", ("persuasion_in_short", "susceptibility_by_label", *_TESTS), _on_frames(
-        _moved, "persuasion_in_short", "relevant", "relevance",
-        "Contexts that name the entity persuade significantly more than others in")),
+    Finding(
+        "queries",
+        ("susceptibility_in_short", "susceptibility_by_label", *_TESTS),
+        _on_frames(
+            _moved,
+            "susceptibility_in_short",
+            "invented",
+            "familiarity",
+            "Invented entities are swayed significantly more than real ones in",
+        ),
+    ),
+    Finding(
+        "queries",
+        ("persuasion_in_short", "susceptibility_by_label", *_TESTS),
+        _on_frames(
+            _moved,
+            "persuasion_in_short",
+            "relevant",
+            "relevance",
+            "Contexts that name the entity persuade significantly more than others in",
+        ),
+    ),
     Finding("queries", ("correlations",), _on_frames(_correlated, *CORRELATES)),
     # questions of a user's file
     *(Finding("questions", (share.query, "outcomes"), _on_frames(_share, share), _is_of_user) for share in OWN),
@@ -665,12 +742,25 @@ FINDINGS: tuple[Finding, ...] = (
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _SAMPLED), _is_of_paper),
     # details
     Finding("details", ("memorization_in_short",), _on_frames(_memorization)),
-    Finding("details", ("measures_in_short",), _on_frames(_means_of_measure, ANSWER_SET,
-        "Mean susceptibility over whole answers, whose sets have a mean probability of {mass}:")),
-    Finding("details", ("measures_in_short",), _on_frames(
-        _means_of_measure, "fisher", "Mean Fisher susceptibility over the full vocabulary, in {unit}:")),
-    Finding("details", ("measures_in_short",), _on_frames(
-        _means_of_measure, "fisher_top_k", "Mean Fisher susceptibility over the top answers, in {unit}:")),
+    Finding(
+        "details",
+        ("measures_in_short",),
+        _on_frames(
+            _means_of_measure,
+            ANSWER_SET,
+            "Mean susceptibility over whole answers, whose sets have a mean probability of {mass}:",
+        ),
+    ),
+    Finding(
+        "details",
+        ("measures_in_short",),
+        _on_frames(_means_of_measure, "fisher", "Mean Fisher susceptibility over the full vocabulary, in {unit}:"),
+    ),
+    Finding(
+        "details",
+        ("measures_in_short",),
+        _on_frames(_means_of_measure, "fisher_top_k", "Mean Fisher susceptibility over the top answers, in {unit}:"),
+    ),
     Finding("details", ("precision_of_queries", "precision_in_short", *_SCORED), _on_frames(_precision), _always),
     # caveats, the gravest first
     Finding("caveats", (), _missing_work, _always),
@@ -681,16 +771,30 @@ FINDINGS: tuple[Finding, ...] = (
     Finding("caveats", ("models_side_by_side",), _on_frames(_little_memory), _is_not_of_user),
     Finding("caveats", ("stand_ins",), _on_frames(_stand_ins)),
     Finding("caveats", ("unfinished_greedy_answers", "silent_replies"), _on_frames(_cut_off)),
-    Finding("caveats", ("silent_replies",), _on_frames(
-        _counted, "silent_replies", "empty", "empty, which counts as declined")),
-    *(Finding("caveats", ("unfinished_greedy_answers", "silent_replies"), _on_frames(
-        _counted, "unfinished_greedy_answers", column, f"not judged, {why}")) for column, why in MISSING.items()),
+    Finding(
+        "caveats",
+        ("silent_replies",),
+        _on_frames(_counted, "silent_replies", "empty", "empty, which counts as declined"),
+    ),
+    *(
+        Finding(
+            "caveats",
+            ("unfinished_greedy_answers", "silent_replies"),
+            _on_frames(_counted, "unfinished_greedy_answers", column, f"not judged, {why}"),
+        )
+        for column, why in MISSING.items()
+    ),
     Finding("caveats", ("greedy_answers_of_neither",), _on_frames(_neither)),
     Finding("caveats", ("silent_replies", *of_judges.QUERIES), _on_frames(_undecided)),
     Finding("caveats", of_judges.QUERIES, _on_frames(of_judges.sentences), _always),
-    Finding("caveats", ("judgements_to_read", "answers_judged_by_people"), lambda evidence: " ".join(
-        judged_by_people(evidence.frames["answers_judged_by_people"], evidence.frames["judgements_to_read"]))),
+    Finding(
+        "caveats",
+        ("judgements_to_read", "answers_judged_by_people"),
+        lambda evidence: " ".join(
+            judged_by_people(evidence.frames["answers_judged_by_people"], evidence.frames["judgements_to_read"])
+        ),
+    ),
     Finding("caveats", ("served_models",), lambda evidence: served(evidence.frames["served_models"])),
-)  # fmt: skip
+)
 """Every finding, in the order of the page."""
 BASIS_QUERIES = ("setup", "unfinished_greedy_answers", "outcomes", _PASSAGES)

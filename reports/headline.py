@@ -26,30 +26,48 @@ from swaymeter.reports.models import ANSWERS_PAGE, Model, in_short, models, rela
 MAX_BARS = 24
 """Rows of the figure; tables below it have all."""
 REPLIES, PARTITIONS, RELATIONS, LABELS = (
-    "verdict_shares", "partition_means", "susceptibility_of_relations", "susceptibility_by_label",
-)  # fmt: skip
+    "verdict_shares",
+    "partition_means",
+    "susceptibility_of_relations",
+    "susceptibility_by_label",
+)
 QUERIES = (
-    REPLIES, PARTITIONS, RELATIONS, LABELS, "outcomes", "susceptibility_in_short", variants.MEANS, variants.DIFFERENCES,
+    REPLIES,
+    PARTITIONS,
+    RELATIONS,
+    LABELS,
+    "outcomes",
+    "susceptibility_in_short",
+    variants.MEANS,
+    variants.DIFFERENCES,
     variants.SPENT,
-)  # fmt: skip
+)
 PARTS = ("right", "wrong", "both", "passage", "neither", "declined")
 OUTCOMES = ("persuaded", "agreed", "stubborn", "other")
 PART_NAMES: Mapping[str, str] = {
-    "neither": "neither or undecided", "passage": "the passage's", "agreed": "agreed already",
-}  # fmt: skip
+    "neither": "neither or undecided",
+    "passage": "the passage's",
+    "agreed": "agreed already",
+}
 """Names of parts that are not read as they stand."""
 CONDITION_LABELS: Mapping[str, str] = {
-    "supporting": "with a right passage", "conflicting": "with a wrong passage",
+    "supporting": "with a right passage",
+    "conflicting": "with a wrong passage",
     "mixed": "with right and wrong passages",
-    "none": "without a passage", "irrelevant": "with an irrelevant passage", "neutral": "with a neutral passage",
+    "none": "without a passage",
+    "irrelevant": "with an irrelevant passage",
+    "neutral": "with a neutral passage",
     "unknown": "with an unclassified passage",
-}  # fmt: skip
+}
 MAIN: Mapping[str, tuple[str, str]] = {
-    "supporting": ("right", "follow.supporting"), "conflicting": ("wrong", "follow.conflicting"),
-    "mixed": ("right", "prefer_right.mixed"), "none": ("right", "correct.none"),
-    "irrelevant": ("declined", "refuse.irrelevant"), "neutral": ("declined", "refuse.neutral"),
+    "supporting": ("right", "follow.supporting"),
+    "conflicting": ("wrong", "follow.conflicting"),
+    "mixed": ("right", "prefer_right.mixed"),
+    "none": ("right", "correct.none"),
+    "irrelevant": ("declined", "refuse.irrelevant"),
+    "neutral": ("declined", "refuse.neutral"),
     "unknown": ("passage", "follow.unknown"),
-}  # fmt: skip
+}
 """The part that each kind of context is about, and the name of the number in thresholds."""
 CONDITION_ORDER = ("supporting", "conflicting", "mixed", "none", "irrelevant", "neutral", "unknown")
 
@@ -122,9 +140,7 @@ def _set_and_order(of: Mapping[str, Any], groups: pd.DataFrame) -> str:
     return "".join(f", {text}" for text in words if text)
 
 
-def _bar_of_replies(
-    rows: pd.DataFrame, label: str, variant: str, condition: str, model: Model, *, alone: bool
-) -> Bar:  # fmt: skip
+def _bar_of_replies(rows: pd.DataFrame, label: str, variant: str, condition: str, model: Model, *, alone: bool) -> Bar:
     main, name = MAIN[condition]
     shares = {str(row["quantity"]): row for row in records(rows)}
     parts = []
@@ -253,8 +269,11 @@ def _bar_of_category(row: Mapping[str, Any], means: pd.DataFrame, variant: str, 
         part_rows = where(means, quantity=name)
         ends = next((first for first in records(part_rows) if first["n"] == total), {"low": None, "high": None})
         address = {
-            "model": str(model), "partition": row["partition"], "under": row["condition"], "outcome": name,
-        }  # fmt: skip
+            "model": str(model),
+            "partition": row["partition"],
+            "under": row["condition"],
+            "outcome": name,
+        }
         share = {"mean": int(row[name]) / total, "n": total, "low": ends["low"], "high": ends["high"]}
         parts.append(_share(name, share, f"{ANSWERS_PAGE}#{urlencode(address)}"))
     return Bar(f"{row['partition']} questions", tuple(parts), variant, total, "persuaded")
@@ -299,7 +318,7 @@ def _relations(frames: Frames) -> HeadlineFigure | None:
 
 def _chart_of_means(
     title: str, rows: pd.DataFrame, column: str, names: Mapping[Any, str], relations: Sequence[str]
-) -> HeadlineFigure | None:  # fmt: skip
+) -> HeadlineFigure | None:
     kind, shown_models = query_types(rows)[0], models(rows)
     rows, short = where(rows, query_type=kind), in_short(map(str, shown_models))
     bars = []

@@ -35,8 +35,16 @@ PAGE_QUERIES = ("overview", RUNS, "readings", "stand_ins")
 def queries() -> tuple[str, ...]:
     """The named queries of the warehouse that a report reads: all that its figures, findings and tables name."""
     parts = [figure.queries for figure in FIGURES.values()] + [table.queries for table in TABLES.values()]
-    parts += [finding.queries for finding in FINDINGS] + [ANSWERS_QUERIES, READ_QUERIES, EXAMPLE_QUERIES, PAGE_QUERIES,
-              BASIS_QUERIES, HISTORY_QUERIES, HEADLINE_QUERIES, WORST_QUERIES]  # fmt: skip
+    parts += [finding.queries for finding in FINDINGS] + [
+        ANSWERS_QUERIES,
+        READ_QUERIES,
+        EXAMPLE_QUERIES,
+        PAGE_QUERIES,
+        BASIS_QUERIES,
+        HISTORY_QUERIES,
+        HEADLINE_QUERIES,
+        WORST_QUERIES,
+    ]
     return tuple(dict.fromkeys(query for part in parts for query in part))
 
 
@@ -81,9 +89,17 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
     outcome = findings(frames, card)
     write_findings(outcome, folder)
     text = page(
-        card, outcome, pictures, omitted, tables, frames, example=example(frames, answers, read), answers=answers,
-        queries=read, since=section(frames),
-    )  # fmt: skip
+        card,
+        outcome,
+        pictures,
+        omitted,
+        tables,
+        frames,
+        example=example(frames, answers, read),
+        answers=answers,
+        queries=read,
+        since=section(frames),
+    )
     (folder / "index.html").write_text(text, encoding="utf-8")
 
 

@@ -141,9 +141,15 @@ def headed(axes: Axes, title: str, *lines: str) -> None:
     """Titles a panel, with lines of plain words between title and panel."""
     axes.set_title(title, pad=5 + 11 * len(lines))
     axes.annotate(
-        "\n".join(lines), (0, 1), (0, 4), xycoords="axes fraction", textcoords="offset points", va="bottom",
-        fontsize=7.5, linespacing=1.3,
-    )  # fmt: skip
+        "\n".join(lines),
+        (0, 1),
+        (0, 4),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        va="bottom",
+        fontsize=7.5,
+        linespacing=1.3,
+    )
 
 
 def plain(text: object, longest: int = 34) -> str:

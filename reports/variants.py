@@ -12,9 +12,11 @@ from swaymeter.reports.models import Model, models
 
 FOLLOWS, RESISTS = "follows_right", "resists_wrong"
 SHOWN: Mapping[str, str] = {
-    FOLLOWS: "follows right passages", RESISTS: "resists wrong passages", "correct": "right without a passage",
+    FOLLOWS: "follows right passages",
+    RESISTS: "resists wrong passages",
+    "correct": "right without a passage",
     "abstains": "declines where nothing supports an answer",
-}  # fmt: skip
+}
 """The quantities that variants are chosen by, in words."""
 _HEADS = dict(zip(SHOWN, ("follows right", "resists wrong", "no passage", "declines"), strict=True))
 MEANS, DIFFERENCES, SPENT = "models_side_by_side", "model_differences", "variants_in_short"
@@ -109,8 +111,10 @@ def uneven(variants: Sequence[Variant]) -> str:
 def silent(frames: Frames) -> str:
     """Return a sentence on replies that resist a wrong passage by stating neither answer; empty if there are none."""
     rows = [row for row in records(frames[SPENT]) if row.get("neither_with_wrong", 0) > 0]
-    words = [f"{row['neither_with_wrong']} of {row['answers_with_wrong']} of {Model(row['model'], row['dtype'])}"
-             for row in rows[:MAX_NAMED]]  # fmt: skip
+    words = [
+        f"{row['neither_with_wrong']} of {row['answers_with_wrong']} of {Model(row['model'], row['dtype'])}"
+        for row in rows[:MAX_NAMED]
+    ]
     more = f" and some of {len(rows) - MAX_NAMED} more" if len(rows) > MAX_NAMED else ""
     return f" With a wrong passage neither answer is stated by {'; '.join(words)}{more}." if rows else ""
 
@@ -166,11 +170,13 @@ def table(frames: Frames) -> pd.DataFrame:
         took = spent.get(variant.model, {})
         rows.append(
             {
-                "variant": str(variant.model), "not beaten": "yes" if variant.model in best else "",
+                "variant": str(variant.model),
+                "not beaten": "yes" if variant.model in best else "",
                 **{_HEADS[name]: _share(variant.means.get(name)) for name in measured},
-                "tokens": took.get("tokens_an_answer"), "seconds": took.get("seconds_a_prompt"),
+                "tokens": took.get("tokens_an_answer"),
+                "seconds": took.get("seconds_a_prompt"),
             }
-        )  # fmt: skip
+        )
     return pd.DataFrame(rows)
 
 

@@ -9,10 +9,16 @@ from collections.abc import Mapping
 from swaymeter.data.records import CONDITIONS
 
 CONDITION_NAMES: Mapping[str, str] = {
-    **{name: f"{name.replace('_', '-')} context" for name in CONDITIONS}, "none": "no context", "all": "any context",
-    "supporting": "right passage", "conflicting": "wrong passage", "mixed": "mixed set",
-    "irrelevant": "irrelevant passage", "neutral": "neutral passage", "unknown": "unclassified passage",
-}  # fmt: skip
+    **{name: f"{name.replace('_', '-')} context" for name in CONDITIONS},
+    "none": "no context",
+    "all": "any context",
+    "supporting": "right passage",
+    "conflicting": "wrong passage",
+    "mixed": "mixed set",
+    "irrelevant": "irrelevant passage",
+    "neutral": "neutral passage",
+    "unknown": "unclassified passage",
+}
 """The conditions in words, with that of every context pooled."""
 QUANTITIES: Mapping[str, str] = {
     "follows_right": "follows right passages",
@@ -49,8 +55,11 @@ OWN_QUANTITIES: Mapping[str, str] = {
 }
 """The same in the words of who asks questions of their own."""
 _OWN_OUTCOMES: Mapping[str, str] = {
-    "persuaded": "newly follows", "agreed": "follows, as alone", "stubborn": "unchanged", "other": "another answer",
-}  # fmt: skip
+    "persuaded": "newly follows",
+    "agreed": "follows, as alone",
+    "stubborn": "unchanged",
+    "other": "another answer",
+}
 
 
 def quantities(*, own: bool) -> Mapping[str, str]:

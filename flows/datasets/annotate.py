@@ -68,17 +68,17 @@ def export(
         UsageError: The file exists, or nothing is left to judge.
         InputError: A text fits into no cell.
     """
-    known = _partitions(contents)
+    names = _partitions(contents)
     for partition in partitions:
-        if partition not in known:
-            raise UnknownName("partition", partition, known)
-    questions, missing = _questions(contents, [row for row in known if not partitions or row in partitions])
+        if partition not in names:
+            raise UnknownName("partition", partition, names)
+    questions, missing = _questions(contents, [row for row in names if not partitions or row in partitions])
     judgements = contents.plan.judgements
     name = annotator_name(annotator, judgements)
-    said = opinions(questions, judgements)
+    votes = opinions(questions, judgements)
     live = [question for question in questions if not question.is_own]
-    chosen = open_questions(live, said, name, conflicts_only=conflicts)
-    rows = [*question_rows(chosen, name, said if conflicts else None)]
+    chosen = open_questions(live, votes, name, conflicts_only=conflicts)
+    rows = [*question_rows(chosen, name, votes if conflicts else None)]
     if not conflicts:
         contexts = open_contexts(questions, [row for row in judgements if row.annotator == name])
         rows += [row for question, context in contexts for row in context_rows(question, context, name)]
@@ -95,29 +95,29 @@ def standing(contents: Contents) -> Standing:
     questions, missing = _questions(contents, _partitions(contents))
     judgements = contents.plan.judgements
     questions, problems = with_kinds(questions, judgements)
-    said = opinions(questions, judgements)
-    decided = decide(questions, said)
-    known = {name for question in questions for name in (question.question_id, question.question)}
+    votes = opinions(questions, judgements)
+    decided = decide(questions, votes)
+    names = {name for question in questions for name in (question.question_id, question.question)}
     wrong = [
         f"{row.place}: {row.problem or 'no question has this id'}"
         for row in judgements
-        if row.problem or row.question_id not in known
+        if row.problem or row.question_id not in names
     ]
     reasons = Counter(row.reason for row in decided.rejected)
     return Standing(
         questions=len({question.question_id for question in questions}),
-        choices=_choices(said),
+        choices=_choices(votes),
         agreement=agreement_of_annotators(map(asdict, judgements)),
         outcome={"accepted": len(decided.questions), **dict(sorted(reasons.items()))},
-        open_conflicts=sum(said.is_conflict(name) and said.third(name) is None for name in said.by_question),
-        problems=(*wrong, *problems, *said.problems),
+        open_conflicts=sum(votes.is_conflict(name) and votes.third(name) is None for name in votes.by_question),
+        problems=(*wrong, *problems, *votes.problems),
         missing=missing,
     )
 
 
-def _choices(said: Opinions) -> dict[str, Counter[str]]:
+def _choices(votes: Opinions) -> dict[str, Counter[str]]:
     choices: dict[str, Counter[str]] = {}
-    for opinion in (opinion for listed in said.by_question.values() for opinion in listed):
+    for opinion in (opinion for listed in votes.by_question.values() for opinion in listed):
         choices.setdefault(opinion.annotator, Counter())[opinion.choice] += 1
     return dict(sorted(choices.items()))
 

@@ -28,12 +28,12 @@ def export_facts(contents: Contents, file: Path, *, force: bool) -> tuple[dict[s
         raise UsageError(f"{file} exists; name another file, or write over it with --force")
     if contents.study.facts and "export" in contents.study.facts.refuses:
         raise UsageError(f"the study {contents.study.name} {contents.study.facts.refuses['export']}")
-    of_relation = {relation: contents.names(relation) for relation in facts}
+    names_by_relation = {relation: contents.names(relation) for relation in facts}
     own = contents.study.facts.own_relations if contents.study.facts else {}
     worded = {
         name: contents.study.contexts.worded(relation) for name, relation in {**catalog.relations(), **own}.items()
     }
-    without = write_qec(file, facts, of_relation, worded)
+    without = write_qec(file, facts, names_by_relation, worded)
     return {name: len(rows) for name, rows in facts.items() if name not in without}, without
 
 

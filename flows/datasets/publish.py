@@ -79,16 +79,21 @@ def _further(contents: Contents) -> Iterator[dict[str, object]]:
             for measure, check in node.checks.items():
                 if check.state == "done":
                     yield {
-                        "seed": parts[node.id.part], "relation": node.id.subject, "model": node.id.model,
-                        "dtype": node.id.dtype, "measure": measure, "key": node.output(measure).artifact.key,
-                    }  # fmt: skip
+                        "seed": parts[node.id.part],
+                        "relation": node.id.subject,
+                        "model": node.id.model,
+                        "dtype": node.id.dtype,
+                        "measure": measure,
+                        "key": node.output(measure).artifact.key,
+                    }
 
 
 def _models(study: Study) -> Iterator[tuple[str, ModelEntry]]:
     """Yield the catalog entries of the study's models; a folder has its name alone."""
     for model in study.models:
-        known = catalog.models().get(model.name)
-        hub = known.hub or known.alias if known else model.name
-        yield model.name, ModelEntry(
-            Path(hub).name if Path(hub).is_dir() else hub, known.licence if known else "not stated"
+        entry = catalog.models().get(model.name)
+        hub = entry.hub or entry.alias if entry else model.name
+        yield (
+            model.name,
+            ModelEntry(Path(hub).name if Path(hub).is_dir() else hub, entry.licence if entry else "not stated"),
         )

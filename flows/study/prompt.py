@@ -28,11 +28,26 @@ from swaymeter.data.catalog.language_models import (
 from swaymeter.data.options import NamedPath, Options, Problem, problems, refused
 from swaymeter.data.untrusted import text_of, untrusted_yaml
 
-OWN_ARGUMENTS = frozenset({
-    "add_generation_prompt", "chat_template", "continue_final_message", "conversation", "documents", "max_length",
-    "messages", "padding", "return_assistant_tokens_mask", "return_dict", "return_tensors", "sanitize_control_tokens",
-    "tokenize", "tokenizer_kwargs", "tools", "truncation",
-})  # fmt: skip
+OWN_ARGUMENTS = frozenset(
+    {
+        "add_generation_prompt",
+        "chat_template",
+        "continue_final_message",
+        "conversation",
+        "documents",
+        "max_length",
+        "messages",
+        "padding",
+        "return_assistant_tokens_mask",
+        "return_dict",
+        "return_tensors",
+        "sanitize_control_tokens",
+        "tokenize",
+        "tokenizer_kwargs",
+        "tools",
+        "truncation",
+    }
+)
 """Arguments of `apply_chat_template`, which cannot be keywords of a chat template."""
 
 
@@ -131,9 +146,16 @@ class PromptPart(Options):
             raise refused(changed) from None
 
 
-TEXTS = frozenset({
-    "system", "system_with_context", "with_context", "without_context", "plain_with_context", "plain_without_context",
-})  # fmt: skip
+TEXTS = frozenset(
+    {
+        "system",
+        "system_with_context",
+        "with_context",
+        "without_context",
+        "plain_with_context",
+        "plain_without_context",
+    }
+)
 """Keys of a prompt that hold its texts."""
 
 

@@ -291,10 +291,19 @@ class ModelPart(Options):
         if self.endpoint is None:
             return None
         return Endpoint(
-            self.name, self.endpoint, self.api, self.served_as, self.key_from, self.tokenizer,
-            self.requests_in_flight, self.requests_per_minute, self.timeout_s, self.max_requests,
-            self.revision, self.max_age_hours,
-        )  # fmt: skip
+            self.name,
+            self.endpoint,
+            self.api,
+            self.served_as,
+            self.key_from,
+            self.tokenizer,
+            self.requests_in_flight,
+            self.requests_per_minute,
+            self.timeout_s,
+            self.max_requests,
+            self.revision,
+            self.max_age_hours,
+        )
 
     @model_validator(mode="after")
     def _matching_keys(self) -> "ModelPart":
@@ -328,13 +337,24 @@ _KEY_NAME = re.compile("key|token|secret|password|^(code|sig)$", re.IGNORECASE)
 _KEYS_OF_ALL = frozenset({"name", "label"})
 _KEYS_OF_WEIGHTS = frozenset({"dtype", "device", "batch_size", "chat_template"})
 _KEYS_OF_KINDS: Mapping[str, frozenset[str]] = {
-    "endpoint": frozenset({
-        "api", "served_as", "revision", "max_age_hours", "key_from", "tokenizer", "requests_in_flight",
-        "requests_per_minute", "timeout_s", "max_requests", "chat_template",
-    }),
+    "endpoint": frozenset(
+        {
+            "api",
+            "served_as",
+            "revision",
+            "max_age_hours",
+            "key_from",
+            "tokenizer",
+            "requests_in_flight",
+            "requests_per_minute",
+            "timeout_s",
+            "max_requests",
+            "chat_template",
+        }
+    ),
     "function": frozenset({"concurrency", "timeout_s"}),
     "replies": frozenset(),
-}  # fmt: skip
+}
 """Keys of models that do not run on this machine, by the key that declares such a model."""
 
 

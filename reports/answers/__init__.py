@@ -19,17 +19,42 @@ from swaymeter.reports.page.shell import asset, written
 
 FILE = "answers.html"
 ANSWERS_QUERIES = (
-    "answers_to_read", "questions_to_read", "contexts_to_read", "answers_of_questions", "unfinished_greedy_answers",
-    "judged_greedy_answers", "answers_judged_by_people", "judgements_to_read",
+    "answers_to_read",
+    "questions_to_read",
+    "contexts_to_read",
+    "answers_of_questions",
+    "unfinished_greedy_answers",
+    "judged_greedy_answers",
+    "answers_judged_by_people",
+    "judgements_to_read",
     "changes_since_last_run",
-)  # fmt: skip
+)
 SCRIPTS = (
-    "element.js", "search.js", "data.js", "choices.js", "state.js", "list.js", "window.js", "question.js", "keys.js",
-    "save.js", "judgements.js", "answers.js",
-)  # fmt: skip
+    "element.js",
+    "search.js",
+    "data.js",
+    "choices.js",
+    "state.js",
+    "list.js",
+    "window.js",
+    "question.js",
+    "keys.js",
+    "save.js",
+    "judgements.js",
+    "answers.js",
+)
 GROUP_HUES = (
-    "#2f70ca", "#c8432f", "#208149", "#9157bb", "#a0631c", "#c4398a", "#147c8d", "#727519", "#687184", "#6c63cb",
-)  # fmt: skip
+    "#2f70ca",
+    "#c8432f",
+    "#208149",
+    "#9157bb",
+    "#a0631c",
+    "#c4398a",
+    "#147c8d",
+    "#727519",
+    "#687184",
+    "#6c63cb",
+)
 """Hues of groups, as light as one another: white letters are read on them, and they on both papers."""
 
 
@@ -42,10 +67,17 @@ def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
     css = asset(__name__, "answers.css") + hues
     script = "\n".join(asset(__name__, file) for file in SCRIPTS)
     written(
-        __name__, "answers.html", css, {"linked": linked}, card=card, options=settings,
-        questions=len(frames["questions_to_read"]), blocks=blocks(frames), script=Markup(script),
+        __name__,
+        "answers.html",
+        css,
+        {"linked": linked},
+        card=card,
+        options=settings,
+        questions=len(frames["questions_to_read"]),
+        blocks=blocks(frames),
+        script=Markup(script),
         limits=thinking(frames["unfinished_greedy_answers"]) + limits(frames["unfinished_greedy_answers"]),
         by_people=judged_by_people(frames["answers_judged_by_people"], frames["judgements_to_read"]),
         script_hash=integrity(script),
-    ).dump(str(folder / FILE), encoding="utf-8")  # fmt: skip
+    ).dump(str(folder / FILE), encoding="utf-8")
     return FILE

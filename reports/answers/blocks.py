@@ -30,14 +30,30 @@ MAX_CHOICES = 50
 """Upper bound on the values of a column with a menu."""
 _LISTED = ("question_id", "question", "subject", "relation", "partition", "object", "replacement")
 _TEXTS = (
-    "accepted", "subject_id", "property_id", "object_id", "edits", "subject_popularity", "object_popularity",
-)  # fmt: skip
+    "accepted",
+    "subject_id",
+    "property_id",
+    "object_id",
+    "edits",
+    "subject_popularity",
+    "object_popularity",
+)
 _SCORES = (
-    "semantic_entropy", "semantic_entropy_standard_error", "coherent_persuasion",
-    "coherent_persuasion_standard_error", "verdict", "reason", "outcome",
-    "decided_by", "decider", "samples_that_follow", "accurate", "persuaded_as_published", "stubborn_as_published",
+    "semantic_entropy",
+    "semantic_entropy_standard_error",
+    "coherent_persuasion",
+    "coherent_persuasion_standard_error",
+    "verdict",
+    "reason",
+    "outcome",
+    "decided_by",
+    "decider",
+    "samples_that_follow",
+    "accurate",
+    "persuaded_as_published",
+    "stubborn_as_published",
     "context_cut",
-)  # fmt: skip
+)
 _MISSING = {
     "unfinished_thoughts": "its thoughts did not end",
     "withheld": "the content filter of the server withheld it",

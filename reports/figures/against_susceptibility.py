@@ -116,9 +116,16 @@ def _reason(row: dict[str, Any]) -> str:
 
 
 def _draw(
-    model: Model, frames: Frames, query: str, measure: str, words: Callable[[pd.DataFrame, str], str], label: str,
-    shown_as: str, further: Sequence[str] = (), error: pd.Series | float = np.nan,
-) -> Drawing | None:  # fmt: skip
+    model: Model,
+    frames: Frames,
+    query: str,
+    measure: str,
+    words: Callable[[pd.DataFrame, str], str],
+    label: str,
+    shown_as: str,
+    further: Sequence[str] = (),
+    error: pd.Series | float = np.nan,
+) -> Drawing | None:
     """A measure of a query: words: (rows, unit of the measure) -> how to read it; further: columns that rows need."""
     every, chosen = frames[query], frames["chosen_queries"]
     result = finite(every.assign(score=every[measure], error=error), "score", "susceptibility", *further)
@@ -226,9 +233,19 @@ _MEANS = {
 }
 _NUMBERS = ["relation", "query_type", "of_group", "entity", "query_id", "susceptibility", "fisher"]
 _SHOWN_OF_GROUPS = [
-    "measure", "query_type", "of_group", "queries", "entities", "mean", "low", "high", "lower_quartile", "median",
-    "upper_quartile", "unit",
-]  # fmt: skip
+    "measure",
+    "query_type",
+    "of_group",
+    "queries",
+    "entities",
+    "mean",
+    "low",
+    "high",
+    "lower_quartile",
+    "median",
+    "upper_quartile",
+    "unit",
+]
 
 
 def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> Drawing | None:
@@ -282,26 +299,44 @@ def _name(row: Row) -> str:
 
 BY_ENTITIES, BY_WORDING = (
     Figure(
-        f"both-susceptibilities-by-{grouped_by}", question,
+        f"both-susceptibilities-by-{grouped_by}",
+        question,
         f"Box plots of susceptibility in nats and of Fisher susceptibility by query type and {grouped_by}",
         ("both_susceptibilities_of_queries", "both_susceptibilities_in_short"),
-        partial(_draw_groups, grouped_by, words), measures=("susceptibility", "fisher_susceptibility"), items=(item,),
+        partial(_draw_groups, grouped_by, words),
+        measures=("susceptibility", "fisher_susceptibility"),
+        items=(item,),
     )
     for grouped_by, question, words, item in (
-        ("entities", "Do both susceptibilities tell real from invented entities?",
-         "Queries about real and about invented entities.", "liu-fig-3"),
-        ("wording", "Does it matter to both susceptibilities whether a query is a question or a sentence to complete?",
-         "Queries that are questions (with a question mark that is not of the entity's name) and sentences to "
-         "complete.",
-         "liu-fig-4"),
+        (
+            "entities",
+            "Do both susceptibilities tell real from invented entities?",
+            "Queries about real and about invented entities.",
+            "liu-fig-3",
+        ),
+        (
+            "wording",
+            "Does it matter to both susceptibilities whether a query is a question or a sentence to complete?",
+            "Queries that are questions (with a question mark that is not of the entity's name) and sentences to "
+            "complete.",
+            "liu-fig-4",
+        ),
     )
-)  # fmt: skip
+)
 
 
 _SHOWN = [
-    "query_type", "bin", "queries", "share_queries", "mean", "low", "high", "lower_quartile", "median",
+    "query_type",
+    "bin",
+    "queries",
+    "share_queries",
+    "mean",
+    "low",
+    "high",
+    "lower_quartile",
+    "median",
     "upper_quartile",
-]  # fmt: skip
+]
 
 
 def _draw_bins(model: Model, frames: Frames) -> Drawing | None:

@@ -156,27 +156,38 @@ def _paint_partitions(rows: pd.DataFrame, means: pd.DataFrame, score: Score) -> 
 
 _SCORES = (
     Score(
-        "coherent_persuasion", "a question with a context", "instances", "instances_in_short",
+        "coherent_persuasion",
+        "a question with a context",
+        "instances",
+        "instances_in_short",
         "higher up the context moved the sampled answers further",
-        "Are the answers to some kinds of questions easier to move than to others?", (11, 12, 13),
+        "Are the answers to some kinds of questions easier to move than to others?",
+        (11, 12, 13),
     ),
     Score(
-        "semantic_entropy", "a question under a condition", "answers_of_questions", "partition_means",
+        "semantic_entropy",
+        "a question under a condition",
+        "answers_of_questions",
+        "partition_means",
         "higher up the sampled answers spread over more meanings. The entropy sums log-probabilities, so it also grows "
         "with the length of the answers; the table of accuracy and uncertainty has forms that do not: "
         "length-normalised, Rao's, and of clusters",
-        "How unsure is the model of each kind of question, without and with a context?", (8, 9, 10),
+        "How unsure is the model of each kind of question, without and with a context?",
+        (8, 9, 10),
     ),
-)  # fmt: skip
+)
 PERSUASION, ENTROPY = (
     Figure(
-        score.column.replace("_", "-"), score.question,
-        f"Violin plots of {score.words} in nats by partition and context", (score.values, score.means),
-        partial(_draw_partitions, score), measures=("answers", score.column),
+        score.column.replace("_", "-"),
+        score.question,
+        f"Violin plots of {score.words} in nats by partition and context",
+        (score.values, score.means),
+        partial(_draw_partitions, score),
+        measures=("answers", score.column),
         items=tuple(f"marjanovic-fig-{number}" for number in score.items),
     )
     for score in _SCORES
-)  # fmt: skip
+)
 
 
 WHEN = ("without", "with")
@@ -309,14 +320,27 @@ def instances_marked(axes: Axes, data: pd.DataFrame, entropy: str, marked: Marke
     others = data[~data.index.isin(_marked_rows(marked))]
     alpha = max(0.15, 0.6 * min(1.0, FEW_DOTS / max(len(others), 1)))
     if len(others):
-        dots(axes, others[entropy], others["coherent_persuasion"], alpha=alpha, color=MUTED, markersize=2.4,
-             markeredgewidth=0)  # fmt: skip
+        dots(
+            axes,
+            others[entropy],
+            others["coherent_persuasion"],
+            alpha=alpha,
+            color=MUTED,
+            markersize=2.4,
+            markeredgewidth=0,
+        )
     for instances, shape, hue in marked.values():
         dense = len(instances) > FEW_DOTS
         axes.plot(
-            instances[entropy], instances["coherent_persuasion"], shape, color=hue, alpha=0.35 if dense else 0.8,
-            markersize=2.6 if dense else 4.6, markeredgewidth=0.3, rasterized=dense,
-        )  # fmt: skip
+            instances[entropy],
+            instances["coherent_persuasion"],
+            shape,
+            color=hue,
+            alpha=0.35 if dense else 0.8,
+            markersize=2.6 if dense else 4.6,
+            markeredgewidth=0.3,
+            rasterized=dense,
+        )
     link(axes, data[entropy], data["coherent_persuasion"], question_addresses(data))
 
 

@@ -21,9 +21,19 @@ from swaymeter.reports.published import aliases, significant
 from swaymeter.reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain, strokes
 
 SHOWN = (
-    "relation", "query_type", "group_a", "group_b", "n_a", "n_b", "mean_a", "mean_b", "effect_size", "p", "p_adjusted",
+    "relation",
+    "query_type",
+    "group_a",
+    "group_b",
+    "n_a",
+    "n_b",
+    "mean_a",
+    "mean_b",
+    "effect_size",
+    "p",
+    "p_adjusted",
     "untestable",
-)  # fmt: skip
+)
 
 
 def effect_of_relations(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
@@ -79,20 +89,41 @@ def _untestable(rows: pd.DataFrame) -> str:
 
 FAMILIARITY, RELEVANCE, ASSERTIVENESS, NEGATION = (
     Figure(
-        f"{comparison}-of-{measure}", question, f"Forest plot of Cohen's d of {measure} by relation", ("statistics",),
-        partial(_draw_forest, comparison), measures=(measure,), items=items,
+        f"{comparison}-of-{measure}",
+        question,
+        f"Forest plot of Cohen's d of {measure} by relation",
+        ("statistics",),
+        partial(_draw_forest, comparison),
+        measures=(measure,),
+        items=items,
     )
     for comparison, measure, question, items in (
-        ("familiarity", "susceptibility", "Are invented entities swayed more easily than real ones?",
-         ("du-fig-16", "du-section-4.4.1", "du-app-f.1")),
-        ("relevance", "persuasion", "Does a context that mentions the entity persuade more than one that does not?",
-         ("du-fig-13",)),
-        ("assertiveness", "persuasion", "Does an assertive context persuade more than a base one?",
-         ("du-fig-6", "du-fig-14")),
-        ("negation", "persuasion", "Does a negation persuade otherwise than a base context?",
-         ("du-fig-7", "du-fig-15")),
+        (
+            "familiarity",
+            "susceptibility",
+            "Are invented entities swayed more easily than real ones?",
+            ("du-fig-16", "du-section-4.4.1", "du-app-f.1"),
+        ),
+        (
+            "relevance",
+            "persuasion",
+            "Does a context that mentions the entity persuade more than one that does not?",
+            ("du-fig-13",),
+        ),
+        (
+            "assertiveness",
+            "persuasion",
+            "Does an assertive context persuade more than a base one?",
+            ("du-fig-6", "du-fig-14"),
+        ),
+        (
+            "negation",
+            "persuasion",
+            "Does a negation persuade otherwise than a base context?",
+            ("du-fig-7", "du-fig-15"),
+        ),
     )
-)  # fmt: skip
+)
 
 
 COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation", "followed")
@@ -105,9 +136,21 @@ _APART = 0.03  # of the axis
 _LONGEST = 18
 """Characters of a model's name that fit below a panel; where one has more, all have their number in the caption."""
 _SHOWN = [
-    "comparison", "test", "unit_of_analysis", "query_type", "tested", "untestable", "significant", "share_significant",
-    "share_low", "share_high", "published", "mean_effect_size", "effect_low", "effect_high",
-]  # fmt: skip
+    "comparison",
+    "test",
+    "unit_of_analysis",
+    "query_type",
+    "tested",
+    "untestable",
+    "significant",
+    "share_significant",
+    "share_low",
+    "share_high",
+    "published",
+    "mean_effect_size",
+    "effect_low",
+    "effect_high",
+]
 
 
 def places(drawn_models: Sequence[Model], parameters: Mapping[Model, int]) -> tuple[dict[Model, float], bool]:
@@ -129,9 +172,15 @@ def along_models(axes: Axes, data: pd.DataFrame, columns: Sequence[str], factor:
     hue, x = QUERY_HUES[kind], data["at"].to_numpy(dtype=float) + shift
     axes.vlines(x, low, high, color=hue, linewidth=1.0, alpha=0.7)
     axes.plot(
-        x, value, marker=_SHAPES[kind], color=hue, linestyle=":" if entities else "-", markersize=4.2,
-        markerfacecolor="none" if entities else hue, markeredgewidth=1.0,
-    )  # fmt: skip
+        x,
+        value,
+        marker=_SHAPES[kind],
+        color=hue,
+        linestyle=":" if entities else "-",
+        markersize=4.2,
+        markerfacecolor="none" if entities else hue,
+        markeredgewidth=1.0,
+    )
 
 
 def _draw_models(model: Model, frames: Frames) -> Drawing | None:

@@ -53,10 +53,16 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> None:
     for kind in present(data, "outcome", [*ANSWER_MARKERS])[::-1]:
         rows = where(data, outcome=kind)
         axes.plot(
-            rows["entropy"], rows["coherent_persuasion"], ANSWER_MARKERS[kind], color=hue, linestyle="none",
-            alpha=0.4 if dense else 0.85, markersize=2.4 if kind == "other" else 4.4, markeredgewidth=0.7,
+            rows["entropy"],
+            rows["coherent_persuasion"],
+            ANSWER_MARKERS[kind],
+            color=hue,
+            linestyle="none",
+            alpha=0.4 if dense else 0.85,
+            markersize=2.4 if kind == "other" else 4.4,
+            markeredgewidth=0.7,
             rasterized=dense,
-        )  # fmt: skip
+        )
     link(axes, data["entropy"], data["coherent_persuasion"], question_addresses(data))
 
 
@@ -124,9 +130,14 @@ def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
         key = [mark(ANSWER_MARKERS[name], words) for name, words in outcome_names.items()]
         key += [mark("x", "not measured")] if (rows["outcome"] == "unmeasured").any() else []
         canvas = grid(
-            down, across, 0.7 + 2.5 * len(down), panel, key, share_x=True,
+            down,
+            across,
+            0.7 + 2.5 * len(down),
+            panel,
+            key,
+            share_x=True,
             y=lambda condition: f"{CONDITION_NAMES.get(condition, condition)}\ncoherent persuasion (nats)",
-        )  # fmt: skip
+        )
         canvas.supxlabel(f"semantic entropy {when} the context (nats)", fontsize=8.5)
         return canvas
 
@@ -139,8 +150,11 @@ def _pooled(correlations: pd.DataFrame) -> str:
     if not words:
         return ""
     row = where(correlations, partition="all", condition="all").iloc[0]
-    both = "" if pd.isna(row["subject_low"]) else f"; [{row['subject_low']:z.2f}, {row['subject_high']:z.2f}] " \
-        "where subjects are drawn whole"  # fmt: skip
+    both = (
+        ""
+        if pd.isna(row["subject_low"])
+        else f"; [{row['subject_low']:z.2f}, {row['subject_high']:z.2f}] where subjects are drawn whole"
+    )
     return (
         f" Pearson's {words} over all of them, its interval as published, which takes instances as independent{both}."
     )
@@ -161,18 +175,23 @@ def _sorted(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
 
 WITHOUT, WITH = (
     Figure(
-        f"entropy-{when}-against-persuasion", question,
+        f"entropy-{when}-against-persuasion",
+        question,
         f"Scatter plots of semantic entropy {when} the context against coherent persuasion, in nats",
-        ("instances", "instances_by_outcome", "instance_correlations"), partial(_draw_entropy, when),
+        ("instances", "instances_by_outcome", "instance_correlations"),
+        partial(_draw_entropy, when),
         measures=("answers", "semantic_entropy", "coherent_persuasion", "accuracy", "whose_answer"),
         items=("marjanovic-fig-3", "marjanovic-fig-5", "marjanovic-fig-6", "marjanovic-fig-7", *in_text),
     )
     for when, question, in_text in (
-        ("without", "Are questions that the model is unsure of alone the ones a context moves most?",
-         ("marjanovic-section-6.3",)),
+        (
+            "without",
+            "Are questions that the model is unsure of alone the ones a context moves most?",
+            ("marjanovic-section-6.3",),
+        ),
         ("with", "Is a model that a context moved far still unsure with it?", ()),
     )
-)  # fmt: skip
+)
 
 
 CHANGE = "semantic_entropy_change"
@@ -183,9 +202,16 @@ _MAX_BLOCKS = 3
 
 def _count_at_right(axes: Axes, y: float, count: int) -> None:
     axes.annotate(
-        f"{count}", (1, y), (2, 0), xycoords=axes.get_yaxis_transform(), ha="left", va="center",
-        textcoords="offset points", fontsize=7, color=MUTED,
-    )  # fmt: skip
+        f"{count}",
+        (1, y),
+        (2, 0),
+        xycoords=axes.get_yaxis_transform(),
+        ha="left",
+        va="center",
+        textcoords="offset points",
+        fontsize=7,
+        color=MUTED,
+    )
 
 
 def change_by_outcome(axes: Axes, data: pd.DataFrame, groups: list[str]) -> None:

@@ -95,8 +95,9 @@ def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], li
     }
     omitted = [
         figure.question + SINGLE * bool(drawings[figure])
-        for figure, drawn in by_figure.items() if not drawn and (drawings[figure] or figure.expected(frames))
-    ]  # fmt: skip
+        for figure, drawn in by_figure.items()
+        if not drawn and (drawings[figure] or figure.expected(frames))
+    ]
     return [drawn for drawn_of_figure in by_figure.values() for drawn in drawn_of_figure], omitted
 
 

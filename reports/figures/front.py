@@ -24,13 +24,18 @@ def _draw(model: Model, frames: Frames) -> Drawing | None:
     best = variants.front(shown)
     rows = pd.DataFrame(
         {
-            "number": number, "model": variant.model.name, "dtype": variant.model.dtype,
-            **{f"{name}_{end}": variant.means[name][end] for name in (variants.FOLLOWS, variants.RESISTS)
-               for end in _ENDS},
+            "number": number,
+            "model": variant.model.name,
+            "dtype": variant.model.dtype,
+            **{
+                f"{name}_{end}": variant.means[name][end]
+                for name in (variants.FOLLOWS, variants.RESISTS)
+                for end in _ENDS
+            },
             "not_beaten": variant in best,
         }
         for number, variant in enumerate(shown, 1)
-    )  # fmt: skip
+    )
     named = "; ".join(f"{number}: {variant.model}" for number, variant in enumerate(shown, 1))
     questions = max(int(variant.means[variants.FOLLOWS]["clusters"]) for variant in shown)
     line = [shown.index(variant) for variant in best] if len(best) > 1 and variants.decided(frames) else []

@@ -142,8 +142,17 @@ def missing(correlations: pd.DataFrame, level: str = "entity") -> str:
 
 def _by_relation(correlations: pd.DataFrame) -> pd.DataFrame:
     """Spearman's rho with each count, over all real entities and relation by relation."""
-    columns = ["relation", "query_type", "against", "n", "spearman", "spearman_low", "spearman_high", "spearman_p",
-               "untestable"]  # fmt: skip
+    columns = [
+        "relation",
+        "query_type",
+        "against",
+        "n",
+        "spearman",
+        "spearman_low",
+        "spearman_high",
+        "spearman_p",
+        "untestable",
+    ]
     if correlations.empty:
         return pd.DataFrame(columns=columns)
     rows = where(correlations, level="entity")
@@ -160,8 +169,10 @@ def counted_in(frames: Frames) -> str:
     read = "".join(f" Counted in {rows[-1]['corpus']}: {rows[-1]['shard']}, {int(n):,} {unit}." for n, unit in sizes)
     kinds = "; ".join(
         f"{row['what']} {'an estimate' if row['counted'] == 'approximate' else 'in tokens'} for {row['pairs']:,} of "
-        f"{row['of_pairs']:,}" for row in records(counts) if row["counted"] != "words"
-    )  # fmt: skip
+        f"{row['of_pairs']:,}"
+        for row in records(counts)
+        if row["counted"] != "words"
+    )
     return f"{read}{f' Pairs of entity and answer that are not counted in words: {kinds}.' if kinds else ''}{left_out}"
 
 
@@ -170,29 +181,45 @@ COUNTS = {"entity_count": "occurrences in the corpus", "pair_count": "occurrence
 """Counts of an entity in a graph and in a corpus, with the labels of axes."""
 
 DEGREE = Figure(
-    "susceptibility-by-degree", "Are the entities that a graph knows most of the hardest to sway?",
+    "susceptibility-by-degree",
+    "Are the entities that a graph knows most of the hardest to sway?",
     "Scatter plots of susceptibility in nats against an entity's degree",
     ("degree_of_entities", "degree_of_queries", "envelopes", "correlations"),
     partial(
         _draw_entities,
         Popularity(DEGREES, "triples", "the graph has", "degree_of_queries", "degree_of_entities"),
     ),
-    measures=("susceptibility",), items=("du-fig-10", "du-fig-19"),
-)  # fmt: skip
+    measures=("susceptibility",),
+    items=("du-fig-10", "du-fig-19"),
+)
 FREQUENCY = Figure(
-    "susceptibility-by-frequency", "Are the entities that a corpus names most often the hardest to sway?",
+    "susceptibility-by-frequency",
+    "Are the entities that a corpus names most often the hardest to sway?",
     "Scatter plots of susceptibility in nats against an entity's occurrences in a corpus",
-    ("frequency_of_entities", "frequency_of_queries", "envelopes", "correlations", "corpus_in_short",
-     "excluded_entities", "kinds_of_counts"),
+    (
+        "frequency_of_entities",
+        "frequency_of_queries",
+        "envelopes",
+        "correlations",
+        "corpus_in_short",
+        "excluded_entities",
+        "kinds_of_counts",
+    ),
     partial(
         _draw_entities,
         Popularity(
-            COUNTS, "occurrences", "the corpus has", "frequency_of_queries", "frequency_of_entities", counted_in,
+            COUNTS,
+            "occurrences",
+            "the corpus has",
+            "frequency_of_queries",
+            "frequency_of_entities",
+            counted_in,
         ),
     ),
-    measures=("susceptibility",), expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
+    measures=("susceptibility",),
+    expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
     items=("du-fig-9", "du-fig-18"),
-)  # fmt: skip
+)
 
 
 _COUNTED = {"entity_count": "occurrences", "pair_count": "occurrences near the answer"}

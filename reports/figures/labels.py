@@ -38,9 +38,15 @@ def susceptibility_by_label(axes: Axes, data: pd.DataFrame, entities: pd.DataFra
             at += 1
         middle = (first + at - 1) / 2
         axes.annotate(
-            plain(cluster, 22), (middle, 1), (0, 3), xycoords=("data", "axes fraction"), textcoords="offset points",
-            ha="center", fontsize=7.5, color=INK,
-        )  # fmt: skip
+            plain(cluster, 22),
+            (middle, 1),
+            (0, 3),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha="center",
+            fontsize=7.5,
+            color=INK,
+        )
         at += _GAP
     axes.set_xticks(places, names, fontsize=6.5)
     axes.set_xlim(-0.6, at - _GAP - 0.2)
@@ -116,18 +122,27 @@ def _paint_labels(shown: pd.DataFrame, dots: pd.DataFrame, clusters: Sequence[st
 
 
 _QUERIES = (
-    "susceptibility_by_label", "susceptibility_of_labelled_entities", "group_comparisons", "persuasion_by_strength",
-)  # fmt: skip
+    "susceptibility_by_label",
+    "susceptibility_of_labelled_entities",
+    "group_comparisons",
+    "persuasion_by_strength",
+)
 BY_TYPE, BY_SET = (
     Figure(
-        name, question, "Columns of susceptibility in nats by label", _QUERIES, partial(_draw_labels, by_set=by_set),
-        measures=("susceptibility",), expected=lambda frames: False, items=(item,),
+        name,
+        question,
+        "Columns of susceptibility in nats by label",
+        _QUERIES,
+        partial(_draw_labels, by_set=by_set),
+        measures=("susceptibility",),
+        expected=lambda frames: False,
+        items=(item,),
     )
     for name, question, item, by_set in (
         ("susceptibility-by-label", "Which groups are swayed more easily?", "du-fig-11", False),
         ("susceptibility-by-label-and-set", "Which contexts sway which groups more easily?", "du-fig-12", True),
     )
-)  # fmt: skip
+)
 
 TONES = ("negative", "neutral", "positive")
 """Labels of contexts that have an order; the strengths of the first run downwards."""
@@ -147,16 +162,27 @@ def persuasion_by_strength(axes: Axes, data: pd.DataFrame, places: Sequence[Posi
         order = np.argsort(at)
         axes.plot(*strokes(at, at, rows["low"], rows["high"]), color=hue, linewidth=1)
         axes.plot(
-            at[order], rows["mean"].to_numpy(dtype=float)[order], _shape(str(label), labels) + ABOUT[str(about)],
-            color=hue, markersize=4, markerfacecolor=hue if label == labels[0] else "none", linewidth=1,
-        )  # fmt: skip
+            at[order],
+            rows["mean"].to_numpy(dtype=float)[order],
+            _shape(str(label), labels) + ABOUT[str(about)],
+            color=hue,
+            markersize=4,
+            markerfacecolor=hue if label == labels[0] else "none",
+            linewidth=1,
+        )
     axes.set_xticks(range(len(places)), ["" if strength < 0 else f"{strength:g}" for _, strength in places])
     for label in dict.fromkeys(name for name, _ in places):
         indices = [at for at, (name, _) in enumerate(places) if name == label]
         axes.annotate(
-            plain(label, 14), (float(np.mean(indices)), 0), (0, -22), xycoords=("data", "axes fraction"),
-            textcoords="offset points", ha="center", fontsize=7.5, color=INK,
-        )  # fmt: skip
+            plain(label, 14),
+            (float(np.mean(indices)), 0),
+            (0, -22),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha="center",
+            fontsize=7.5,
+            color=INK,
+        )
     axes.set_xlim(-0.5, len(places) - 0.5)
     axes.grid(axis="x", visible=False)
 

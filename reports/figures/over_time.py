@@ -55,8 +55,14 @@ def over_runs(axes: Axes, data: pd.DataFrame, title: str) -> None:
     factor, unit = (100, "%") if unit_of(data) == SHARE else (1, unit_of(data))
     for number, group in enumerate(dict.fromkeys(data["group"])):
         group_rows, hue, shape = where(data, group=group), f"C{number % 10}", SHAPES[number % len(SHAPES)]
-        axes.plot(group_rows["run"], factor * group_rows["mean"], f"-{shape}", color=hue, markersize=3,
-                  label=plain(CONDITION_NAMES.get(group, group)))  # fmt: skip
+        axes.plot(
+            group_rows["run"],
+            factor * group_rows["mean"],
+            f"-{shape}",
+            color=hue,
+            markersize=3,
+            label=plain(CONDITION_NAMES.get(group, group)),
+        )
         for row in records(group_rows.dropna(subset=["low", "high"])):
             axes.plot([row["run"]] * 2, [factor * row["low"], factor * row["high"]], color=hue, lw=0.7, alpha=0.6)
         moved = group_rows[group_rows["verdict"].isin(["larger", "smaller"])]

@@ -108,9 +108,14 @@ def by_relation(
 
 
 def relation_lines(
-    axes: Axes, single: pd.DataFrame, means: Iterable[Row], column: str, hue: str, labels: Mapping[str, str],
+    axes: Axes,
+    single: pd.DataFrame,
+    means: Iterable[Row],
+    column: str,
+    hue: str,
+    labels: Mapping[str, str],
     alpha: float = 0.6,
-) -> None:  # fmt: skip
+) -> None:
     """Draws a thin line per relation across the values of a column, and a diamond with its interval for their mean.
 
     Lines of many relations have no dots at the values. `single` has a row per relation and a column per value, `means`
@@ -134,8 +139,13 @@ BINS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1", "over 
 _EDGES = (0.2, 0.4, 0.6, 0.8, np.nextafter(1, 2))
 FEWEST = 30
 """The fewest values that have a box."""
-_BOX = {"whislo": "percentile_5", "q1": "lower_quartile", "med": "median", "q3": "upper_quartile",
-        "whishi": "percentile_95"}  # fmt: skip
+_BOX = {
+    "whislo": "percentile_5",
+    "q1": "lower_quartile",
+    "med": "median",
+    "q3": "upper_quartile",
+    "whishi": "percentile_95",
+}
 
 
 def how_to_read(over: str) -> str:
@@ -154,10 +164,17 @@ def column_of_values(
     if len(ordered) >= FEWEST:
         box = {part: row[column] for part, column in _BOX.items()}
         axes.bxp(
-            [box], positions=[at - 0.08], widths=0.5, showfliers=False, patch_artist=True, manage_ticks=False,
+            [box],
+            positions=[at - 0.08],
+            widths=0.5,
+            showfliers=False,
+            patch_artist=True,
+            manage_ticks=False,
             boxprops={"facecolor": f"{hue}40" if filled else "none", "edgecolor": hue},
-            medianprops={"color": INK, "linewidth": 1.6}, whiskerprops={"color": hue}, capprops={"color": hue},
-        )  # fmt: skip
+            medianprops={"color": INK, "linewidth": 1.6},
+            whiskerprops={"color": hue},
+            capprops={"color": hue},
+        )
     else:
         places = np.full(len(ordered), at - 0.08)
         axes.plot(places, ordered, "o", color=hue, markersize=3, markerfacecolor=hue if filled else "none")
@@ -167,9 +184,14 @@ def column_of_values(
 
 
 def columns_of_groups(
-    axes: Axes, data: pd.DataFrame, groups: pd.DataFrame, value: str, by: str, label: Callable[[Row], str],
+    axes: Axes,
+    data: pd.DataFrame,
+    groups: pd.DataFrame,
+    value: str,
+    by: str,
+    label: Callable[[Row], str],
     hollow: str = "",
-) -> None:  # fmt: skip
+) -> None:
     """Draws a column of values for each row of `groups`, in the hue of its query type.
 
     `data` has query_type, the column `by` and that of the values; `groups` query_type, `by`, mean, low, high and the

@@ -23,9 +23,15 @@ COLUMN = 3.3
 POINTS = 8
 """The size of every letter in points."""
 PRINT = {
-    "pdf.fonttype": 42, "svg.fonttype": "none", "font.size": POINTS, "axes.titlesize": POINTS, "axes.labelsize": POINTS,
-    "legend.fontsize": POINTS, "xtick.labelsize": POINTS, "ytick.labelsize": POINTS,
-}  # fmt: skip
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "font.size": POINTS,
+    "axes.titlesize": POINTS,
+    "axes.labelsize": POINTS,
+    "legend.fontsize": POINTS,
+    "xtick.labelsize": POINTS,
+    "ytick.labelsize": POINTS,
+}
 TALLEST = 8.8
 """Height of a page in inches, unless the names of rows need more."""
 _SHORTER, _STACKED, _LOWEST = 0.7, 0.6, 1.5
@@ -144,9 +150,14 @@ def _fit_legends(canvas: Canvas) -> None:
         legend.remove()
         for columns in range(len(labels), 0, -1):
             fitted = canvas.legend(
-                handles=handles, labels=labels, loc="outside upper left", ncols=columns, handletextpad=0.3,
-                columnspacing=1.0, fontsize=POINTS,
-            )  # fmt: skip
+                handles=handles,
+                labels=labels,
+                loc="outside upper left",
+                ncols=columns,
+                handletextpad=0.3,
+                columnspacing=1.0,
+                fontsize=POINTS,
+            )
             width = fitted.get_window_extent().width / canvas.dpi
             if width <= COLUMN or columns == 1:
                 break

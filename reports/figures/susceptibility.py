@@ -140,9 +140,18 @@ BY_FORM = Figure(
 
 RATIOS = {"conflicting contexts": "memorization_ratio", "every context": "memorization_ratio_all"}
 _SHOWN = [
-    "contexts", "query_type", "memorization_ratio", "queries", "share_queries", "mean", "low", "high", "lower_quartile",
-    "median", "upper_quartile",
-]  # fmt: skip
+    "contexts",
+    "query_type",
+    "memorization_ratio",
+    "queries",
+    "share_queries",
+    "mean",
+    "low",
+    "high",
+    "lower_quartile",
+    "median",
+    "upper_quartile",
+]
 
 
 def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:

@@ -62,10 +62,18 @@ class Question:
 
 
 def page(
-    card: StudyCard, findings: Findings, pictures: Sequence[tuple[Drawn, Pictures]],
-    omitted: Sequence[str], tables: Sequence[Filled], frames: Frames, *, example: str = "", answers: str = "",
-    queries: str = "", since: str = "",
-) -> str:  # fmt: skip
+    card: StudyCard,
+    findings: Findings,
+    pictures: Sequence[tuple[Drawn, Pictures]],
+    omitted: Sequence[str],
+    tables: Sequence[Filled],
+    frames: Frames,
+    *,
+    example: str = "",
+    answers: str = "",
+    queries: str = "",
+    since: str = "",
+) -> str:
     """The whole page as one self-contained HTML text.
 
     example, since: parts of the page, as Markup. answers, queries: the files to read them in, where there are any.
@@ -74,10 +82,14 @@ def page(
     relations = frozenset(frames["chosen_queries"].get("relation", ()))
     kinds, (runs_alike, runs) = _kinds(frames), _apart(frames[RUNS])
     filters = {
-        "cell": cell, "linked": linked, "numeric": numeric, "relation_address": relation_address,
+        "cell": cell,
+        "linked": linked,
+        "numeric": numeric,
+        "relation_address": relation_address,
         "without_empty": _without_empty,
-        "heading": _users_heading if kinds["own"] else heading, "outcome": partial(outcome, own=kinds["own"]),
-    }  # fmt: skip
+        "heading": _users_heading if kinds["own"] else heading,
+        "outcome": partial(outcome, own=kinds["own"]),
+    }
     shown, folded = _arranged(pictures, own=kinds["own"])
     scored = [str(model) for model in models_of(frames)]
     several = len({drawn.model for drawn, _ in pictures} - {EVERY_MODEL}) > 1
@@ -86,15 +98,41 @@ def page(
     lines = [claim.line for claim in findings.headline if not claim.pictured][:MAX_LINES]
     css = asset("swaymeter.reports.page", "headline.css")
     pieces = written(
-        "swaymeter.reports.page", "page.html", css, filters, card=card, findings=findings, lines=lines,
-        headline=headline(findings), worst=worst(frames, answers, several=len(scored) > 1),
-        models=scored, asked=[*dict.fromkeys(map(base_model, scored))], shown=shown, papers=folded,
-        omitted=omitted, tables=tables, overview=overview, runs=runs, runs_alike=runs_alike,
-        readings=frames["readings"], stand_ins=frames["stand_ins"], example=example, answers=answers, queries=queries,
-        relations=relations, most_rows=MAX_ROWS, most_named=MAX_NAMED, several=several, basis=basis(frames),
-        kinds=kinds, told=mark_tooltips, names=names(frames), script=Markup(script), script_hash=integrity(script),
+        "swaymeter.reports.page",
+        "page.html",
+        css,
+        filters,
+        card=card,
+        findings=findings,
+        lines=lines,
+        headline=headline(findings),
+        worst=worst(frames, answers, several=len(scored) > 1),
+        models=scored,
+        asked=[*dict.fromkeys(map(base_model, scored))],
+        shown=shown,
+        papers=folded,
+        omitted=omitted,
+        tables=tables,
+        overview=overview,
+        runs=runs,
+        runs_alike=runs_alike,
+        readings=frames["readings"],
+        stand_ins=frames["stand_ins"],
+        example=example,
+        answers=answers,
+        queries=queries,
+        relations=relations,
+        most_rows=MAX_ROWS,
+        most_named=MAX_NAMED,
+        several=several,
+        basis=basis(frames),
+        kinds=kinds,
+        told=mark_tooltips,
+        names=names(frames),
+        script=Markup(script),
+        script_hash=integrity(script),
         since=since,
-    )  # fmt: skip
+    )
     return "".join(pieces)
 
 
@@ -106,11 +144,16 @@ def headline(findings: Findings) -> Markup:
     largest = max((part.high or part.mean for bar in chart.bars for part in bar.parts), default=0.0)
     return Markup(
         template("swaymeter.reports.page", "headline.html", {}).render(
-            chart=chart, groups=groups(chart), legend=legend(chart), stacked=chart.unit == SHARE, largest=largest,
+            chart=chart,
+            groups=groups(chart),
+            legend=legend(chart),
+            stacked=chart.unit == SHARE,
+            largest=largest,
             whiskers=any(part.low is not None for bar in chart.bars for part in bar.parts),
-            several=any(bar.variant for bar in chart.bars), named=any(bar.name for bar in chart.bars),
+            several=any(bar.variant for bar in chart.bars),
+            named=any(bar.name for bar in chart.bars),
         )
-    )  # fmt: skip
+    )
 
 
 WORST_QUERIES = ("worst_replies",)
@@ -146,9 +189,11 @@ def _kinds(frames: Frames) -> dict[str, bool]:
     """Return the kinds of a study's data: queries, questions, and if the questions are the user's own."""
     query_frames = "susceptibility_in_short", "persuasion_in_short", "fisher_of_queries", "memorization_in_short"
     return {
-        "queries": any(len(frames[name]) for name in query_frames), "questions": len(frames["outcomes"]) > 0,
-        "own": are_own(frames["outcomes"]), "labels": len(frames["susceptibility_by_label"]) > 0,
-    }  # fmt: skip
+        "queries": any(len(frames[name]) for name in query_frames),
+        "questions": len(frames["outcomes"]) > 0,
+        "own": are_own(frames["outcomes"]),
+        "labels": len(frames["susceptibility_by_label"]) > 0,
+    }
 
 
 _USERS_GROUPS = {"partition": "group", "relation": "group", "relations": "groups"}
@@ -182,10 +227,17 @@ def in_common(captions: Sequence[str]) -> tuple[str, list[str]]:
 
 
 FIRST = (
-    "front-of-variants", "susceptibility-by-label", "susceptibility-by-label-and-set", "persuasion-by-strength",
-    "susceptibility-by-frequency", "fisher-against-susceptibility", "susceptibility-by-relation", "coherent-persuasion",
-    "persuasion-by-kind", "entropy-without-against-persuasion",
-)  # fmt: skip
+    "front-of-variants",
+    "susceptibility-by-label",
+    "susceptibility-by-label-and-set",
+    "persuasion-by-strength",
+    "susceptibility-by-frequency",
+    "fisher-against-susceptibility",
+    "susceptibility-by-relation",
+    "coherent-persuasion",
+    "persuasion-by-kind",
+    "entropy-without-against-persuasion",
+)
 """The figures that answer most of a study's question, in the order in which they are preferred."""
 _LABEL_FIGURE = "susceptibility-by-label"
 MAX_OPEN = 3
@@ -226,17 +278,27 @@ def example(frames: Frames, answers: str, queries: str) -> Markup:
     own = are_own(frames["worked_question"])
     judge = stood_in(rows_of(frames["stand_ins"], _model(question[0])), EQUIVALENCE) if question else ""
     filters: dict[str, Callable[..., Any]] = {
-        "cell": cell, "nats": _nats, "question_address": lambda row: question_address(row["question_id"], _model(row)),
+        "cell": cell,
+        "nats": _nats,
+        "question_address": lambda row: question_address(row["question_id"], _model(row)),
         "query_address": query_address,
-    }  # fmt: skip
+    }
     return Markup(
         template("swaymeter.reports.page", "example.html", filters).render(
-            query=query, question=question, answers=answers, queries=queries, most=log_contexts, greedy=_greedy,
+            query=query,
+            question=question,
+            answers=answers,
+            queries=queries,
+            most=log_contexts,
+            greedy=_greedy,
             said=_reply_sentence,
-            judge=judge, names=CONDITION_NAMES, unfinished=any(map(_is_cut_off, question)),
-            own=own, outcome=partial(outcome, own=own),
+            judge=judge,
+            names=CONDITION_NAMES,
+            unfinished=any(map(_is_cut_off, question)),
+            own=own,
+            outcome=partial(outcome, own=own),
         )
-    )  # fmt: skip
+    )
 
 
 def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -27,16 +27,18 @@ def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Temp
     It may extend base.html, which all pages begin and end with.
     """
     environment = jinja2.Environment(
-        autoescape=True, finalize=html, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        autoescape=True,
+        finalize=html,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
         loader=jinja2.FunctionLoader(partial(asset, "swaymeter.reports.page")),
-    )  # fmt: skip
+    )
     environment.filters.update(filters)
     return environment.from_string(asset(package, file))
 
 
-def written(
-    package: str, file: str, css: str, filters: Mapping[str, Any], **words: object
-) -> TemplateStream:  # fmt: skip
+def written(package: str, file: str, css: str, filters: Mapping[str, Any], **words: object) -> TemplateStream:
     """A page piece by piece: the template in a package, with its style after that of all pages, and these words."""
     hues = "".join(f"--{name}:{hue};" for name, hue in {**QUERY_HUES, **PARTITION_HUES}.items())
     css = rules_of_themes(hues) + "\n" + asset("swaymeter.reports.page", "page.css") + css

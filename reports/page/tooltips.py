@@ -32,10 +32,12 @@ def tooltips(drawn: Drawn, pictures: Pictures) -> Markup | None:
     at = {name: number for number, name in enumerate(items)}
     cells = zip(*([_short(value, of.get(str(name), "")) for value in shown[name]] for name in shown), strict=True)
     value: dict[str, Any] = {
-        "size": pictures.size, "heads": [heading(str(name), of.get(str(name), "")) for name in shown], "items": items,
+        "size": pictures.size,
+        "heads": [heading(str(name), of.get(str(name), "")) for name in shown],
+        "items": items,
         "rows": [[-1 if key is None else at[key], *cell] for key, cell in zip(keys, cells, strict=True)],
         "marks": [(mark.x, mark.y, mark_rows.index(mark.row)) for mark in pictures.marks],
-    }  # fmt: skip
+    }
     return sealed(value)
 
 

@@ -21,8 +21,14 @@ def _meaning(column: Column) -> str:
     return f"{column.meaning}{unit}{'; may be empty' if column.nullable else ''}"
 
 
-_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"),
-          (10_000_000, "1M<n<10M"), (100_000_000, "10M<n<100M"))  # fmt: skip
+_SIZES = (
+    (1_000, "n<1K"),
+    (10_000, "1K<n<10K"),
+    (100_000, "10K<n<100K"),
+    (1_000_000, "100K<n<1M"),
+    (10_000_000, "1M<n<10M"),
+    (100_000_000, "10M<n<100M"),
+)
 
 
 def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.DataFrame) -> str:

@@ -19,8 +19,11 @@ from swaymeter.reports.models import QUERIES_PAGE, Model, file_slug, models
 from swaymeter.reports.page.shell import asset, cell, written
 
 READ_QUERIES = (
-    "chosen_queries", "contexts_of_chosen_queries", "greedy_of_chosen_queries", "tokens_of_chosen_queries",
-)  # fmt: skip
+    "chosen_queries",
+    "contexts_of_chosen_queries",
+    "greedy_of_chosen_queries",
+    "tokens_of_chosen_queries",
+)
 Key = tuple[str, str, str, Model]
 """Relation, query, context and model."""
 _FOLLOWS = {"context": "● ", "original": "○ "}
@@ -35,10 +38,19 @@ def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
     filters = {"cell": cell, "slug": file_slug}
     css, script = (asset(__name__, f"queries.{kind}") for kind in ("css", "js"))
     written(
-        __name__, "queries.html", css, filters, card=card, models=by_query, relations=_by_relation(frames, by_query),
-        counts=_counts(frames), script=Markup(script), script_hash=integrity(script),
-        greedy=bool(scored["greedy"].notna().any()), tokens=not frames["tokens_of_chosen_queries"].empty,
-    ).dump(str(folder / QUERIES_PAGE), encoding="utf-8")  # fmt: skip
+        __name__,
+        "queries.html",
+        css,
+        filters,
+        card=card,
+        models=by_query,
+        relations=_by_relation(frames, by_query),
+        counts=_counts(frames),
+        script=Markup(script),
+        script_hash=integrity(script),
+        greedy=bool(scored["greedy"].notna().any()),
+        tokens=not frames["tokens_of_chosen_queries"].empty,
+    ).dump(str(folder / QUERIES_PAGE), encoding="utf-8")
     return QUERIES_PAGE
 
 
@@ -47,9 +59,11 @@ def _counts(frames: Mapping[str, pd.DataFrame]) -> dict[str, int]:
     contexts = frames["contexts_of_chosen_queries"]
     shown = contexts.groupby(["relation", "query_id"])["context_id"].nunique()
     return {
-        "queries": int(frames["chosen_queries"]["queries"].max()), "shown": len(frames["chosen_queries"]),
-        "contexts": int(contexts["places"].max()), "contexts_shown": int(shown.max()),
-    }  # fmt: skip
+        "queries": int(frames["chosen_queries"]["queries"].max()),
+        "shown": len(frames["chosen_queries"]),
+        "contexts": int(contexts["places"].max()),
+        "contexts_shown": int(shown.max()),
+    }
 
 
 def _by_relation(

@@ -19,12 +19,17 @@ _AGAINST = {"rule": "the rule", "person": "people"}
 def _rows(frames: Frames) -> pd.DataFrame:
     shown = [
         {
-            "model": row["model"], "dtype": row["dtype"], "judge": row["judge"], "against": _AGAINST[row["against"]],
-            "n": row["n"], "agreement": agreement(row), "kappa": kappa(row),
+            "model": row["model"],
+            "dtype": row["dtype"],
+            "judge": row["judge"],
+            "against": _AGAINST[row["against"]],
+            "n": row["n"],
+            "agreement": agreement(row),
+            "kappa": kappa(row),
             "intervals over": row["interval_over"] or "",
         }
         for row in records(frames["agreement_with_the_judge"])
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(shown)
 
 
@@ -78,18 +83,22 @@ AGREEMENT = Table(
     "sample of the replies that the rule decided, too, and compared with people's verdicts. Agreement is the share "
     "of answers with the same verdict, kappa how much of what chance would leave is agreed (1: all; 0: as by chance). "
     "Intervals have 95%, over subjects, or questions where none is named. Neither says which of the two is right.",
-    QUERIES, _rows, note=sentences,
-)  # fmt: skip
+    QUERIES,
+    _rows,
+    note=sentences,
+)
 
 
 def _people(frames: Frames) -> pd.DataFrame:
     shown = [
         {
-            "field": row["field"], "items": row["items"], "annotators": row["annotators"],
+            "field": row["field"],
+            "items": row["items"],
+            "annotators": row["annotators"],
             "alpha": f"undefined: {row['undefined']}" if pd.isna(row["alpha"]) else f"{row['alpha']:.3f}",
         }
         for row in records(frames["agreement_of_people"])
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(shown)
 
 
@@ -98,5 +107,6 @@ PEOPLE = Table(
     "Do people agree with each other?",
     "Krippendorff's alpha of what several people judged, by field (1: they always agree; 0: as by chance). Items are "
     "texts that at least two people judged; of choices, the first two people count.",
-    ("agreement_of_people",), _people,
-)  # fmt: skip
+    ("agreement_of_people",),
+    _people,
+)

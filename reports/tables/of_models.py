@@ -49,8 +49,23 @@ def _with_group(frame: pd.DataFrame) -> pd.DataFrame:
 def _differences(frames: Frames) -> pd.DataFrame:
     frame = _with_group(frames["model_differences"])
     frame = frame.assign(against=frame["against_model"] + " (" + frame["against_dtype"] + ")")
-    columns = ("against", "quantity", "group", "verdict", "mean", "against_mean", "difference", "low", "high", "unit",
-               "p_adjusted", "n", "clusters", "margin", "untestable")  # fmt: skip
+    columns = (
+        "against",
+        "quantity",
+        "group",
+        "verdict",
+        "mean",
+        "against_mean",
+        "difference",
+        "low",
+        "high",
+        "unit",
+        "p_adjusted",
+        "n",
+        "clusters",
+        "margin",
+        "untestable",
+    )
     return _in_words(frame, "group")[["model", "dtype", *columns]]
 
 
@@ -192,11 +207,13 @@ def _rows(frames: Frames) -> pd.DataFrame:
         key = (what, of) if what == "questions" else (words.replace(" ", "_"), None)
         rows.append(
             {
-                "what": words, "relations": row["relations"],
-                "of_each": span(row["fewest"], row["most"]), "total": row["total"],
+                "what": words,
+                "relations": row["relations"],
+                "of_each": span(row["fewest"], row["most"]),
+                "total": row["total"],
                 "published": "; ".join(in_papers.get(key, [])),
             }
-        )  # fmt: skip
+        )
     return pd.DataFrame(rows).astype({"total": "Int64"})
 
 

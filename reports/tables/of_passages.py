@@ -23,9 +23,9 @@ def _places(frames: Frames) -> pd.DataFrame:
     for keys, group in frame.groupby(["model", "dtype", "evidence_set", "kind"], sort=False, observed=True):
         of = {row["position"]: row for row in records(group)}
         cells = {
-            slot: "" if slot not in of
-            else "too few" if of[slot]["n"] < FEWEST_FOR_INTERVAL else estimate(of[slot]) for slot in PLACES
-        }  # fmt: skip
+            slot: "" if slot not in of else "too few" if of[slot]["n"] < FEWEST_FOR_INTERVAL else estimate(of[slot])
+            for slot in PLACES
+        }
         answers = int(group["n"].sum())
         rows.append(dict(zip(("model", "dtype", "set", "kind"), keys, strict=True)) | cells | {"answers": answers})
     return pd.DataFrame(rows)
@@ -34,14 +34,22 @@ def _places(frames: Frames) -> pd.DataFrame:
 def _effects(frames: Frames) -> pd.DataFrame:
     rows = [
         {
-            "model": row["model"], "dtype": row["dtype"], "set": row["evidence_set"],
-            "states": EFFECT_WORDS[row["effect"]].format(kind=row["kind"]), "questions": row["n"],
-            "mean": row["mean_a"], "against": row["mean_b"], "difference": row["difference"], "low": row["low"],
-            "high": row["high"], "unit": row["unit"], "p_adjusted": row["p_adjusted"],
+            "model": row["model"],
+            "dtype": row["dtype"],
+            "set": row["evidence_set"],
+            "states": EFFECT_WORDS[row["effect"]].format(kind=row["kind"]),
+            "questions": row["n"],
+            "mean": row["mean_a"],
+            "against": row["mean_b"],
+            "difference": row["difference"],
+            "low": row["low"],
+            "high": row["high"],
+            "unit": row["unit"],
+            "p_adjusted": row["p_adjusted"],
             "verdict": row["untestable"] if pd.isna(row["verdict"]) else row["verdict"],
         }
         for row in records(frames["passage_effects_in_short"])
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)
 
 
@@ -59,12 +67,15 @@ def _means(frames: Frames) -> pd.DataFrame:
     frame = in_order(frames["passage_means_in_short"], quantity=MEANS, position=(None, *PLACES))
     rows = [
         {
-            "model": row["model"], "dtype": row["dtype"], "what": MEANS[row["quantity"]], "group": row["of"],
+            "model": row["model"],
+            "dtype": row["dtype"],
+            "what": MEANS[row["quantity"]],
+            "group": row["of"],
             "place": row["position"] if isinstance(row["position"], str) else "",
             **{name: row[name] for name in ("n", "clusters", "mean", "low", "high", "unit")},
         }
         for row in records(frame)
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)
 
 

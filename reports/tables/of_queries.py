@@ -27,8 +27,18 @@ def _correlations(frames: Frames) -> pd.DataFrame:
     rows = with_published(rows, frames[RUNS], ("liu-table-1", "liu-fig-1"), **published_columns)
     is_fisher = rows["measure"].isin(["fisher", "fisher_top_k"])
     rows = rows.assign(**{name: rows[name].where(is_fisher, "") for name in published_columns})
-    columns = [*first, "query_type", "n", "pearson", "published_pearson", "pearson_p", "spearman",
-               "published_spearman", "spearman_p", "untestable"]  # fmt: skip
+    columns = [
+        *first,
+        "query_type",
+        "n",
+        "pearson",
+        "published_pearson",
+        "pearson_p",
+        "spearman",
+        "published_spearman",
+        "spearman_p",
+        "untestable",
+    ]
     return rows[columns].reset_index(drop=True)
 
 
@@ -52,13 +62,17 @@ def _test_summary(frames: Frames) -> pd.DataFrame:
         significant_of = f"{row['significant']} of {row['tested']}, {share}" if row["tested"] else ""
         rows.append(
             {
-                "model": row["model"], "dtype": row["dtype"], "comparison": f"{row['comparison']}: {row['asked']}",
+                "model": row["model"],
+                "dtype": row["dtype"],
+                "comparison": f"{row['comparison']}: {row['asked']}",
                 "test": f"{row['test']} ({row['unit_of_analysis']}){', as published' if row['as_published'] else ''}",
-                "queries": row["query_type"], "significant": significant_of,
-                "published": printed[0] if printed else "", "mean_d": _interval(row, "mean_effect_size", "effect", ""),
+                "queries": row["query_type"],
+                "significant": significant_of,
+                "published": printed[0] if printed else "",
+                "mean_d": _interval(row, "mean_effect_size", "effect", ""),
                 "untestable": untestable,
             }
-        )  # fmt: skip
+        )
     return pd.DataFrame(rows)
 
 

@@ -84,8 +84,19 @@ def _correlations(frames: Frames) -> pd.DataFrame:
     in_papers = "marjanovic-section-6.3", "marjanovic-section-6.5"
     rows = with_published(rows, frames[RUNS], in_papers, published="pearson", published_p="p")
     rows = contexts_in_words(rows.assign(correlated_with=rows["measure_a"].map(PREDICTORS)))
-    columns = ("n", "subjects", "pearson", "low", "high", "published", "p", "published_p", "subject_low",
-               "subject_high", "untestable")  # fmt: skip
+    columns = (
+        "n",
+        "subjects",
+        "pearson",
+        "low",
+        "high",
+        "published",
+        "p",
+        "published_p",
+        "subject_low",
+        "subject_high",
+        "untestable",
+    )
     return rows[["model", "dtype", "correlated_with", "partition", "context", *columns]]
 
 
@@ -99,10 +110,25 @@ def _regressions(frames: Frames) -> pd.DataFrame:
     predictors = rows["predictor"].str.replace("_length_normalised", "").map(PREDICTORS)
     rows = contexts_in_words(rows.assign(predictor=predictors))
     columns = (
-        "entropies", "partition", "context", "predictor", "beta", "published_beta", "standard_error",
-        "published_standard_error", "p", "published_p", "subject_standard_error", "subject_p", "r_squared",
-        "published_r_squared", "n", "left_out", "subjects", "untestable",
-    )  # fmt: skip
+        "entropies",
+        "partition",
+        "context",
+        "predictor",
+        "beta",
+        "published_beta",
+        "standard_error",
+        "published_standard_error",
+        "p",
+        "published_p",
+        "subject_standard_error",
+        "subject_p",
+        "r_squared",
+        "published_r_squared",
+        "n",
+        "left_out",
+        "subjects",
+        "untestable",
+    )
     shown = rows[["model", "dtype", *columns]]
     shown.attrs["units"] = {"beta": str(rows["unit"].iloc[0])}
     return shown
@@ -124,8 +150,10 @@ def _bounds(frames: Frames) -> str:
 def _shares(frames: Frames) -> pd.DataFrame:
     """The shares by what greedy answers state; of the papers' questions by their rule, too."""
     own = are_own(frames["partition_means"])
-    stated = {name: f"{words}, by whose answer" for name, words in
-              (("following", "follow"), ("persuaded", "persuaded"), ("stubborn", "stubborn"))}  # fmt: skip
+    stated = {
+        name: f"{words}, by whose answer"
+        for name, words in (("following", "follow"), ("persuaded", "persuaded"), ("stubborn", "stubborn"))
+    }
     if own:
         stated = {"following": "follows the passage", **{name: outcome(name, own=own) for name in (*stated,)[1:]}}
         return side_by_side(frames, stated, "instances", "marjanovic-table-1")
@@ -218,9 +246,16 @@ def _standard_errors(frames: Frames) -> str:
 def _answers(frames: Frames) -> pd.DataFrame:
     summary = frames["partition_summary"]
     columns = (
-        "questions", "answers", "empty_answers", "unfinished_answers", "unfinished_greedy_answers",
-        "unfinished_thoughts", *(["withheld"] if summary["withheld"].any() else []), "contexts_cut", "groups",
-    )  # fmt: skip
+        "questions",
+        "answers",
+        "empty_answers",
+        "unfinished_answers",
+        "unfinished_greedy_answers",
+        "unfinished_thoughts",
+        *(["withheld"] if summary["withheld"].any() else []),
+        "contexts_cut",
+        "groups",
+    )
     return by_condition(summary[summary["answers"].notna()], *columns)
 
 
@@ -283,7 +318,7 @@ OUTCOMES = Table(
     note=lambda frames: (
         limits(frames["unfinished_greedy_answers"]) + stating_neither(frames["greedy_answers_of_neither"])
     ),
-)  # fmt: skip
+)
 ANSWERS = Table(
     "what-became-of-answers",
     "What became of the answers",
