@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swaymeter.data.records import Context, Query, is_relevant, of_row
+from swaymeter.data.records import Context, Query, from_row, is_relevant
 from swaymeter.flows.api import Study
 from swaymeter.flows.graph.step import StepId
 from tests.flows.small_study import prepare
@@ -24,7 +24,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 def built(study: Study, relation: str) -> tuple[list[Query], list[Context]]:
     node = study.graph.nodes[StepId("build", relation, "queries and contexts")]
     queries, contexts = (node.output(role).read().to_pylist() for role in ("queries", "contexts"))
-    return [of_row(Query, row) for row in queries], [of_row(Context, row) for row in contexts]
+    return [from_row(Query, row) for row in queries], [from_row(Context, row) for row in contexts]
 
 
 def test_an_own_relation_has_own_contexts_alone(study: Study) -> None:

@@ -19,7 +19,7 @@ from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.dataset.differences import Difference, difference
 from swaymeter.data.digests import identity
 from swaymeter.data.errors import DamagedFile, first_line
-from swaymeter.data.records import Fact, Question, as_row, of_row
+from swaymeter.data.records import Fact, Question, as_row, from_row
 from swaymeter.data.records.history import ItemKind
 from swaymeter.data.records.row import table_of
 from swaymeter.data.records.statistics import ALL
@@ -146,7 +146,7 @@ class Snapshot:
             versions = {item: state for item, state in last_settings.items() if not STUDY_SETTING.match(item)}
         try:
             records: dict[ItemKind, tuple[Any, ...]] = {
-                kind: tuple(of_row(record, row) for row in warehouse.table(table_of(record)).to_pylist())
+                kind: tuple(from_row(record, row) for row in warehouse.table(table_of(record)).to_pylist())
                 for kind, record in SOURCES.items()
             }
         except (AttributeError, TypeError, ValueError) as error:
@@ -299,7 +299,7 @@ def _record(record: type, values: Mapping[str, Any]) -> Any:
     """Return the fact or question of an item; columns that do not count are empty."""
     columns = table_of(record).columns
     empty = {c.name: None if c.nullable else [] if c.type.endswith("[]") else "" for c in columns}
-    return of_row(record, {**empty, **values})
+    return from_row(record, {**empty, **values})
 
 
 def _frames(items: Mapping[Key, str]) -> dict[str, Frame]:

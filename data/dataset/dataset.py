@@ -10,7 +10,7 @@ from typing import Any
 
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import InputError
-from swaymeter.data.records import PARTITIONS, Dispute, Fact, Question, as_row, of_row
+from swaymeter.data.records import PARTITIONS, Dispute, Fact, Question, as_row, from_row
 from swaymeter.data.records.table import Table
 from swaymeter.data.records.tables import DISPUTES, FACTS, QUESTIONS
 from swaymeter.data.sources.dynamicqa import published as dynamicqa
@@ -116,9 +116,9 @@ def _of_workspace(root: Path) -> Dataset:
     (facts, of_facts), (questions, of_questions), (disputes, _) = (
         _newest_rows(root, table) for table in (FACTS, QUESTIONS, DISPUTES)
     )
-    recounted = (of_row(Dispute, row) for row in disputes)
-    counted = with_current_counts((of_row(Question, row) for row in questions), recounted)
-    return Dataset(root, tuple(of_row(Fact, row) for row in facts), (*of_facts, *of_questions), tuple(counted))
+    recounted = (from_row(Dispute, row) for row in disputes)
+    counted = with_current_counts((from_row(Question, row) for row in questions), recounted)
+    return Dataset(root, tuple(from_row(Fact, row) for row in facts), (*of_facts, *of_questions), tuple(counted))
 
 
 def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[str]]:

@@ -1,6 +1,7 @@
-"""Rows: frozen dataclasses, each the one declaration of its table, with identifiers that refuse nonsense.
+"""Rows: frozen dataclasses that declare their tables, with identifiers that refuse malformed values.
 
-Imports swaymeter.data.errors alone of ours. Arrow is imported where rows become a table, so that scoring needs none.
+Of this project, the package imports only swaymeter.data.errors and swaymeter.data.digests. It imports Arrow only to
+turn rows into a table, so that scoring needs no Arrow.
 """
 
 from swaymeter.data.digests import identity
@@ -32,13 +33,47 @@ from swaymeter.data.records.questions import (
     QuestionContext,
     both_contexts,
 )
-from swaymeter.data.records.row import CORPUS, NO_RELATIONS, RelationName, WikidataId, as_row, of_row
+from swaymeter.data.records.row import CORPUS, NO_RELATIONS, RelationName, WikidataId, as_row, from_row
 from swaymeter.data.records.score import Run
 
 __all__ = [
-    "ALONE", "CONDITIONS", "CONFLICTING", "CONTEXT_KINDS", "CORPUS", "NO_RELATIONS",
-    "OWN_CONDITIONS", "OWN_KINDS", "PARTITIONS", "SLOT", "SUPPORTING", "Condition",
-    "Context", "ContextKind", "CountedPair", "Dispute", "Fact", "Frequency", "InventedName", "OwnKind", "Page",
-    "Partition", "Passage", "Query", "QueryType", "Question", "QuestionContext", "Rejected", "RelationName", "Run",
-    "Shard", "ShardCount", "Triple", "WikidataId", "as_row", "both_contexts", "identity", "is_relevant", "of_row",
-]  # fmt: skip
+    "ALONE",
+    "CONDITIONS",
+    "CONFLICTING",
+    "CONTEXT_KINDS",
+    "CORPUS",
+    "NO_RELATIONS",
+    "OWN_CONDITIONS",
+    "OWN_KINDS",
+    "PARTITIONS",
+    "SLOT",
+    "SUPPORTING",
+    "Condition",
+    "Context",
+    "ContextKind",
+    "CountedPair",
+    "Dispute",
+    "Fact",
+    "Frequency",
+    "InventedName",
+    "OwnKind",
+    "Page",
+    "Partition",
+    "Passage",
+    "Query",
+    "QueryType",
+    "Question",
+    "QuestionContext",
+    "Rejected",
+    "RelationName",
+    "Run",
+    "Shard",
+    "ShardCount",
+    "Triple",
+    "WikidataId",
+    "as_row",
+    "both_contexts",
+    "from_row",
+    "identity",
+    "is_relevant",
+]

@@ -1,4 +1,4 @@
-"""Rows of what is fetched: facts and invented names, candidates of questions, and counts in a corpus."""
+"""Rows of fetched data: facts and invented names, candidates of questions, and counts in a corpus."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -8,11 +8,11 @@ from swaymeter.data.records.row import Meaning, RelationName, WikidataId, table
 
 @table("facts", "a subject and its object under a relation")
 class Fact:
-    """A subject and its object under a relation, with where it comes from.
+    """A subject and its object under a relation, with its source.
 
-    The subject is who is asked about: of a reversed relation, what the source has as the object. Degrees count the
-    source's triples that an entity is part of, or those of the relation that it stands in as it does in this fact
-    [Du et al. 2024]; None where the source is not a graph, or the object not an entity.
+    The subject is the entity of the query; for a reversed relation, it is the source's object. Degrees count the
+    source's triples of an entity, or its triples of the relation in the same position [Du et al. 2024]. They are None
+    if the source is not a graph, or the object not an entity.
     """
 
     relation: Annotated[RelationName, Meaning("the relation's name")]
@@ -49,7 +49,7 @@ class InventedName:
 
 @table("triples", "a fact of Wikidata that a list names, to be made into a question")
 class Triple:
-    """A fact of Wikidata that a list names, to be made into a question; what the list lacks is looked up."""
+    """A fact of Wikidata that a list names, to be made into a question; missing parts are looked up."""
 
     relation: Annotated[RelationName, Meaning("the property's name")]
     subject_id: Annotated[WikidataId, Meaning("Wikidata id of the subject")]
@@ -68,7 +68,7 @@ class Triple:
 
 @table("pages", "a page whose disputes are looked for")
 class Page:
-    """A page whose disputes are looked for."""
+    """A page that is searched for disputes."""
 
     page: Annotated[str, Meaning("its title")]
     listed_on: Annotated[str, Meaning("the page or the study that lists it")]
@@ -77,7 +77,7 @@ class Page:
 
 @table("disputes", "two spans of text that editors of a page put in each other's place")
 class Dispute:
-    """Two spans of text that editors of a page put in each other's place, and the sentence that they dispute."""
+    """Two spans of text that editors of a page exchange, and the sentence that they dispute."""
 
     page: Annotated[str, Meaning("the page's title")]
     page_revision: Annotated[int, Meaning("the revision that the sentence is from", counts=False)]
@@ -96,7 +96,7 @@ class Dispute:
     retrieved_at: Annotated[str, Meaning("when it answered (UTC, ISO 8601)", counts=False)]
 
     def countered(self) -> str | None:
-        """The context with the replacement where the object stands, and nowhere else; None where it does not."""
+        """Return the context with the replacement in the object's position; None if the object is not there."""
         if not self.object or not self.context.startswith(self.object, self.place):
             return None
         return self.context[: self.place] + self.replacement + self.context[self.place + len(self.object) :]
@@ -126,12 +126,12 @@ class Rejected:
 
 
 CountKind = Literal["words", "tokens", "approximate"]
-"""What a count is of: words, as in decision 0007; tokens of an index, in the spellings of a name; or an estimate."""
+"""Units of a count: words (decision 0007), tokens of an index in the spellings of a name, or an estimate."""
 
 
 @table("counted_pairs", "an entity and an answer that are looked for in the corpus", key=("entity", "answer"))
 class CountedPair:
-    """An entity that is asked about and its answer, each with all of its names."""
+    """An entity of queries and its answer, each with all of its names."""
 
     entity: Annotated[str, Meaning("the entity asked about")]
     answer: Annotated[str, Meaning("its answer, as in queries")]
@@ -156,13 +156,13 @@ class PairCount:
 @table("shard_counts", "a pair of names in a shard of the corpus", key=("entity", "answer"))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardCount(PairCount):
-    """How often a pair stands in a shard."""
+    """The counts of a pair in a shard."""
 
 
 @table("shards", "a file of the corpus, or an index of it, that was counted", key=("shard",))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """A file of the corpus, and what was read of it; or an index."""
+    """A file of the corpus with the amounts that were read, or an index."""
 
     shard: Annotated[str, Meaning("the name of the file or index")]
     size: Annotated[int | None, Meaning("of the file; NULL of an index", "bytes")]
@@ -179,7 +179,7 @@ class Shard:
 @table("frequencies", "a pair of names in the whole corpus", key=("entity", "answer"))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frequency(PairCount):
-    """How often an entity stands in the corpus, and how often near its answer."""
+    """The counts of an entity in the corpus, and of its occurrences near its answer."""
 
     excluded: Annotated[str | None, Meaning("why the counts say nothing of the entity; NULL where they do")]
     corpus: Annotated[str, Meaning("what the study calls the corpus")]

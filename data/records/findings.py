@@ -1,4 +1,4 @@
-"""Findings of a report as records: claims with their numbers, and caveats; kept as findings.json beside the page."""
+"""Findings of a report as records: claims with their numbers, and caveats; stored as findings.json beside the page."""
 
 import re
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class NotRun:
-    """A piece of work of the study that has no result, and the reason."""
+    """A task of the study without a result, and the reason."""
 
     relation: str
     model: str
@@ -36,11 +36,11 @@ class GateCheck:
     """A threshold of the study for a variant.
 
     Attributes:
-        name: The number, such as `follow.supporting`.
-        measured: The number that was measured.
-        bound: The bound, such as `>= 90%`.
-        variant: Label of the variant.
-        reason: Sentence on why the bound is not met; "" if it is.
+        name: the number, such as `follow.supporting`.
+        measured: the measured number.
+        bound: the bound, such as `>= 90%`.
+        variant: label of the variant.
+        reason: the reason why the bound is not met; "" if it is.
     """
 
     name: str
@@ -52,18 +52,18 @@ class GateCheck:
 
 @dataclass(frozen=True)
 class StudyCard:
-    """Facts about a study that its database does not hold.
+    """Facts about a study that are not in its database.
 
     Attributes:
-        name: Name of the study.
-        seeds: Seed of the study, and further seeds.
-        asked: Question that the study answers, in its author's words.
-        not_run: Work without a result.
-        made_at: Time of the report, ISO 8601.
-        versions: Versions of programs, by program.
-        sources: A line for each source: name, licence and, if known, address.
-        prompt: Texts of the prompt that differ from the default, by name.
-        gate: Thresholds of the study; empty without any.
+        name: name of the study.
+        seeds: seed of the study, and further seeds.
+        question: question of the study, in its author's words.
+        not_run: tasks without a result.
+        created_at: time of the report, ISO 8601.
+        versions: versions of programs, by program.
+        sources: a line for each source: name, licence and, if available, address.
+        prompt: texts of the prompt that differ from the default, by name.
+        gate: thresholds of the study; empty without any.
     """
 
     citation: ClassVar[str] = (
@@ -75,9 +75,9 @@ class StudyCard:
     )
     name: str
     seeds: tuple[int, ...]
-    asked: str
+    question: str
     not_run: tuple[NotRun, ...]
-    made_at: str
+    created_at: str
     versions: Mapping[str, str]
     sources: tuple[str, ...]
     prompt: Mapping[str, str] = field(default_factory=dict)
@@ -89,10 +89,10 @@ class Number:
     """A number of a sentence.
 
     Attributes:
-        text: The number with its interval, unit and sample size.
-        label: The variant or group that it is about; empty if there is one only.
-        interval: Mean, low and high of a share, in percent; None for other numbers.
-        value: The mean, which orders the numbers of many variants.
+        text: the number with its interval, unit and sample size.
+        label: its variant or group; empty if there is only one.
+        interval: mean, low and high of a share, in percent; None for other numbers.
+        value: the mean, which orders the numbers of many variants.
     """
 
     text: str
@@ -108,7 +108,7 @@ class Number:
 
     @property
     def brief(self) -> str:
-        """The number with what it counts, such as `3 of 8 relations`; the number alone if that is long."""
+        """The number with its items, such as `3 of 8 relations`; the number alone if that is long."""
         clause = re.split(r";| \(", self.text)[0]
         return clause if len(clause) <= _LONGEST_BRIEF else self.head
 
@@ -120,7 +120,7 @@ class Claim:
     sentence: str
     numbers: tuple[Number, ...] = ()
     pictured: bool = False
-    """If the headline figure shows the same numbers."""
+    """True if the headline figure shows the same numbers."""
 
     @property
     def line(self) -> str:
@@ -128,11 +128,13 @@ class Claim:
         if len(self.numbers) == 1:
             label = f" ({self.numbers[0].label})" if self.numbers[0].label else ""
             return f"{self.sentence} {self.numbers[0].text.partition(';')[0]}{label}"
-        heads = ", ".join(f"{one.brief} ({one.label})" if one.label else one.brief for one in self.numbers)
+        heads = ", ".join(
+            f"{number.brief} ({number.label})" if number.label else number.brief for number in self.numbers
+        )
         return f"{self.sentence} {heads}".strip()
 
     def lines(self) -> list[str]:
-        """Return the claim as plain text, a line for each number of several."""
+        """Return the claim as plain text; each of several numbers has a line."""
         if len(self.numbers) == 1 and not self.numbers[0].label:
             return [f"{self.sentence} {self.numbers[0].text}"]
         return [self.sentence, *(f"    {number.label}: {number.text}" for number in self.numbers)]
@@ -143,12 +145,12 @@ class Part:
     """A part of a bar of shares, or a mean.
 
     Attributes:
-        name: What it is, such as `wrong`.
-        mean: The share of 1, or the mean in nats.
-        low: Lower end of the 95% interval; None without one.
-        high: Upper end of the 95% interval.
-        count: Replies, or entities.
-        address: Page of the report, and place in it, where they are read; "" if there is none.
+        name: its name, such as `wrong`.
+        mean: the share of 1, or the mean in nats.
+        low: lower end of the 95% interval; None without one.
+        high: upper end of the 95% interval.
+        count: replies, or entities.
+        address: page of the report with these replies or entities; "" without one.
     """
 
     name: str
@@ -164,12 +166,12 @@ class Bar:
     """A row of the headline figure.
 
     Attributes:
-        label: The kind of context, the relation or the category.
-        parts: Its parts, in the order of the figure.
-        variant: Label of the variant; "" if there is one only.
-        n: Replies, or queries.
-        main: Name of the part that the row is about.
-        name: Name of that number in thresholds; "" if it has none.
+        label: the kind of context, the relation or the category.
+        parts: its parts, in the order of the figure.
+        variant: label of the variant; "" if there is only one.
+        n: replies, or queries.
+        main: name of the main part of the row.
+        name: name of the main part's number in thresholds; "" without one.
     """
 
     label: str
@@ -180,17 +182,17 @@ class Bar:
     name: str = ""
 
     def part(self, name: str) -> Part | None:
-        """Return the part of this name; None if the bar has none."""
+        """Return the part with this name; None if the bar has none."""
         return next((part for part in self.parts if part.name == name), None)
 
     @property
     def has_shares(self) -> bool:
-        """If there are enough replies for shares; of fewer, counts are written."""
+        """True if there are enough replies for shares; fewer replies are written as counts."""
         return self.n >= FEWEST_FOR_INTERVAL
 
     @property
     def percents(self) -> dict[str, int]:
-        """Shares in whole percent that add up to 100; the main part is rounded as it stands alone."""
+        """Shares in whole percent that add up to 100; the main part is rounded on its own."""
         whole = {part.name: int(100 * part.mean + _ROUNDING) for part in self.parts}
         if main := self.part(self.main):
             whole[self.main] = round(100 * main.mean)
@@ -206,12 +208,12 @@ class HeadlineFigure:
     """The figure that answers the question of a study.
 
     Attributes:
-        title: The question that it answers, in plain words.
+        title: the question that it answers, in plain words.
         unit: `share`, or the unit of its means.
-        parts: Names of all parts, in order.
-        bars: Its rows, those of one label together.
-        basis: Shared names of the variants, and the amounts behind the figure.
-        omitted: Rows that the figure has no room for.
+        parts: names of all parts, in order.
+        bars: its rows; rows with one label follow one another.
+        basis: shared names of the variants, and the amounts behind the figure.
+        omitted: number of rows that the figure has no room for.
     """
 
     title: str
@@ -227,12 +229,12 @@ class Findings:
     """The findings of a report.
 
     Attributes:
-        verdict: The sentence that answers the question of the study; "" if nothing was measured.
-        figure: The headline figure; None if nothing was measured.
-        headline: The claims that the report opens with.
-        details: Claims about measures beside the headline.
-        caveats: Sentences on what limits the headline, the gravest first.
-        gate: Thresholds of the study.
+        verdict: the sentence that answers the question of the study; "" without a measurement.
+        figure: the headline figure; None without a measurement.
+        headline: the claims at the top of the report.
+        details: claims about measures beside the headline.
+        caveats: sentences on limits of the headline, the gravest first.
+        gate: thresholds of the study.
     """
 
     verdict: str = ""
@@ -246,16 +248,16 @@ class Findings:
 _JSON = TypeAdapter(Findings)
 
 
-def write_findings(found: Findings, folder: Path) -> None:
+def write_findings(findings: Findings, folder: Path) -> None:
     """Write the findings into the folder of a report."""
-    (folder / FINDINGS_FILE).write_text(json_text(_JSON.dump_python(found, mode="json"), indent=1), encoding="utf-8")
+    (folder / FINDINGS_FILE).write_text(json_text(_JSON.dump_python(findings, mode="json"), indent=1), encoding="utf-8")
 
 
 def read_findings(folder: Path) -> Findings:
     """Return the findings of a report's folder.
 
     Raises:
-        DamagedFile: The file is missing or holds something else.
+        DamagedFile: the file is missing or has other content.
     """
     file = folder / FINDINGS_FILE
     try:

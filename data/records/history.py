@@ -8,17 +8,28 @@ ItemKind = Literal["run", "setting", "fact", "question", "reply", "query", "numb
 """Kinds of the items of a snapshot."""
 
 
-@table("history", "an item of a completed run that changed since the run before, or a headline number of the run", key=(
-    "run", "kind", "model", "dtype", "item",
-))  # fmt: skip
+@table(
+    "history",
+    "an item of a completed run that changed since the run before, or a headline number of the run",
+    key=(
+        "run",
+        "kind",
+        "model",
+        "dtype",
+        "item",
+    ),
+)
 class HistoryRow:
-    """An item of a completed run in the first run that has it so, or a headline number with its paired change."""
+    """An item of a completed run in its first run in this state, or a headline number with its paired change."""
 
     run: Annotated[int, Meaning("number of the completed run, from 1 on")]
-    kind: Annotated[ItemKind, Meaning(
-        "run: the run itself; setting: a setting or version; fact, question: from a source; reply: a greedy reply; "
-        "query: a susceptibility; number: a headline number"
-    )]  # fmt: skip
+    kind: Annotated[
+        ItemKind,
+        Meaning(
+            "run: the run itself; setting: a setting or version; fact, question: from a source; reply: a greedy reply; "
+            "query: a susceptibility; number: a headline number"
+        ),
+    ]
     model: Annotated[str, Meaning("the model's label, or its name without a label; empty of an item without a model")]
     dtype: Annotated[str, Meaning("the precision that the model computed in; empty of an item without a model")]
     item: Annotated[str, Meaning("the item's key")]

@@ -1,4 +1,4 @@
-"""Judgements: what people say of replies, contexts and questions, and the replies that a person or a judge decides."""
+"""Judgements of people on replies, contexts and questions, and the replies that a person or a judge decides."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,20 +43,20 @@ class Judgement:
     is_outvoted: Annotated[bool, Meaning("if the judgements of other people are the problem")] = False
 
     @property
-    def place(self) -> str:
-        """File and row."""
+    def location(self) -> str:
+        """File and row, for messages."""
         return f"{self.file}, row {self.row}"
 
 
 def same_words(text: str) -> str:
-    """Return a text without what spreadsheet programs add or remove around and between words."""
+    """Return a text without the characters that spreadsheet programs add or remove around and between words."""
     return " ".join(text.split()).lstrip("' ")
 
 
 @table("decided_answers", "an answer whose verdict or outcome follows from the verdict of a person or a judge")
 @dataclass(frozen=True, slots=True)
 class DecidedAnswer:
-    """The verdict on an answer in place of the rule's."""
+    """The verdict on a reply that replaces the rule's."""
 
     model: Annotated[str, Meaning("the model's name")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
@@ -66,9 +66,12 @@ class DecidedAnswer:
     sample: Annotated[int | None, Meaning("number of the sample from 0; NULL for the greedy answer")]
     judgement: Annotated[int | None, Meaning("the number in judgements; NULL if no person decided")]
     verdict: Annotated[str, Meaning("whose answer it states")]
-    decided_by: Annotated[str | None, Meaning(
-        "what decided the verdict: person, judge, or rule if the outcome alone follows; NULL if it is undecided"
-    )]
+    decided_by: Annotated[
+        str | None,
+        Meaning(
+            "what decided the verdict: person, judge, or rule if the outcome alone follows; NULL if it is undecided"
+        ),
+    ]
     decider: Annotated[str | None, Meaning("the name of the person or of the judge; NULL for the rule")]
     reason: Annotated[str | None, Meaning("why it states neither, by the rule; NULL if a person or a judge decided")]
     outcome: Annotated[str | None, Meaning("what the context did to it, as in whose_answer")]

@@ -1,4 +1,4 @@
-"""Passages: the pieces that a context is made of, and how several of them are written as one text."""
+"""Passages: the pieces of a context, and the text that several of them make."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ OwnKind = Literal["supporting", "conflicting", "irrelevant", "neutral", "unknown
 OWN_KINDS: tuple[OwnKind, ...] = ("supporting", "conflicting", "irrelevant", "neutral", "unknown")
 
 PLAIN = "{text}"
-"""The form of a passage that is its text alone."""
+"""The form of a passage that is only its text."""
 
 SEPARATOR = "\n\n"
-"""What stands between two passages where nobody says otherwise."""
+"""The default text between two passages."""
 
 SLOTS = ("number", "text", "title", "source", "date", "score")
 _SLOT = re.compile("{(" + "|".join(SLOTS) + ")}")
@@ -23,7 +23,7 @@ _SLOT = re.compile("{(" + "|".join(SLOTS) + ")}")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a context, as a search gives it; what is not known of it is NULL."""
+    """A piece of a context, as a search returns it; missing properties are NULL."""
 
     text: Annotated[str, Meaning("its text")]
     kind: Annotated[OwnKind | None, Meaning("what it says of the question's answer")] = None
@@ -35,17 +35,20 @@ class Passage:
 
 
 def text_of(passages: Sequence[Passage], form: str = PLAIN, separator: str = SEPARATOR) -> str:
-    """The passages as one text: each in the form, numbered from 1 on in the order in which they stand.
+    """Write passages as one text: each in the form, numbered from 1 in their order.
 
-    form: a text with the slots {number}, {text}, {title}, {source}, {date} and {score}; a line of which nothing is
-    known, and brackets with nothing in them, are left out.
+    Args:
+        passages: the passages.
+        form: a text with the slots {number}, {text}, {title}, {source}, {date} and {score}. A line whose slots are all
+            empty, and empty brackets, are removed.
+        separator: the text between two passages.
     """
     return separator.join(_written(passage, number, form) for number, passage in enumerate(passages, 1))
 
 
 def _written(passage: Passage, number: int, form: str) -> str:
     values: dict[str, object] = {name: getattr(passage, name, None) for name in SLOTS} | {"number": number}
-    for name in ("title", "source", "date"):  # in one line, so that none looks like the next passage
+    for name in ("title", "source", "date"):  # on one line, so that none looks like the next passage
         value = values[name]
         values[name] = " ".join(value.split()) if isinstance(value, str) else None
     lines = []
@@ -58,7 +61,7 @@ def _written(passage: Passage, number: int, form: str) -> str:
 
 
 def _filled(line: str, values: Mapping[str, object]) -> str:
-    """The line with its slots filled, all at once, and without the marks around what is not known."""
+    """Fill the slots of a line, all at once, and remove the marks around missing values."""
     if any(values[slot] is None for slot in _SLOT.findall(line)):
         line = _SLOT.sub(lambda slot: slot[0] if values[slot[1]] is not None else "", line)
         line = re.sub(r"\(\s*,\s*", "(", re.sub(r",\s*\)", ")", line))

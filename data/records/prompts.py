@@ -1,4 +1,4 @@
-"""Rows that the next-token measures read: queries and the contexts that stand before them."""
+"""Rows that the next-token measures read: queries and the contexts before them."""
 
 from typing import Annotated, Literal
 
@@ -12,7 +12,7 @@ CONTEXT_KINDS: tuple[ContextKind, ...] = ("base", "assertive", "negation")
 
 @table("queries", "a complete query", key=("query_id",))
 class Query:
-    """A complete query about an entity, or about a pair of two."""
+    """A complete query about an entity or a pair of entities."""
 
     query_id: Annotated[str, Meaning("the query's id")]
     relation: Annotated[RelationName, Meaning("the relation's name")]
@@ -35,8 +35,8 @@ class Query:
 class Context:
     """A text, mostly about an entity, that is put before the queries of its relation; it ends with a newline.
 
-    It stands before every one of them, unless each query has a sample of contexts of its own.
-    One of one's own may name no entity and no object: these are empty then.
+    It precedes every query of the relation, unless each query has its own sample of contexts. An own context may name
+    no entity and no object; both are then empty.
     """
 
     context_id: Annotated[str, Meaning("the context's id")]
@@ -54,5 +54,5 @@ class Context:
 
 
 def is_relevant(context: Context, query: Query) -> bool:
-    """Whether the context mentions the query's entity; of a pair, both of its names."""
+    """Return True if the context mentions the query's entity; for a pair, both of its names."""
     return query.entity in (context.entity, context.object)

@@ -11,39 +11,39 @@ from swaymeter.data.records.passages import PLAIN, SEPARATOR, Passage, text_of
 from swaymeter.data.records.row import Meaning, RelationName, WikidataId, table
 
 Partition = Literal["static", "temporal", "disputable", "own"]
-"""DynamicQA's three, and one's own questions."""
+"""DynamicQA's three partitions, and own questions."""
 
 Condition = Literal[
     "none", "original", "counter_memory", "supporting", "conflicting", "mixed", "irrelevant", "neutral", "unknown"
 ]
-"""What stands before a question: nothing, one of DynamicQA's two contexts, or a context of one's own by its kind; mixed
-has passages that support the right answer and others that conflict with it."""
+"""Context of a question: none, one of DynamicQA's two contexts, or an own context by its kind. A mixed context has
+passages that support the right answer and passages that conflict with it."""
 
 PARTITIONS: tuple[Partition, ...] = ("static", "temporal", "disputable")
 OWN_CONDITIONS: tuple[Condition, ...] = ("supporting", "conflicting", "mixed", "irrelevant", "neutral", "unknown")
-"""The conditions of one's own questions with a context."""
+"""The conditions of own questions with a context."""
 
 CONDITIONS: tuple[Condition, ...] = ("none", "original", "counter_memory", *OWN_CONDITIONS)
 SUPPORTING: frozenset[Condition] = frozenset({"original", "supporting"})
 """The conditions whose context states the original answer."""
 
 CONFLICTING: frozenset[Condition] = frozenset({"counter_memory", "conflicting"})
-"""The conditions whose context states another answer, and not the original one."""
+"""The conditions whose context states only another answer."""
 
 SLOT = "[ENTITY]"
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionContext:
-    """What stands before a question: one passage or several, or nothing."""
+    """The context of a question: one or several passages, or none."""
 
     context_id: Annotated[str, Meaning("its id, unique in its question")]
     condition: Annotated[Condition, Meaning("its kind: original, counter_memory, or what one says of one's own")]
     passages: Annotated[tuple[Passage, ...], Meaning("what it is made of, in its order")] = ()
     answers: Annotated[
-        tuple[str, ...], Meaning("the answers that it states, in all their forms; of a mixed one, those of its "
-        "conflicting passages")
-    ] = ()  # fmt: skip
+        tuple[str, ...],
+        Meaning("the answers that it states, in all their forms; of a mixed one, those of its conflicting passages"),
+    ] = ()
     evidence_set: Annotated[str | None, Meaning("which kinds of passages it was made of; NULL where it was given")] = (
         None
     )
@@ -55,7 +55,7 @@ class QuestionContext:
     ] = None
 
     def __post_init__(self) -> None:
-        """Writes the passages; InputError where they were written otherwise."""
+        """Write the passages; InputError if the stored text differs."""
         is_plain = (self.form, self.separator) == (PLAIN, SEPARATOR)
         text = None if is_plain else text_of(self.passages, self.form, self.separator)
         if self.written not in (None, text):
@@ -67,20 +67,20 @@ class QuestionContext:
 
     @builtins.property
     def text(self) -> str | None:
-        """The text of the prompt; None where nothing stands before the question."""
+        """The text of the prompt; None without a context."""
         if not self.passages:
             return None
         return text_of(self.passages) if self.written is None else self.written
 
     @builtins.property
     def is_numbered(self) -> bool:
-        """Whether each passage is written with its number."""
+        """True if each passage is written with its number."""
         return "{number}" in self.form
 
     def without(self, number: int) -> "QuestionContext":
-        """The context without its passage of this number, from 1 on; of the last one nothing is left."""
-        left = (*self.passages[: number - 1], *self.passages[number:])
-        return replace(self, passages=left, written=None)
+        """Return the context without the passage of this number, from 1."""
+        remaining = (*self.passages[: number - 1], *self.passages[number:])
+        return replace(self, passages=remaining, written=None)
 
 
 ALONE = QuestionContext("none", "none")
@@ -88,10 +88,10 @@ ALONE = QuestionContext("none", "none")
 
 @table("questions", "a question with its contexts", key=("question_id",))
 class Question:
-    """A question with its contexts: DynamicQA's two, or any number of one's own; `flags` names the rules it breaks.
+    """A question with its contexts: DynamicQA's two, or any number of own ones.
 
-    edit_revisions: of the subject's item or, of a disputable question, of the page. replacement_by: reversion means
-    that editors of the page put it there.
+    `flags` names the rules that it breaks. `edit_revisions` are revisions of the subject's item or, for a disputable
+    question, of the page. `replacement_by` is reversion if editors of the page wrote the replacement.
     """
 
     question_id: Annotated[str, Meaning("the question's id")]
@@ -153,17 +153,17 @@ class Question:
 
     @builtins.property  # a column is named property
     def forms(self) -> tuple[str, ...]:
-        """The original answer in every form, the first one as it is shown."""
+        """The original answer in every form, the displayed form first."""
         return tuple(dict.fromkeys((self.object, *self.answers)))
 
     @builtins.property
     def is_disputable(self) -> bool:
-        """Whether editors of the page disagree on the answer, so that none is right; never of one's own questions."""
+        """True if editors of the page dispute the answer, so that no answer is right; False for own questions."""
         return self.partition == "disputable" and not self.is_own
 
     @builtins.property
     def is_own(self) -> bool:
-        """Whether it is one's own: its contexts have kinds, and are not DynamicQA's two."""
+        """True for a question of a user's file: its contexts have kinds, and are not DynamicQA's two."""
         return any(context.condition in OWN_CONDITIONS for context in self.contexts)
 
     @builtins.property
@@ -174,17 +174,17 @@ class Question:
 
     @builtins.property
     def cases(self) -> tuple[QuestionContext, ...]:
-        """The question alone, then with each of its contexts."""
+        """The question without a context, then with each of its contexts."""
         return ALONE, *self.contexts
 
     @builtins.property
     def original_context(self) -> str:
-        """The snippet with the original answer; empty for one's own questions."""
+        """The snippet with the original answer; empty for own questions."""
         return self._text_of("original")
 
     @builtins.property
     def counter_memory_context(self) -> str:
-        """The snippet with the replacement; empty where there is none."""
+        """The snippet with the replacement; empty without one."""
         return self._text_of("counter_memory")
 
     def _text_of(self, condition: Condition) -> str:
@@ -194,7 +194,7 @@ class Question:
 def both_contexts(
     original: str, counter_memory: str, forms: Iterable[str], replacement: str
 ) -> tuple[QuestionContext, QuestionContext]:
-    """DynamicQA's two contexts; forms: the original answer in every form."""
+    """Return DynamicQA's two contexts; `forms` has the original answer in every form."""
     texts = {"original": (original, tuple(dict.fromkeys(forms))), "counter_memory": (counter_memory, (replacement,))}
-    first, second = (QuestionContext(of, of, (Passage(text),), stated) for of, (text, stated) in texts.items())  # type: ignore[arg-type]
+    first, second = (QuestionContext(name, name, (Passage(text),), stated) for name, (text, stated) in texts.items())  # type: ignore[arg-type]
     return first, second

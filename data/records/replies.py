@@ -1,4 +1,4 @@
-"""Recorded replies: by the question and the texts of the passages before it."""
+"""Recorded replies, by the question and the texts of the passages before it."""
 
 from collections.abc import Mapping
 from operator import itemgetter

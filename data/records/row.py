@@ -1,8 +1,8 @@
-"""A row type is declared once: a frozen dataclass that its table, its key and its documentation are derived from.
+"""Row types, declared once: a frozen dataclass from which its table, key and documentation are derived.
 
-docs/extending.md explains an example, tests/extensions/measure.py, which is a whole module. The column's type follows
-from the annotation: str, float, int, bool, a Literal, a subclass of str, another row type, or a tuple of one of these;
-`| None` makes it nullable. Identifiers are subclasses of str that refuse nonsense.
+docs/extending.md explains an example, the module tests/extensions/measure.py. The type of a column follows from the
+annotation: str, float, int, bool, a Literal, a subclass of str, another row type, or a tuple of one of these;
+`| None` makes it nullable. Identifiers are subclasses of str that refuse malformed values.
 """
 
 import re
@@ -35,7 +35,7 @@ class _Identifier(str):
     example: ClassVar[str]
 
     def __new__(cls, value: str) -> Self:
-        """Checks the text; InputError where it has another form."""
+        """Check the text; InputError for another form."""
         if not re.fullmatch(cls.form, value):
             raise InputError(f"{value!r} is not {cls.example}")
         return super().__new__(cls, value)
@@ -50,7 +50,7 @@ class WikidataId(_Identifier):
 
 
 class RelationName(_Identifier):
-    """What work is cut into: a YAGO predicate, a Wikidata property, or `disputable`; letters and digits only."""
+    """The name of a relation: a YAGO predicate, a Wikidata property, or `disputable`; only letters and digits."""
 
     __slots__ = ()
     form = r"[A-Za-z][A-Za-z0-9]{0,63}"
@@ -58,17 +58,23 @@ class RelationName(_Identifier):
 
 
 CORPUS = "corpus"
-"""The subject of steps that count in a corpus."""
+"""The subject of tasks that count in a corpus."""
 
 NO_RELATIONS = frozenset({CORPUS, "own", "static", "study", "temporal", "triples"})
-"""What steps may be about that is not a relation: no relation may have one of these names."""
+"""Subjects of tasks other than relations; no relation may have one of these names."""
 
 SQL = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a column means, its unit, and whether it distinguishes rows (see `Column.counts`)."""
+    """The meaning of a column.
+
+    Attributes:
+        text: the meaning.
+        unit: the unit of its numbers.
+        counts: True if the column distinguishes rows (see `Column.counts`).
+    """
 
     text: str
     unit: str = ""
@@ -77,20 +83,25 @@ class Meaning:
 
 @dataclass_transform(frozen_default=True)
 def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowType], RowType]:
-    """Declares the class below it as the row type of a table with that name, in files and in the database.
+    """Declare a class as the row type of a table, in files and in the database.
 
-    It becomes a frozen dataclass with slots, unless it is a dataclass already.
+    The class becomes a frozen dataclass with slots, unless it is a dataclass already.
 
-    row: what one row is, such as "a complete query". key: the columns of the primary key; none for tables too large to
-    be indexed. TypeError where a field has no meaning or a type that no column has, the key is not made of columns, or
-    the name has capitals: SQL does not tell it from the same in lower case.
+    Args:
+        name: name of the table, in lower case, because SQL ignores case.
+        row: a description of a row, such as "a complete query".
+        key: the columns of the primary key; empty for tables too large to be indexed.
+
+    Raises:
+        TypeError: a field has no meaning or an unknown type, the key has other names than columns, or the name has
+            capitals.
     """
     if name != name.lower():
         raise TypeError(f"table {name}: write its name in lower case")
 
     def declare(record: RowType) -> RowType:
-        given = "__dataclass_fields__" in vars(record)
-        declared: Any = record if given else dataclass(frozen=True, slots=True)(record)
+        is_dataclass_already = "__dataclass_fields__" in vars(record)
+        declared: Any = record if is_dataclass_already else dataclass(frozen=True, slots=True)(record)
         columns = columns_of(declared)
         absent = set(key) - {column.name for column in columns if not column.nullable}
         if absent:
@@ -102,7 +113,7 @@ def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowTyp
 
 
 def table_of(record: type) -> Table:
-    """The table that a row type declares; TypeError for a class that declares none itself."""
+    """Return the table of a row type; TypeError for a class that declares none itself."""
     declared = vars(record).get("__table__")
     if not isinstance(declared, Table):
         raise TypeError(f"{record.__name__} declares no table; decorate it with @table")
@@ -110,7 +121,7 @@ def table_of(record: type) -> Table:
 
 
 def as_row(record: Any) -> dict[str, Any]:
-    """The record as plain values by column, for a table."""
+    """Return the record as plain values by column, for a table."""
     return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}
 
 
@@ -120,14 +131,14 @@ def _plain(value: Any) -> Any:
     return as_row(value) if is_dataclass(value) else value
 
 
-def of_row(record: type[Row], row: Mapping[str, Any]) -> Row:
-    """The record of a table's row; InputError where a value is not the identifier that its column holds."""
+def from_row(record: type[Row], row: Mapping[str, Any]) -> Row:
+    """Return the record of a table's row; InputError if a value is not an identifier of its column's type."""
     makers = _makers(record)  # type: ignore[arg-type]  # a class can be hashed
     return record(**{name: None if value is None else makers[name](value) for name, value in row.items()})
 
 
 def columns_of(record: type) -> tuple[Column, ...]:
-    """The columns that the fields of a dataclass declare, in order; TypeError where one declares none."""
+    """Return the columns that the fields of a dataclass declare, in order; TypeError for a field without a column."""
     return tuple(_column(record, name, hint) for name, hint in _hints(record).items())
 
 
@@ -171,7 +182,7 @@ def _sql_type(kind: Any) -> str | None:
 
 @cache
 def _makers(record: type) -> dict[str, Callable[[Any], Any]]:
-    """What makes a field's value of a plain one, by field: a type of identifiers, or tuple, or nothing."""
+    """Return functions that convert plain values into field values, by field: a type of identifiers, tuple, or none."""
     kinds = {name: _without_none(get_args(hint)[0])[0] for name, hint in _hints(record).items()}
     return {name: _maker(kind) for name, kind in kinds.items()}
 
@@ -181,7 +192,7 @@ def _maker(kind: Any) -> Callable[[Any], Any]:
         element = _maker(get_args(kind)[0])
         return lambda values: tuple(map(element, values))
     if is_dataclass(kind):
-        return partial(of_row, kind)  # type: ignore[arg-type]
+        return partial(from_row, kind)  # type: ignore[arg-type]
     if isinstance(kind, type) and issubclass(kind, str) and kind is not str:
         return kind
     return lambda value: value

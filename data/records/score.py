@@ -1,4 +1,4 @@
-"""Where scores come from: what every row of scores says of it, and a row for each stored file of scores."""
+"""The provenance of scores: columns of every row of scores, and a row for each stored file of scores."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -8,14 +8,17 @@ from swaymeter.data.records.row import Meaning, table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """The columns that all measures share; a measure's row type adds its own below."""
+    """The columns that all measures share; a measure's row type adds its own."""
 
     relation: Annotated[str, Meaning("the relation's name")]
     variant: Annotated[str, Meaning("which of what is compared: its key in `variants`")]
     model: Annotated[
-        str, Meaning("the model's name: a catalog alias, a hub id or a folder's name; with how it is asked behind a ·, "
-        "where that is done in several ways")
-    ]  # fmt: skip
+        str,
+        Meaning(
+            "the model's name: a catalog alias, a hub id or a folder's name; with how it is asked behind a ·, "
+            "where that is done in several ways"
+        ),
+    ]
     model_revision: Annotated[str, Meaning("what tells this copy of the weights from another: a digest or a commit")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
     device: Annotated[str, Meaning("where the model ran: cpu, cuda:0, or cuda:0+cuda:1 where it is spread")]
@@ -26,7 +29,7 @@ class Score:
 
 @table("variants", "what is compared: a model in a dtype, and how it is asked", key=("variant",))
 class Variant:
-    """What is compared: a model in a dtype, and how it is asked."""
+    """A variant: a model with its dtype, prompt and decoding."""
 
     variant: Annotated[str, Meaning("its key: model and dtype")]
     model: Annotated[str, Meaning("what scores call it")]

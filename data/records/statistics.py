@@ -1,7 +1,7 @@
 """The rows of statistics: tests of groups, summaries, correlations, percentiles along a quantity, regressions, words.
 
-The tables are general: a new statistic adds rows with a quantity of its own before it adds a table. `all` in relation,
-query_type, partition or condition stands for every one of them together.
+The tables are general: a new statistic adds rows with its own quantity before it adds a table. `all` in relation,
+query_type, partition or condition stands for all of them together.
 """
 
 import math
@@ -12,22 +12,22 @@ from typing import Annotated
 from swaymeter.data.records.row import Meaning, table
 
 ALL = "all"
-"""Every relation, query type, partition or condition together."""
+"""All relations, query types, partitions or conditions together."""
 ALPHA = 0.05
-"""A test is significant where its p-value is at most this."""
+"""A test is significant if its p-value is at most this."""
 SHARE = "share"
 """The unit of a share of 1, which pages and terminals show in percent."""
 UNDECIDED, EQUAL = "undecided", "equal"
-"""Verdicts on two models of which nothing shows that they differ: nor that they do not; that they are nearly alike."""
+"""Verdicts on two models: neither different nor equal is shown; or the difference is within the margin."""
 FEWEST_SAMPLES = 5
-"""The fewest sampled answers to a question whose entropies and coherent persuasion are in a mean (decision 0014)."""
+"""Smallest number of sampled replies to a question whose entropies and coherent persuasion are in a mean."""
 FEWEST_FOR_INTERVAL = 5
-"""The fewest values, or clusters of values, whose mean has an interval (decision 0014)."""
-MOST_SAMPLES, LEAST_SAMPLES, DRAWN_CLUSTERS = 10_000, 1_000, 5_000_000
-"""Bootstrap samples of an interval at most and at least, and the clusters that all of them have together at most."""
+"""Smallest number of values, or clusters of values, whose mean has an interval (decision 0014)."""
+MAX_SAMPLES, MIN_SAMPLES, DRAWN_CLUSTERS = 10_000, 1_000, 5_000_000
+"""Bounds of the bootstrap samples of an interval, and of the clusters in all of its samples together."""
 
 EDITS = {"1": 2, "2": 3, "3": 4, "4": 5, "5 to 9": 10, "10 or more": math.inf}
-"""Classes of the number of edits of a fact, and below how many each ends."""
+"""Classes of the number of edits of a fact, and their exclusive upper bounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +41,8 @@ class ModelScores:
 
 
 def bootstrap_samples(clusters: int) -> int:
-    """Return how many bootstrap samples an interval over so many clusters has: 10,000 up to 500 clusters."""
-    return max(LEAST_SAMPLES, min(MOST_SAMPLES, DRAWN_CLUSTERS // max(clusters, 1)))
+    """Return the number of bootstrap samples of an interval over clusters: 10,000 up to 500 clusters."""
+    return max(MIN_SAMPLES, min(MAX_SAMPLES, DRAWN_CLUSTERS // max(clusters, 1)))
 
 
 def end_error(clusters: int) -> float:
@@ -116,7 +116,7 @@ class GroupComparison(ModelScores):
 
 @table("summaries", "a quantity in one group of a model's scores: its mean with an interval, and its quantiles")
 class Summary(ModelScores):
-    """The distribution of a quantity in a group. No column is a key: the group's values are lists."""
+    """The distribution of a quantity in a group. The table has no key, because the group's values are lists."""
 
     quantity: Annotated[str, Meaning("what the values are")]
     unit: Annotated[str, Meaning("the unit of the mean, its interval and the quantiles")]
@@ -155,7 +155,7 @@ QUANTILES: Mapping[str, float] = {
     "percentile_95": 0.95,
     "largest": 1,
 }
-"""The columns of `Summary` that are quantiles, and which share of the values is at most each."""
+"""The quantiles among the columns of `Summary`, by column."""
 
 
 @table(
@@ -164,7 +164,7 @@ QUANTILES: Mapping[str, float] = {
     key=("model", "dtype", "measure_a", "measure_b", "level", "relation", "query_type"),
 )
 class CorrelationRow(ModelScores):
-    """How well two measures agree."""
+    """The correlation of two measures."""
 
     measure_a: Annotated[str, Meaning("the first measure")]
     measure_b: Annotated[str, Meaning("the second measure")]
@@ -185,7 +185,7 @@ class CorrelationRow(ModelScores):
     key=("model", "dtype", "quantity", "along", "relation", "query_type", "at"),
 )
 class EnvelopePoint(ModelScores):
-    """One point of a percentile that runs along another quantity."""
+    """A point of a percentile along another quantity."""
 
     quantity: Annotated[str, Meaning("what the percentile is of")]
     unit: Annotated[str, Meaning("the unit of the percentile")]
@@ -220,10 +220,13 @@ class ModelDifference(ModelScores):
     low: Annotated[float | None, Meaning("lower end of its 95% interval over clusters; of shares by Bonett and Price")]
     high: Annotated[float | None, Meaning("upper end of the interval")]
     p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL where untestable")]
-    p_adjusted: Annotated[float | None, Meaning(
-        "after Benjamini-Hochberg over the verdicts on what variants are chosen by (follows_right, resists_wrong, "
-        "abstains), and over all others"
-    )]
+    p_adjusted: Annotated[
+        float | None,
+        Meaning(
+            "after Benjamini-Hochberg over the verdicts on what variants are chosen by (follows_right, resists_wrong, "
+            "abstains), and over all others"
+        ),
+    ]
     margin: Annotated[float | None, Meaning("within how much the models are called equal")]
     verdict: Annotated[
         str | None,
@@ -232,11 +235,19 @@ class ModelDifference(ModelScores):
     untestable: Annotated[str | None, Meaning("why there is no test; NULL where there is one")]
 
 
-@table("passage_effects", "what moves answers behind several passages", key=(
-    "model", "dtype", "effect", "evidence_set", "kind",
-))  # fmt: skip
+@table(
+    "passage_effects",
+    "what moves answers behind several passages",
+    key=(
+        "model",
+        "dtype",
+        "effect",
+        "evidence_set",
+        "kind",
+    ),
+)
 class PassageEffect:
-    """The paired difference of how often a passage is stated, between two places, lengths, dates, or sets."""
+    """The paired difference in the share of stated passages, between two positions, lengths, dates or sets."""
 
     model: Annotated[str, Meaning("the model's name")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
@@ -263,7 +274,7 @@ class PassageEffect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceStatistic:
-    """The columns of what is computed over instances: questions with a context."""
+    """The columns of statistics over instances, which are questions with a context."""
 
     model: Annotated[str, Meaning("the model's name")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
@@ -278,7 +289,7 @@ class InstanceStatistic:
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceCorrelation(InstanceStatistic):
-    """Pearson's r over instances, with the published interval and one that draws whole subjects."""
+    """Pearson's r over instances, with the published interval and an interval over whole subjects."""
 
     measure_a: Annotated[str, Meaning("the first quantity")]
     measure_b: Annotated[str, Meaning("the second quantity")]
@@ -328,7 +339,7 @@ class RegressionRow(InstanceStatistic):
     key=("model", "dtype", "entropy_class", "text_kind", "rank"),
 )
 class ClassWord:
-    """A word that sets the texts of a class apart, by TF-IDF."""
+    """A word that distinguishes the texts of a class, by TF-IDF."""
 
     model: Annotated[str, Meaning("the model's name")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
@@ -347,7 +358,7 @@ class ClassWord:
     key=("model", "dtype", "relation", "query_type", "measure", "over"),
 )
 class Reliability(ModelScores):
-    """The variances of a score in a relation, each over a few scores of what is the same."""
+    """The variances of a score in a relation, each over several scores of one item."""
 
     measure: Annotated[str, Meaning("the score that varies: persuasion or susceptibility")]
     over: Annotated[str, Meaning("over what it varies: seeds or forms")]

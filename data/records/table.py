@@ -1,4 +1,4 @@
-"""What a table is: its columns with their types, meanings and units, and the rows that fit it."""
+"""Tables: their columns with types, meanings and units, and the rows that fit them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,10 +14,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its SQL type, what it means, its unit, and whether it may be NULL.
+    """A column of a table.
 
-    counts: whether it makes a row another one. What only says when and how a row came here does not: the same rows
-    fetched again leave everything that was made from them as it is. parts: the columns of a row within it.
+    Attributes:
+        name: its name.
+        type: its SQL type.
+        meaning: its meaning.
+        unit: unit of its numbers.
+        nullable: True if it may be NULL.
+        counts: True if it distinguishes rows. Columns about the time and way of retrieval do not, so rows that are
+            fetched again leave everything that was computed from them valid.
+        parts: the columns of a row within it.
     """
 
     name: str
@@ -31,7 +38,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """One table: its name, what a row is, its columns, and the columns of its primary key."""
+    """A table.
+
+    Attributes:
+        name: its name.
+        row: the description of a row.
+        columns: its columns.
+        key: the columns of its primary key.
+    """
 
     name: str
     row: str
@@ -40,17 +54,17 @@ class Table:
 
     @cached_property
     def schema(self) -> "pa.Schema":
-        """The table's columns as Arrow has them."""
-        import pyarrow as pa  # here, since scoring imports row types on machines without Arrow
+        """The table's columns as an Arrow schema."""
+        import pyarrow as pa  # a local import, because scoring imports row types on machines without Arrow
 
         return pa.schema([pa.field(c.name, _arrow(c.type, c.parts), nullable=c.nullable) for c in self.columns])
 
     def digest(self, rows: "pa.Table") -> str:
-        """The digest (hex) of the rows' columns that count."""
+        """Return the digest (hex) of the rows' columns that count."""
         return table_digest(rows.select([c.name for c in self.columns if c.counts]))
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> "pa.Table":
-        """The rows as an Arrow table; ValueError where a row does not fit, or is not finite."""
+        """Return the rows as an Arrow table; ValueError for a row that does not fit, or is not finite."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -74,13 +88,13 @@ class Table:
         return arrow_table
 
     def _array(self, field: "pa.Field", values: Sequence[Any]) -> "pa.Array":
-        """The values of a column as Arrow has them; ValueError with the column's name where they have another type."""
+        """Return the values of a column as an Arrow array; ValueError with the column's name for another type."""
         import pyarrow as pa
 
         try:
             array = pa.array(values, field.type)
             if pa.types.is_integer(_element(field.type)):
-                inferred = pa.array(values)  # told that they are integers, Arrow cuts fractions off without a word
+                inferred = pa.array(values)  # for an integer type, Arrow cuts fractions off silently
                 if not pa.types.is_integer(_element(inferred.type)):
                     inferred.cast(array.type)
         except (pa.ArrowException, OverflowError, UnicodeError) as error:
@@ -89,37 +103,37 @@ class Table:
 
 
 def table_digest(rows: "pa.Table") -> str:
-    """The SHA-256 (hex) of a table's columns and values, in the order of its rows."""
+    """Return the SHA-256 (hex) of a table's columns and values, in the order of its rows."""
     columns = (buffer for column in rows.columns for buffer in _canonical(column.chunks, column.type))
     return sha256_of_all(chain([f"{rows.schema.remove_metadata()} {rows.num_rows}"], columns))
 
 
 def _canonical(chunks: Sequence["pa.Array"], kind: "pa.DataType") -> Iterator[Any]:
-    """Which values are there, how long they are, and what they are: equal for equal columns, however Arrow has them.
+    """Yield the validity, the lengths and the values of a column; equal for equal columns in any Arrow layout.
 
-    The chunks of a column stay apart, since a copy of all of them may not fit into memory.
+    The chunks of a column stay apart, because a copy of all of them may not fit into memory.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     yield from (_bytes(chunk.is_valid()) for chunk in chunks)
-    there = [chunk.drop_null() for chunk in chunks]
+    present = [chunk.drop_null() for chunk in chunks]
     if pa.types.is_list(kind):
-        yield from (_bytes(pc.list_value_length(chunk)) for chunk in there)
-        yield from _canonical([chunk.flatten() for chunk in there], kind.value_type)
+        yield from (_bytes(pc.list_value_length(chunk)) for chunk in present)
+        yield from _canonical([chunk.flatten() for chunk in present], kind.value_type)
     elif pa.types.is_struct(kind):
-        parts = [chunk.flatten() for chunk in there]
+        parts = [chunk.flatten() for chunk in present]
         for at, field in enumerate(kind):
-            yield from _canonical([of_chunk[at] for of_chunk in parts], field.type)
+            yield from _canonical([fields[at] for fields in parts], field.type)
     elif pa.types.is_string(kind):
-        yield from (_bytes(pc.binary_length(chunk)) for chunk in there)
-        for chunk in there:
+        yield from (_bytes(pc.binary_length(chunk)) for chunk in present)
+        for chunk in present:
             _, offsets, characters = chunk.buffers()
             if characters is not None and len(chunk):
                 bounds = memoryview(offsets).cast("i")[chunk.offset : chunk.offset + len(chunk) + 1]
                 yield memoryview(characters)[bounds[0] : bounds[-1]]
     else:
-        yield from map(_bytes, there)
+        yield from map(_bytes, present)
 
 
 def _bytes(values: "pa.Array") -> bytes:
@@ -127,7 +141,7 @@ def _bytes(values: "pa.Array") -> bytes:
 
 
 def _element(kind: "pa.DataType") -> "pa.DataType":
-    """What lists, and lists of lists, are of; another type itself."""
+    """Return the innermost element type of lists; any other type itself."""
     import pyarrow as pa
 
     while pa.types.is_list(kind):

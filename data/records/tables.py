@@ -1,4 +1,4 @@
-"""The tables of the records, by name; a measure's or a statistic's table comes with its own row type."""
+"""The tables of the records, by name; the table of a measure or a statistic comes with its row type."""
 
 from swaymeter.data.records import facts, history, judgements, prompts, questions, score, statistics
 from swaymeter.data.records.row import table_of
@@ -25,7 +25,22 @@ FREQUENCIES = table_of(facts.Frequency)
 HISTORY = table_of(history.HistoryRow)
 
 RECORD_TABLES: tuple[Table, ...] = (
-    FACTS, INVENTED, TRIPLES, PAGES, DISPUTES, REJECTED, QUERIES, CONTEXTS, QUESTIONS,
-    VARIANTS, RUNS, JUDGEMENTS, DECIDED_ANSWERS, RELIABILITY, SHARDS, FREQUENCIES, HISTORY,
-)  # fmt: skip
-"""What every study's database has, whatever it measures."""
+    FACTS,
+    INVENTED,
+    TRIPLES,
+    PAGES,
+    DISPUTES,
+    REJECTED,
+    QUERIES,
+    CONTEXTS,
+    QUESTIONS,
+    VARIANTS,
+    RUNS,
+    JUDGEMENTS,
+    DECIDED_ANSWERS,
+    RELIABILITY,
+    SHARDS,
+    FREQUENCIES,
+    HISTORY,
+)
+"""The tables of every study's database."""

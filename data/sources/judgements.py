@@ -237,7 +237,7 @@ def _contradictions(judgements: Sequence[Judgement]) -> list[Judgement]:
     for first, *others in said.values():
         for one, other in [(first, others[0]), *((row, first) for row in others)] if others else ():
             problems[one.number] = (
-                f"{one.annotator} says {visible(one.value)!r} here and {visible(other.value)!r} in {other.place}; "
+                f"{one.annotator} says {visible(one.value)!r} here and {visible(other.value)!r} in {other.location}; "
                 "neither counts, so delete one of the two"
             )
     return [replace(row, problem=problems.get(row.number, row.problem)) for row in judgements]

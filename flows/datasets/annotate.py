@@ -99,7 +99,7 @@ def standing(contents: Contents) -> Standing:
     decided = decide(questions, votes)
     names = {name for question in questions for name in (question.question_id, question.question)}
     wrong = [
-        f"{row.place}: {row.problem or 'no question has this id'}"
+        f"{row.location}: {row.problem or 'no question has this id'}"
         for row in judgements
         if row.problem or row.question_id not in names
     ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from swaymeter.data.records import as_row, of_row
+from swaymeter.data.records import as_row, from_row
 from swaymeter.data.records.table import Table
 from swaymeter.data.storage.artifact import Artifact, Check, TableArtifact
 from swaymeter.tasks.measures.run import Spent
@@ -110,7 +110,7 @@ class Step:
 
     def records(self, role: str, kind: type[Record]) -> list[Record]:
         """The rows of one of its tables as records."""
-        return [of_row(kind, row) for row in self.table(role).read().to_pylist()]
+        return [from_row(kind, row) for row in self.table(role).read().to_pylist()]
 
     def write(self, role: str, records: Iterable[Any], about: Mapping[str, Any] | None = None) -> None:
         """Writes one of its tables."""

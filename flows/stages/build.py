@@ -12,7 +12,7 @@ import pyarrow as pa
 from swaymeter.data.dataset.dataset import with_current_counts
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import InputError, first_names
-from swaymeter.data.records import Dispute, Fact, Partition, Question, RelationName, as_row, of_row
+from swaymeter.data.records import Dispute, Fact, Partition, Question, RelationName, as_row, from_row
 from swaymeter.data.records.tables import CONTEXTS, DISPUTES, QUERIES, QUESTIONS, REJECTED
 from swaymeter.data.sources.registry import QUESTION_SOURCES
 from swaymeter.data.sources.slots import with_flags_across
@@ -105,10 +105,10 @@ def candidates_of(inputs: Iterable[Any], partition: Partition, *, several: bool)
     disputes_of = {tuple(artifact.made_from["subject"]): artifact for artifact in tables[DISPUTES.name]}
     candidates: list[Question] = []
     for artifact in tables[QUESTIONS.name]:
-        questions = [of_row(Question, row) for row in artifact.read().to_pylist()]
+        questions = [from_row(Question, row) for row in artifact.read().to_pylist()]
         disputes = disputes_of.get(tuple(artifact.made_from["subject"]))
         if disputes is not None:
-            counted = [of_row(Dispute, row) for row in disputes.read().to_pylist()]
+            counted = [from_row(Dispute, row) for row in disputes.read().to_pylist()]
             questions = with_current_counts(questions, counted)
         candidates += questions
     if not several:
@@ -121,7 +121,7 @@ def build_questions(step: Step, run: Run) -> None:
     """Writes the questions of a relation, with the contexts that they are asked with."""
     options: QuestionsOptions = step.arguments
     questions = [
-        of_row(Question, row)
+        from_row(Question, row)
         for role in step.inputs
         for row in step.table(role).read().to_pylist()
         if row["relation"] == step.id.subject

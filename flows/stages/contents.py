@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from swaymeter.data.errors import MissingFile
-from swaymeter.data.records import PARTITIONS, Fact, Partition, Question, of_row
+from swaymeter.data.records import PARTITIONS, Fact, Partition, Question, from_row
 from swaymeter.data.sources.registry import QUESTION_SOURCES
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Graph, Node
@@ -42,7 +42,7 @@ class Contents:
     def facts(self) -> dict[str, list[Fact]]:
         """The facts by relation; DamagedFile where those of one are not fetched or cannot be read."""
         return {
-            node.id.subject: [of_row(Fact, row) for row in _rows(node, "facts")]
+            node.id.subject: [from_row(Fact, row) for row in _rows(node, "facts")]
             for node in self._fetched(FETCH_FACTS)
             if not self.relations or node.id.subject in self.relations
         }
@@ -78,7 +78,7 @@ class Contents:
     def chosen(self, partition: Partition) -> list[Question]:
         """The questions of a partition that the study asks; DamagedFile where they are not chosen yet."""
         node = self.graph.nodes[CHOOSE_QUESTIONS.id(partition)]
-        questions = [of_row(Question, row) for row in _rows(node, "questions")]
+        questions = [from_row(Question, row) for row in _rows(node, "questions")]
         return [question for question in questions if not self.relations or question.relation in self.relations]
 
     def missing(self, partitions: Collection[Partition] = PARTITIONS) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 
 from swaymeter.data.errors import InputError, SwaymeterError
-from swaymeter.data.records import CORPUS, CountedPair, Frequency, Shard, of_row
+from swaymeter.data.records import CORPUS, CountedPair, Frequency, Shard, from_row
 from swaymeter.data.records.facts import CountKind
 from swaymeter.data.records.tables import COUNTED_PAIRS, FREQUENCIES, SHARD_COUNTS, SHARDS
 from swaymeter.data.sources.own.named_file import read_aliases
@@ -88,7 +88,7 @@ def add_up(step: Step, run: Run) -> None:
         counted = [rows[name].to_pylist() for name in ("entity_counted", "pair_counted")]
         kinds = np.maximum(kinds, [[KINDS.index(kind) for kind in column] for column in counted])
     for shard in step.inputs_of(SHARDS):
-        shards += [of_row(Shard, row) for row in shard.read().to_pylist()]
+        shards += [from_row(Shard, row) for row in shard.read().to_pylist()]
     read: dict[str, Any] = {
         "corpus": title, "window_words": window, "shards": len(shards),
         "documents": _total(shard.documents for shard in shards), "words": _total(shard.words for shard in shards),

@@ -15,7 +15,7 @@ from swaymeter.data import catalog
 from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.digests import content_key, sha256_of
 from swaymeter.data.errors import WorkFailed
-from swaymeter.data.records import Fact, Question, of_row
+from swaymeter.data.records import Fact, Question, from_row
 from swaymeter.data.records.findings import GateCheck, NotRun, StudyCard
 from swaymeter.data.records.tables import FACTS, QUESTIONS
 from swaymeter.data.storage.workspace import DATABASE
@@ -72,9 +72,9 @@ def card_of(step: Step) -> StudyCard:
     return StudyCard(
         name=study.name,
         seeds=study.seeds or (study.seed,),
-        asked=study.asks.strip(),
+        question=study.asks.strip(),
         not_run=not_run,
-        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         versions={**versions, "python": platform.python_version()},
         sources=_sources(step),
         prompt=_prompt(study),
@@ -128,8 +128,9 @@ def _passages(questions: Any) -> dict[str, str]:
 
 def _sources(step: Step) -> tuple[str, ...]:
     """Where the facts and questions come from, under which terms, and which versions of both these are."""
-    facts = tuple(of_row(Fact, row) for table in step.inputs_of(FACTS) for row in table.read().to_pylist())
-    questions = tuple(of_row(Question, row) for table in step.inputs_of(QUESTIONS) for row in table.read().to_pylist())
+    facts = tuple(from_row(Fact, row) for table in step.inputs_of(FACTS) for row in table.read().to_pylist())
+    tables = step.inputs_of(QUESTIONS)
+    questions = tuple(from_row(Question, row) for table in tables for row in table.read().to_pylist())
     rows: tuple[Fact | Question, ...] = (*questions, *facts)
     named = {f"{row.source} ({row.licence})" for row in rows}
     versions = [_version("Facts", Dataset(Path(), facts))] if facts else []

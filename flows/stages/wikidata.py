@@ -25,7 +25,7 @@ from swaymeter.data.digests import content_key, file_digest
 from swaymeter.data.errors import InputError, SwaymeterError
 from swaymeter.data.randomness import drawn_first
 from swaymeter.data.reasons import DOUBLED
-from swaymeter.data.records import Dispute, Partition, Rejected, Triple, WikidataId, as_row, of_row
+from swaymeter.data.records import Dispute, Partition, Rejected, Triple, WikidataId, as_row, from_row
 from swaymeter.data.records.tables import DISPUTES, PAGES, QUESTIONS, REJECTED, TRIPLES
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.graph.sparql import Endpoint
@@ -384,7 +384,7 @@ def _questions(part: str) -> dict[str, Output]:
 def _by_relation(rows: pa.Table) -> dict[str, list[Triple]]:
     by_relation: dict[str, list[Triple]] = {}
     for row in rows.to_pylist():
-        by_relation.setdefault(row["relation"], []).append(of_row(Triple, row))
+        by_relation.setdefault(row["relation"], []).append(from_row(Triple, row))
     return by_relation
 
 

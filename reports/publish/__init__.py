@@ -124,10 +124,10 @@ def _manifest(study: Publication, frames: Frames) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "study": card.name,
-        "asked": card.asked,
+        "asked": card.question,
         "study_file": "study.yaml",
         "key": study.key,
-        "made_at": card.made_at,
+        "made_at": card.created_at,
         "commands": list(study.commands),
         "seeds": list(card.seeds),
         "seeds_of_runs": sorted({int(seed) for seed in runs["seed"]}),

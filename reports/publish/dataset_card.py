@@ -50,7 +50,7 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
     }
     parts = [
         f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
-        f"# {markdown(card.name)}\n\n{markdown(card.asked)}\n",
+        f"# {markdown(card.name)}\n\n{markdown(card.question)}\n",
         "Prompts, answers, scores and statistics of a study with Swaymeter, a Parquet file a table. `study.yaml` is\n"
         "the study; `manifest.json` says with which weights, devices, versions and seeds it was run, how to repeat it\n"
         "and has the SHA-256 of every file. Logarithms are natural: scores are in nats.\n",

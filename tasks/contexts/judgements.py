@@ -157,7 +157,7 @@ def with_kinds(questions: Sequence[Question], judgements: Iterable[Judgement]) -
             row, answer = (_judgement_of(question, context, rows) for rows in (kinds, answers))
             problem = _kind_problem(question, row, answer) if row else ""
             if row and problem:
-                problems.append(f"{row.place}: {problem}")
+                problems.append(f"{row.location}: {problem}")
             contexts.append(context if row is None or problem else _with_kind(question, context, row, answer))
         judged.append(replace(question, contexts=tuple(contexts)))
     return judged, problems
@@ -241,7 +241,7 @@ def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> N
         opinions.outdated.add(question.question_id)
         row = next((row for row in rows if row not in current), rows[0])
         problem = "a correction needs the choice change" if row in current else "the question has other texts now"
-        opinions.problems.append(f"{row.place}: {problem}")
+        opinions.problems.append(f"{row.location}: {problem}")
         return
     new = {row.field: _normalised(row) for row in current if row.field != "choice"}
     changed = {name: text for name, text in new.items() if text.split() != judged[name].split()}
@@ -254,7 +254,7 @@ def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> N
         flags = [flag for flag in correct(question, changed).flags if flag not in question.flags]
         problems += [f"the choice is change, and then: {REASONS.get(flag, flag)}" for flag in flags]
     if problems:
-        opinions.problems += [f"{choice.place}: {problem}" for problem in problems]
+        opinions.problems += [f"{choice.location}: {problem}" for problem in problems]
     else:
         opinion = Opinion(choice.annotator, choice.value, changed, choice.note)
         opinions.by_question[question.question_id].append(opinion)

@@ -208,7 +208,8 @@ def test_the_page_opens_with_the_answer(html: str) -> None:
     headings = ["Figures", "Tables", "How to read it", "A worked example", "What was not run", "For researchers"]
     assert re.findall(r"<h2 [^>]*>([^<]+)", html) == headings
     opens = html[html.index('id="found"') : html.index("</section>", html.index('id="found"'))]
-    parts = (CARD.asked, 'class="verdict"', 'id="headline"', 'class="lines"', "What to distrust: ", "Read the answers")
+    classes = ('class="verdict"', 'id="headline"', 'class="lines"')
+    parts = (CARD.question, *classes, "What to distrust: ", "Read the answers")
     assert [opens.count(part) for part in parts] == [1] * len(parts)
     assert [*parts] == sorted(parts, key=opens.index)
     assert opens.count("<li><bdi>", opens.index('class="lines"'), opens.index("What to distrust")) == MAX_LINES

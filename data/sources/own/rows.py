@@ -351,11 +351,11 @@ def _join(
             raise InputError(f"context_id: {context.id} is there already with this question; give each its own")
         places[context.kind, context.text] = f"as context {number}"
         ids.add(context.id or "")
-    for column, of_row in recorded.items():
+    for column, from_row in recorded.items():
         of_question = joined.replies.setdefault(column, {})
-        if any(texts in of_question for texts in of_row):
+        if any(texts in of_question for texts in from_row):
             raise InputError(f"{column}: the question has a reply to the same passages {begun}; leave one out")
-        of_question |= of_row
+        of_question |= from_row
     joined.contexts += row.contexts
     joined.aliases += row.aliases
     for extra in (row.model_extra, *(context.model_extra for context in row.contexts)):

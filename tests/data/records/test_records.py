@@ -24,8 +24,8 @@ from swaymeter.data.records import (
     WikidataId,
     as_row,
     both_contexts,
+    from_row,
     is_relevant,
-    of_row,
 )
 from swaymeter.data.records.history import HistoryRow
 from swaymeter.data.records.judgements import DecidedAnswer, Judgement
@@ -98,7 +98,7 @@ def test_every_record_is_tried_below() -> None:
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
 def test_a_record_comes_back_from_its_table(record: Any) -> None:
     row = table_of(type(record)).of([as_row(record)]).to_pylist()[0]
-    again = of_row(type(record), row)
+    again = from_row(type(record), row)
     assert again == record
     assert [type(value) for value in as_row(again).values()] == [type(value) for value in as_row(record).values()]
 
@@ -106,7 +106,7 @@ def test_a_record_comes_back_from_its_table(record: Any) -> None:
 @pytest.mark.parametrize("broken", [{"relation": "../etc"}, {"subject_id": "Oslo"}])
 def test_a_row_with_a_broken_identifier_is_refused(broken: dict[str, str]) -> None:
     with pytest.raises(InputError):
-        of_row(Question, {**as_row(QUESTION), **broken})
+        from_row(Question, {**as_row(QUESTION), **broken})
 
 
 def test_a_context_is_relevant_where_it_mentions_the_entity() -> None:
@@ -125,4 +125,4 @@ def test_cases_are_the_question_alone_and_with_its_contexts() -> None:
     assert [case.text for case in own.cases] == [None, "Lima!\n\nRain."]
     assert (QUESTION.is_own, own.is_own) == (False, True)
     (row,) = QUESTIONS.of([as_row(own)]).to_pylist()
-    assert of_row(Question, row) == own
+    assert from_row(Question, row) == own

@@ -90,7 +90,7 @@ def test_sheets_of_other_locales_are_read(separator: str, tmp_path: Path) -> Non
 def test_wrong_rows_are_named_and_others_count(cells: dict[str, str], problem: str, tmp_path: Path) -> None:
     wrong, right = read(tmp_path, row(**cells), row(judged="Rome"))
     assert (wrong.problem or "").startswith(problem)
-    assert wrong.place == "v.csv, row 2"
+    assert wrong.location == "v.csv, row 2"
     assert right.problem is None
 
 

@@ -103,7 +103,7 @@ def test_an_earlier_publication_is_replaced(tmp_path: Path, made: Made, monkeypa
 def test_a_hostile_study_is_published_as_text(tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publishing, "printed", lambda drawn, limits: {"pdf": b""})
     frames, text = {**made.frames, **hostile_frames()}, "\n".join(HOSTILE)
-    card = dataclasses.replace(hostile_card(), made_at=STUDY.card.made_at)
+    card = dataclasses.replace(hostile_card(), created_at=STUDY.card.created_at)
     with only(publishing.FIGURES, DRAWN):
         published(
             dataclasses.replace(made, frames=frames),

@@ -4,7 +4,7 @@ import pytest
 
 from swaymeter.data import reasons
 from swaymeter.data.catalog import dispute_prompt
-from swaymeter.data.records import Dispute, Question, Rejected, as_row, of_row
+from swaymeter.data.records import Dispute, Question, Rejected, as_row, from_row
 from swaymeter.data.records.tables import QUESTIONS, REJECTED
 from swaymeter.data.sources import slots
 from swaymeter.tasks.contexts.disputes import questions as disputed_questions
@@ -41,7 +41,7 @@ def test_a_question_has_all_that_the_dispute_says(say: Say, plain: LanguageModel
         )
     ]  # fmt: skip
     rows = QUESTIONS.of([as_row(question) for question in written.questions]).to_pylist()
-    assert [of_row(Question, row) for row in rows] == written.questions
+    assert [from_row(Question, row) for row in rows] == written.questions
 
 
 def test_the_first_try_that_names_no_answer_is_kept(say: Say, plain: LanguageModel) -> None:
@@ -72,7 +72,7 @@ def test_a_dispute_without_a_question_is_rejected(
     assert rejected.revisions == DISPUTE.edit_revisions
     assert reason in reasons.REASONS
     [row] = REJECTED.of([as_row(rejected)]).to_pylist()
-    assert of_row(Rejected, row) == rejected
+    assert from_row(Rejected, row) == rejected
 
 
 @pytest.mark.parametrize(
