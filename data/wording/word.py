@@ -98,7 +98,6 @@ class Name(NamedTuple):
         person: It is the last name of a person.
         items: The items of a list.
         are_ordered: The order of the items matters.
-        beside: The words beside it in the question.
     """
 
     side: str | None
@@ -108,7 +107,6 @@ class Name(NamedTuple):
     person: bool = False
     items: tuple[Texts, ...] = ()
     are_ordered: bool = False
-    beside: frozenset[tuple[int, Texts]] = frozenset()
 
 
 class Answer(NamedTuple):

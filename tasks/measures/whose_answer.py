@@ -260,7 +260,7 @@ def _with_words(names: Iterable[str]) -> tuple[str, ...]:
 
 WHOSE_ANSWER = Measure(
     row=WhoseAnswer,
-    version=12,
+    version=13,
     about="questions",
     needs=("answers",),
     compute=_whose_answer,

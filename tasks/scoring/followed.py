@@ -29,7 +29,16 @@ from swaymeter.tasks.scoring.wording.answers import final_answer
 from swaymeter.tasks.scoring.wording.forms import forms
 from swaymeter.tasks.scoring.wording.kinds import is_other_value
 from swaymeter.tasks.scoring.wording.lists import Items, items_of_reply, states_items
-from swaymeter.tasks.scoring.wording.mentions import Mention, by_first, is_whole, longer_names, longest, mentions
+from swaymeter.tasks.scoring.wording.mentions import (
+    Mention,
+    by_first,
+    is_part,
+    is_whole,
+    longer_names,
+    longest,
+    mentions,
+    without_question,
+)
 from swaymeter.tasks.scoring.wording.refusals import is_empty, only_mentions, refuses, says_nothing, turns
 from swaymeter.tasks.scoring.wording.sentences import Polarity
 from swaymeter.tasks.scoring.wording.stance import Place, Stance
@@ -61,7 +70,8 @@ TAKES_CONTEXT: tuple[Verdict, ...] = ("context", "both")
 """The verdicts of a reply that states the context's answer."""
 
 _SIDES: tuple[Side, ...] = get_args(Side)
-_BESIDE = 6
+_MAX_QUESTION = 200
+"""Words of a question in which a repeated answer is looked for."""
 _ARROW = re.compile(r"(\S{1,20}) ?(?:→|⇒|->|=>) ?")
 
 
@@ -102,13 +112,18 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
     if text is None:
         return Decision("neither", True, "unfinished thoughts")
     text = final_answer(text)
-    reply_words = words(_ARROW.sub(r"from \1 to ", text))
+    whole = words(_ARROW.sub(r"from \1 to ", text))
+    reply_words = without_question(whole, sides.question_words)
+    if whole and not reply_words:
+        return Decision("neither", False, "repeats the question")
     stated, reason = _listed(text, sides) or _named(reply_words, sides)
     polarities = yes_no.polarities(reply_words, sides.question_words) if sides.polarities else set()
     stated |= {side for polarity in polarities for side in sides.polarities.get(polarity, ())}
     if len(stated) == 2 and sides.are_alike:
         stated = _as_written(text, context, original) or stated
     has_part = len(stated) < 2 and not sides.polarities and _has_part(reply_words, sides, stated)
+    if len(stated) == 2 and is_part(texts_of(reply_words), texts_of(sides.question_words)):
+        return Decision("neither", False, "repeats the question")
     if stated:
         if has_part:
             return Decision("neither", False, "unclear stance")
@@ -196,7 +211,7 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
         if polarity and are_polar:
             polarities.setdefault(polarity, set()).add(side)
         else:
-            names += [_beside_question(name, question_words) for name in forms(side, answer, question_words)]
+            names += forms(side, answer, question_words)
     names += () if all(map(str.isascii, (*context, *original))) else longer_names()
     are_alike = not {words(answer) for answer in context}.isdisjoint(words(answer) for answer in original)
     values = tuple(map(words, (*context, *original)))
@@ -258,7 +273,7 @@ def _counting(reply: Sequence[Word], sides: _Sides) -> tuple[list[Mention], set[
             continue
         if not is_whole(reply, mention, sides.question.texts):
             reasons.add("part of another name")
-        elif mention.name.beside and not mention.name.beside.isdisjoint(_beside(reply, mention)):
+        elif _is_repeated(reply, mention, sides.question_words):
             reasons.add("repeats the question")
         else:
             counting.append(mention)
@@ -271,6 +286,13 @@ def _counting(reply: Sequence[Word], sides: _Sides) -> tuple[list[Mention], set[
         reasons.add("fits both answers")
     fitting = [mention for mention in counting if mention.name.exact or len(loose.get(mention[:2], ())) == 1]
     return fitting, reasons
+
+
+def _is_repeated(reply: Sequence[Word], mention: Mention, question: Sequence[Word]) -> bool:
+    """Return if a mention stands as in the question, between words of which one means something."""
+    around = reply[max(mention.start - 1, 0) : mention.end + 1]
+    beside = {word.text for word in around} - set(mention.name.texts) - FUNCTION_WORDS
+    return bool(beside) and is_part(texts_of(around), texts_of(question[:_MAX_QUESTION]))
 
 
 def _has_part(reply: Sequence[Word], sides: _Sides, stated: set[Side]) -> bool:
@@ -286,27 +308,3 @@ def _has_part(reply: Sequence[Word], sides: _Sides, stated: set[Side]) -> bool:
         for place, (word, behind) in enumerate(zip_longest(reply, reply[1:]))
         if place not in covered and word.text in parts
     )
-
-
-def _beside_question(name: Name, question: Sequence[Word]) -> Name:
-    """Return a name with the words beside it in the question: -1 before, 1 behind it.
-
-    Of the options of a question ("Norway or Sweden") one is repeated only together with the option beside it.
-    """
-    beside: set[tuple[int, tuple[str, ...]]] = set()
-    for mention in mentions(question, by_first([name])):
-        beside |= _beside(question, mention)
-    return name._replace(beside=frozenset(beside))
-
-
-def _beside(text: Sequence[Word], mention: Mention) -> set[tuple[int, tuple[str, ...]]]:
-    """Return the words before (-1) and behind (1) a name, up to the nearest that means something."""
-    beside: set[tuple[int, tuple[str, ...]]] = set()
-    for step, place in ((-1, mention.start - 1), (1, mention.end)):
-        texts: tuple[str, ...] = ()
-        while 0 <= place < len(text) and len(texts) < _BESIDE:
-            texts, place = (*texts, text[place].text), place + step
-            if texts[-1] not in FUNCTION_WORDS:
-                beside.add((step, texts))
-                break
-    return beside

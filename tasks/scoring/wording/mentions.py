@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from swaymeter.data.wording.word import FUNCTION_WORDS, MONTHS, PERSONS, TITLES, Name, Word, texts_of, word_set
+from swaymeter.data.wording.word import FUNCTION_WORDS, MONTHS, PERSONS, TITLES, Name, Texts, Word, texts_of, word_set
 from swaymeter.data.wording.words import words
 
 _ALSO_WORDS = FUNCTION_WORDS | word_set("nice reading bath mobile now must bill job march")
@@ -121,6 +121,26 @@ def longest(places: Iterable[Mention]) -> list[Mention]:
         if not whole or mention.end > whole[-1].end or mention[:2] == whole[-1][:2]:
             whole.append(mention)
     return whole
+
+
+def is_part(texts: Texts, whole: Texts) -> bool:
+    """Return if words stand in a text in their order."""
+    length = len(texts)
+    return any(whole[start : start + length] == texts for start in range(len(whole) - length + 1))
+
+
+def without_question(reply: Sequence[Word], question: Sequence[Word]) -> Sequence[Word]:
+    """Return the reply without the question that it repeats word by word."""
+    texts, length = texts_of(question), len(question)
+    kept: list[Word] = []
+    place = 0
+    while place < len(reply):
+        if length > 2 and reply[place].text == texts[0] and texts_of(reply[place : place + length]) == texts:
+            place += length
+        else:
+            kept.append(reply[place])
+            place += 1
+    return kept
 
 
 def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] = ()) -> bool:

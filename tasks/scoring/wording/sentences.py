@@ -25,6 +25,7 @@ from swaymeter.data.wording.word import (
     texts_of,
     word_set,
 )
+from swaymeter.tasks.scoring.wording.mentions import is_part
 from swaymeter.tasks.scoring.wording.senses import MAY, OPEN, is_same, is_verb_form, senses_of, with_phrases
 
 Polarity = Literal["yes", "no"]
@@ -35,13 +36,14 @@ _MODALS = word_set(
 )
 _ASKING = word_set("ist sind war hat haben wird kann konnen darf durfen muss mussen gibt gab")
 _HEDGES = word_set("may might could perhap whether unclear depend would possibly vielleicht ob")
-_NEGATING = word_set(
+NEGATING = word_set(
     "not never neither nor nobody nothing hardly scarcely deny denie denied stopped ceased nicht nie niemals weder "
     "niemand nichts pas jamais nao niet нет не degil 不 没 沒 未"
 )
 _NO = word_set("no none without lack lacked kein keine keinen keiner keinerlei ohne aucun aucune sin sans geen")
-_ADVERBS = word_set(
-    "also always very most probably likely certainly indeed definitely clearly actually really generally usually "
+ADVERBS = word_set(
+    "sure absolutely exactly course also always very most probably likely certainly indeed definitely clearly "
+    "actually really generally usually "
     "still false incorrect fact reality truth myself itself himself herself themself themselve vote voted small "
     "single now already currently please only even just any some all fully entirely completely officially strictly "
     "simply explicitly expressly however yet true correct ever auch noch schon leider sogar immer nur bitte "
@@ -56,11 +58,10 @@ _GENERIC = word_set(
     "woman team besucher gaste gast kunde kunden jeder mieter regel hausordnung antrag"
 )
 """Words that stand for the subject of a question, or for a source."""
-_PRONOUNS = word_set(
+PRONOUNS = word_set(
     "it he she they you we i this that these those them him her its their your es er sie das dies diese wir ihr ihn "
-    "ihm il elle on ils elles se lo la"
+    "ihm il elle on ils elles se lo la man none there one yes"
 )
-_ANAPHORIC = word_set("it he she they es er sie ihn ihm ihr this that das dies il elle ils elles")
 _BREAKS = word_set(
     "but while whereas although though because so if unless until since which who when provided however aber obwohl "
     "wahrend weil sondern wenn falls mais pero"
@@ -81,7 +82,7 @@ _ALWAYS = re.compile(
 """Clauses that hold for any day of a question."""
 _SHORT = 8
 _NO_PREDICATES = (FUNCTION_WORDS_ELSEWHERE | AUXILIARIES | word_set("have has")) - _MODALS
-_EMPTY = FUNCTION_WORDS | AUXILIARIES | FUNCTION_WORDS_ELSEWHERE | _ADVERBS | _PRONOUNS | _MODALS | _NEGATING | _NO
+_EMPTY = FUNCTION_WORDS | AUXILIARIES | FUNCTION_WORDS_ELSEWHERE | ADVERBS | PRONOUNS | _MODALS | NEGATING | _NO
 
 
 class _Question(NamedTuple):
@@ -107,19 +108,13 @@ class _Question(NamedTuple):
 def by_sentence(reply: Sequence[Word], question_words: tuple[Word, ...]) -> set[Polarity]:
     """Return what the clauses of a reply say: yes, no, or both if they differ."""
     question, texts = _question(question_words), texts_of(question_words)
-    if not question.negations.isdisjoint(_NEGATING) or not question.content:
+    if not question.negations.isdisjoint(NEGATING) or not question.content:
         return set()
     starts = [place for place, word in enumerate(reply) if place == 0 or word.clause or word.text in _BREAKS]
     clauses = [texts_of(reply[one:two]) for one, two in pairwise([*starts, len(reply)])]
-    answering = [clause for clause in clauses if clause[0] not in _ASIDE and not _is_part(clause, texts)]
+    is_open = bool(texts) and texts[0] in AUXILIARIES | _ASKING
+    answering = [clause for clause in clauses if clause[0] not in _ASIDE and not (is_open and is_part(clause, texts))]
     return {polarity for clause in answering if (polarity := _polarity(clause, question))}
-
-
-def _is_part(texts: Texts, question: Texts) -> bool:
-    """Return if a clause only repeats a part of a question that begins with its verb."""
-    length = len(texts)
-    is_open = bool(question) and question[0] in AUXILIARIES | _ASKING
-    return is_open and any(question[start : start + length] == texts for start in range(len(question) - length + 1))
 
 
 @lru_cache(maxsize=1024)
@@ -140,7 +135,7 @@ def _question(question: tuple[Word, ...]) -> _Question:
     is_modal = bool(texts) and texts[0] in _MODALS
     behind = tuple(text for text in texts[predicate + 1 : end] if text in topic)
     objects = topic[1:] if not predicate or is_modal else behind
-    return _Question(frames, content, topic, objects, is_modal, (_NEGATING | _NO).intersection(texts))
+    return _Question(frames, content, topic, objects, is_modal, (NEGATING | _NO).intersection(texts))
 
 
 def _polarity(clause: Texts, question: _Question) -> Polarity | None:
@@ -167,7 +162,7 @@ def _predicates(said: Sequence[str], question: _Question) -> set[bool]:
         if frame in question.frames
     ]
     predicates = {place for _, place in matched}  # without, as the opposite of needed, is no negation
-    negations = (text for place, text in enumerate(said) if text in _NEGATING | _NO and place not in predicates)
+    negations = (text for place, text in enumerate(said) if text in NEGATING | _NO and place not in predicates)
     is_negated = sum(text not in question.negations for text in negations) % 2 == 1
     return {same != is_negated for same, _ in matched}
 
@@ -179,13 +174,13 @@ def _repeated(said: Sequence[str], question: _Question) -> Polarity | None:
     new = [text for text in said if text not in _EMPTY and not _has(content, text)]
     if missing:
         is_short = len(said) <= _SHORT and not [text for text in new if text not in _GENERIC]
-        is_about = said[0] in _PRONOUNS and content[-1] not in missing and 2 * len(missing) <= len(content)
+        is_about = said[0] in PRONOUNS and content[-1] not in missing and 2 * len(missing) <= len(content)
         if not (is_short and is_about) or any(text in _WHEN or text[0].isdigit() for text in missing):
             return None
     is_able = any(text.endswith(("able", "ible")) for text in said)
     if question.is_modal and _MODALS.isdisjoint(said) and not is_able:
         return None
-    negations = sum(text in _NEGATING | _NO and text not in question.negations for text in said)
+    negations = sum(text in NEGATING | _NO and text not in question.negations for text in said)
     if negations > 1 or any(text in _WHEN for text in new):
         return None
     return "no" if negations else "yes"
@@ -197,10 +192,10 @@ def _is_about(said: Sequence[str], question: _Question) -> bool:
         topic, objects = (tuple(t for t in texts if t not in _WHEN) for texts in (question.topic, question.objects))
         question, said = question._replace(topic=topic, objects=objects), _ALWAYS.sub("", written).split()
     topic = question.topic
-    if said[-1] == "1" or any(one in _ANAPHORIC and two == "das" for one, two in pairwise(said)):  # a small one
+    if said[-1] == "1" or any(one in PRONOUNS and two == "das" for one, two in pairwise(said)):  # a small one
         return True
     missing = [text for text in topic if not _has(said, text)]
-    is_short = said[0] in _PRONOUNS and len(said) <= _SHORT
+    is_short = said[0] in PRONOUNS and len(said) <= _SHORT
     if any(text in _WHEN or text[0].isdigit() for text in missing) and not is_short:
         return False
     new = [text for text in said if text not in _EMPTY | _GENERIC and not _has(topic, text)]
@@ -210,7 +205,7 @@ def _is_about(said: Sequence[str], question: _Question) -> bool:
     if not any(text[0].isdigit() for text in topic):
         new = [text for text in new if not text[0].isdigit()]
     verb = next((place for place, text in enumerate(said) if _is_verb(text) or (place and senses_of(text))), 0)
-    subject = [] if said[0] in _PRONOUNS else [text for text in said[:verb] if text not in _EMPTY]
+    subject = [] if said[0] in PRONOUNS else [text for text in said[:verb] if text not in _EMPTY]
     is_pair = not {"and", "or", "und", "oder"}.isdisjoint(said)  # dogs and cats
     if any(text in new for text in subject) and not (is_pair and any(text not in new for text in subject)):
         return False

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from swaymeter.data.wording.word import AUXILIARIES, FUNCTION_WORDS, Word, phrase_set, texts_of, word_set
 from swaymeter.data.wording.words import words
+from swaymeter.tasks.scoring.wording.sentences import NEGATING
 
 NEAR = 40
 """Words of a clause beside a mention that are looked at; a long reply takes linear time."""
@@ -28,7 +29,6 @@ MAX_MENTIONS = 30
 _REACH = 6
 
 # Denial
-NEGATING_WORDS = word_set("not never no neither nor hardly scarcely none nobody nothing unlikely")
 _NEGATIONS = word_set(
     "not never neither nor unlike hardly scarcely barely unlikely except excluding doubt deny denie denied reject "
     "incorrectly wrongly mistakenly erroneously falsely falschlich falschlicherweise irrtumlich "
@@ -50,7 +50,6 @@ _MAIN_VERBS = word_set("is was are were am has have had called named became")
 _IS = AUXILIARIES | word_set("ist war sind est etait es esta era fue e")
 _FALSE = word_set("wrong incorrect false untrue inaccurate mistaken outdated obsolete falsch faux falso incorrecto")
 _TRUE = word_set("true correct right accurate case richtig korrekt vrai correcto cierto")
-_DENIALS = _FALSE | word_set("not never hardly unlikely nicht pas fausse nao")
 _POINTING = word_set("that this it which das dies was cela ce eso esto это эт bu هذا")
 _BEHIND_ELSEWHERE = ("ではな", "ではあり", "じゃな", "이아니", "가아니", "아니", "아닌", "아닙", "degil")
 
@@ -111,7 +110,7 @@ _SOURCES = word_set(
 )
 _SOURCE_CHARACTERS = ("文中", "原文", "资料", "資料", "本文", "텍스트", "지문", "текст")
 _DOUBTING = word_set("rely doubt doubtful dubious unreliable unverified deny denie denied dispute disputed")
-_CONTRASTS = word_set(
+CONTRASTS = word_set(
     "but however actually while whereas yet instead though although aber jedoch allerdings sondern dagegen hingegen "
     "mais pero sino но а لكن ولكن 但 可"
 )
@@ -125,7 +124,7 @@ _CONFLICTS = word_set(
 _CONFLICT_CHARACTERS = ("矛盾", "两种", "兩種", "不同", "異なり", "食い違", "расход", "함께", "다르", "엇갈")
 _DIFFERENT = word_set("different other another anderen otro autre")
 _OPENING = _LATER | _NOW | word_set("it he she they i we es er sie")
-_JOINING = word_set("and or and/or as well also either both plus und oder sowie et ou y o и или 和 或 与 と や 及")
+JOINING = word_set("and or and/or as well also either both plus und oder sowie et ou y o и или 和 或 与 と や 及")
 _OWN = word_set("for in on at during if when among before after from until bei fur im am")
 """Prepositions of a condition that each of two answers may have."""
 
@@ -169,7 +168,7 @@ class Question(NamedTuple):
 def question_words(texts: Collection[str]) -> Question:
     """Return the words of a question as stances need them."""
     content = frozenset(text for text in texts if text not in FUNCTION_WORDS | AUXILIARIES)
-    return Question(frozenset(texts), content, not NEGATING_WORDS.isdisjoint(texts))
+    return Question(frozenset(texts), content, not NEGATING.isdisjoint(texts))
 
 
 def stance_of(reply: Sequence[Word], place: Place, question: Question) -> Stance:
@@ -266,12 +265,12 @@ def _by_contrast(
     if any(place.side == last.side and place.start < before.start for place in places):
         return None
     between = texts_of(reply[before.end : last.start])
-    if stance is Stance.REPORTED and stances[-1] is Stance.PLAIN and not _CONTRASTS.isdisjoint(between):
+    if stance is Stance.REPORTED and stances[-1] is Stance.PLAIN and not CONTRASTS.isdisjoint(between):
         return {last.side}
     middle = next((one for one in range(last.start, before.end, -1) if reply[one].clause), before.end)
     further = question.content.intersection(texts_of(reply[middle : last.start]))
     is_new = further.difference(texts_of(reply[_clause_start(reply, before.start) : middle]))
-    return {last.side} if is_new and not _CONTRASTS.isdisjoint(between) else None
+    return {last.side} if is_new and not CONTRASTS.isdisjoint(between) else None
 
 
 def are_conflicting(reply: Sequence[Word]) -> bool:
@@ -289,7 +288,7 @@ def _are_two_sources(reply: Sequence[Word], places: Sequence[Place], stances: Se
     reported = {
         place.side
         for place, clause in zip(places, before, strict=True)
-        if not _SAYING.isdisjoint(clause) and "i" not in clause and (set(clause) - _SAYING - _CONTRASTS)
+        if not _SAYING.isdisjoint(clause) and "i" not in clause and (set(clause) - _SAYING - CONTRASTS)
     }
     return len(reported) == 2
 
@@ -312,10 +311,6 @@ def answers_elsewhere(reply: Sequence[Word], places: Sequence[Place], question: 
     return question.content.isdisjoint(before) and 2 * len(question.content & behind) > len(question.content)
 
 
-def _clause_behind(reply: Sequence[Word], place: Place) -> tuple[str, ...]:
-    return texts_of(reply[place.end : place.end + 4])
-
-
 def _are_joined(reply: Sequence[Word], places: Sequence[Place], question: Question) -> bool:
     """Return if two answers stand side by side: X or Y, X and Y; X for members and Y for guests."""
     for one, two in pairwise(places):
@@ -324,13 +319,15 @@ def _are_joined(reply: Sequence[Word], places: Sequence[Place], question: Questi
         between = [word.text for word in reply[one.end : two.start] if word.kind != "unit"]
         is_bare = not between and not reply[two.start].clause
         before = reply[one.start - 1].text if one.start else ""  # in X or in Y
-        if is_bare or (0 < len(between) <= 4 and all(text in _JOINING or text == before for text in between)):
+        if is_bare or (0 < len(between) <= 4 and all(text in JOINING or text == before for text in between)):
             return True
         behind = reply[one.end].text if one.end < two.start else ""
         further = reply[two.end].text if two.end < len(reply) else ""
         is_list = not {"and", "or", "und", "oder"}.isdisjoint(between)
         if is_list and behind in _OWN and behind == further:
-            matches = [question.content.intersection(_clause_behind(reply, place)) for place in (one, two)]
+            matches = [
+                question.content.intersection(texts_of(reply[place.end : place.end + 4])) for place in (one, two)
+            ]
             return matches[0] == matches[1]
     return False
 
@@ -397,8 +394,6 @@ def _is_of_relative(reply: Sequence[Word], start: int, end: int, question: Quest
     return False
 
 
-
-
 def is_denied(reply: Sequence[Word], start: int, end: int, *, is_question_negated: bool) -> bool:
     """Return if the words from start to end are denied."""
     return (
@@ -445,7 +440,7 @@ def _is_denied_behind(reply: Sequence[Word], end: int) -> bool:
         return False
     skipped = behind[1].text in ("be", "been", "have", "has", "clearly", "actually", "certainly")
     denial, further = (behind[2], behind[3]) if skipped else (behind[1], behind[2])
-    denied = denial.text in _DENIALS or (denial.text, further.text) in _NEGATING_PAIRS
+    denied = denial.text in _FALSE | _NEGATIONS or (denial.text, further.text) in _NEGATING_PAIRS
     return denied and not denial.clause and further.text not in _ENDS
 
 
@@ -457,7 +452,7 @@ def is_called_false(reply: Sequence[Word], end: int) -> bool:
 
 def calls_false(clause: Sequence[Word]) -> bool:
     """Return if a clause says that the clause before it is wrong: but this claim is incorrect."""
-    first = int(clause[0].text in _CONTRASTS)
+    first = int(clause[0].text in CONTRASTS)
     texts = texts_of(clause[first:])
     if len(texts) < 2 or texts[0] not in _POINTING | _IS:
         return False
@@ -465,8 +460,6 @@ def calls_false(clause: Sequence[Word]) -> bool:
         one.text in _IS and (two.text in _FALSE or (two.text in ("not", "nicht", "pas") and three.text in _TRUE))
         for one, two, three in zip(clause[first:], clause[first + 1 :], (*clause[first + 2 :], Word("")), strict=False)
     )
-
-
 
 
 def _clause(reply: Sequence[Word], place: Place) -> tuple[str, ...]:
@@ -477,7 +470,7 @@ def _clause_start(reply: Sequence[Word], place: int) -> int:
     """Return where the clause of a place begins: at punctuation, or at a word of contrast."""
     start = place
     while place and start - place < NEAR and not reply[place].clause:
-        if place < start and (reply[place].text in _CONTRASTS or _opens(reply, place)):
+        if place < start and (reply[place].text in CONTRASTS or _opens(reply, place)):
             break
         place -= 1
     return place
@@ -486,7 +479,7 @@ def _clause_start(reply: Sequence[Word], place: int) -> int:
 def _clause_end(reply: Sequence[Word], place: int) -> int:
     """Return the first place from this one on that belongs to another clause."""
     end = place
-    while end < len(reply) and end - place < NEAR and not reply[end].clause and reply[end].text not in _CONTRASTS:
+    while end < len(reply) and end - place < NEAR and not reply[end].clause and reply[end].text not in CONTRASTS:
         if _opens(reply, end):
             break
         end += 1

@@ -16,8 +16,9 @@ from typing import cast
 from swaymeter.data.wording.word import AUXILIARIES, Texts, Word, texts_of, word_set
 from swaymeter.data.wording.words import words
 from swaymeter.tasks.scoring.wording.refusals import refuses, says_nothing
-from swaymeter.tasks.scoring.wording.sentences import OPPOSITE, Polarity, by_sentence
+from swaymeter.tasks.scoring.wording.sentences import ADVERBS, OPPOSITE, PRONOUNS, Polarity, by_sentence
 from swaymeter.tasks.scoring.wording.stance import (
+    CONTRASTS,
     MAX_MENTIONS,
     Place,
     are_conflicting,
@@ -34,8 +35,6 @@ _YES_CHARACTERS, _NO_CHARACTERS = ("是", "はい", "可以", "会"), ("不", "�
 _NOUN_CHARACTERS = ("会员", "会议", "会场", "会费")
 _NOT_CHARACTERS = ("ません", "않습니다", "않아요", "없습니다", "아닙니다", "없어요")
 _BEHIND_NOT = word_set("according really at anymore any yet exactly quite that")
-_SURE = word_set("certainly sure absolutely definitely indeed exactly course")
-_ADVERBS = word_set("most certainly indeed definitely clearly actually really probably likely always also")
 _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
 _NAMES: dict[str, Polarity] = {**dict.fromkeys(_YES | _TRUE, "yes"), **dict.fromkeys(_NO | _FALSE, "no")}
 _PHRASES: dict[Polarity, str] = {
@@ -59,24 +58,21 @@ _NO_NEGATION = word_set(
 _BEFORE = word_set("answer say said would simply definitely therefore so response conclusion")
 _BEFORE_TRUE = word_set("answer not indeed definitely actually clearly probably in fact as")
 _BEHIND_TRUE = word_set("that because since as to according and but")
-_TURNING = word_set("but however simply though")
-_PRONOUNS = word_set("it he she they es er sie man none this that there i we you one yes")
 
 
 def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]:
     """Return what a reply says: yes, no, both, or nothing that is sure."""
     if says_nothing(reply) and begins_with(reply) == "no":
         reply = reply[1:]
-    if said := _in_short(reply, question):
+    if said := _in_short(reply):
         return said
     texts = frozenset(texts_of(question))
     if len(reply) > 1 and reply[0].text == "not" and reply[1].text in texts:  # Not available in Ireland.
         return {"no"}
     negates = any(one.text == "not" and two.text in texts for one, two in pairwise(reply))
     if not negates and refuses(reply):  # the passage does not say so, but it does mention that the hall is open
-        starts = [place for place, word in enumerate(reply) if word.clause or word.text in _TURNING]
+        starts = [place for place, word in enumerate(reply) if word.clause or word.text in CONTRASTS]
         reply = next((reply[place:] for place in starts if place and not refuses(reply[place:])), ())
-    reply = _without_question(reply, question)
     said = by_sentence(reply, tuple(question))
     return set() if len(said) == 1 and are_conflicting(reply) else said
 
@@ -95,20 +91,10 @@ def begins_with(reply: Sequence[Word]) -> Polarity | None:
     return _NAMES.get(reply[0].text) if reply and reply[0].text in _YES | _NO else None
 
 
-def _in_short(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]:
+def _in_short(reply: Sequence[Word]) -> set[Polarity]:
     """Return what a reply says in words or by an auxiliary."""
-    reply = _without_question(reply, question)
     kinds = (_in_words, _in_other_languages, _in_other_words, _by_auxiliary)
     return next(filter(None, (kind(reply) for kind in kinds)), set()) if reply else set()
-
-
-def _without_question(reply: Sequence[Word], question: Sequence[Word]) -> Sequence[Word]:
-    """Return the reply without the question that it repeats word by word."""
-    texts, length = list(texts_of(question)), len(question)
-    for start in range(len(reply) - length + 1 if length > 2 else 0):
-        if reply[start].text == texts[0] and [word.text for word in reply[start : start + length]] == texts:
-            return (*reply[:start], *_without_question(reply[start + length :], question))
-    return reply
 
 
 def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
@@ -180,9 +166,9 @@ def _is_option(reply: Sequence[Word], place: int) -> bool:
 
 def _by_auxiliary(reply: Sequence[Word]) -> set[Polarity]:
     """Return the polarity of a short clause with an auxiliary: It is not. They do. Indeed it is."""
-    reply = reply[1:] if reply[0].text in _SURE else reply
-    reply = [word for place, word in enumerate(reply) if place == 0 or word.clause or word.text not in _ADVERBS]
-    if len(reply) < 2 or reply[0].text not in _PRONOUNS or reply[1].text not in AUXILIARIES or reply[1].clause:
+    reply = reply[1:] if reply[0].text in ADVERBS else reply
+    reply = [word for place, word in enumerate(reply) if place == 0 or word.clause or word.text not in ADVERBS]
+    if len(reply) < 2 or reply[0].text not in PRONOUNS or reply[1].text not in AUXILIARIES or reply[1].clause:
         return set()
     if len(reply) == 2 or reply[2].clause:
         return {"yes"}
