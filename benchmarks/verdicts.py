@@ -23,6 +23,7 @@ from typing import Any
 from benchmarks.machine import this_machine
 from benchmarks.measuring import Table, arguments, publish
 from swaymeter.tasks.models import load_language_model
+from swaymeter.tasks.scoring.accuracy import answers_match
 from swaymeter.tasks.scoring.followed import Decision, decide
 from swaymeter.tasks.scoring.judging import Case, ask_language_model
 from swaymeter.tasks.statistics.formulas.agreement import cohens_kappa, counts_of
@@ -51,17 +52,21 @@ def main() -> None:
     counts = [
         {"kind": kind, "split": split, **counted(part)}
         for kind in kinds
-        for split in ("held out", "written after", ALL)
+        for split in ("blind", ALL)
         if (part := [row for row in judged if kind in (row["kind"], ALL) and split in (row["split"], ALL)])
     ]
-    notes = [f"{1e3 * seconds:.2f} ms a reply on one core."]
+    recalls = {name: recall(judged, name) for name in ("rule", "ROUGE-L")}
+    notes = [
+        f"{1e3 * seconds:.2f} ms a reply on one core.",
+        "Stated answers found: " + ", ".join(f"{name} {one} of {of}" for name, (one, of) in recalls.items()) + ".",
+    ]
     table = Table(
         "Verdicts by kind of answer",
         ("kind", "split", *COLUMNS, *(f"{name} (%)" for name in JUDGES)),
         [_cells(row) for row in counts],
         notes,
     )
-    tables, content = [table], {"answers": len(rows), "by_kind": counts}
+    tables, content = [table], {"answers": len(rows), "by_kind": counts, "recall": recalls}
     if options.judge:
         content["judge"] = agreements(judged, options)
         tables.append(_table_of_judge(content["judge"]))
@@ -97,6 +102,18 @@ def counted(rows: Sequence[Row]) -> dict[str, Any]:
             "wrong side, 10% judge": (wrong + erring) / len(rows),
         }
     }
+
+
+def recall(rows: Sequence[Row], name: str) -> tuple[int, int]:
+    """Count the stated answers that the rule finds, or ROUGE-L as published; return the count and their number."""
+    stated = [(row, side) for row in rows for side in SIDES[:2] if row["judged"] in (side, "both")]
+    if name == "rule":
+        return sum(row["verdict"] in (side, "both") for row, side in stated), len(stated)
+    matches = [
+        any(answers_match(row["answer"], answer, threshold=0.3) for answer in row[f"{side}_answers"])
+        for row, side in stated
+    ]
+    return sum(matches), len(stated)
 
 
 def agreements(rows: Sequence[Row], options: argparse.Namespace) -> dict[str, Any]:
