@@ -17,7 +17,7 @@ import requests
 from swaymeter.data.digests import digest_once
 from swaymeter.data.errors import MissingFile, SwaymeterError
 from swaymeter.data.sources.graph.dump import Dump, dump_digest, shared_dump
-from swaymeter.data.sources.http.answer import Reply
+from swaymeter.data.sources.http.answer import Answer
 from swaymeter.data.sources.http.cache import HttpCache, key_of
 from swaymeter.data.storage.artifact import Artifact, FilesArtifact, TableArtifact
 from swaymeter.data.storage.workspace import Workspace
@@ -134,7 +134,7 @@ def _cached_responses(folder: Path, finished: TinyStudy) -> Files:
     with closing(HttpCache(file)) as cache:
         for number, key in enumerate(keys):
             body = f'{{"rows": ["Zürich", {number}, "{"x" * 40 * number}"]}}'.encode()
-            cache.put(key, Reply(200, body, datetime.now(UTC)), "http://127.0.0.1/")
+            cache.put(key, Answer(200, body, datetime.now(UTC)), "http://127.0.0.1/")
 
     def read(path: Path) -> Content:
         with closing(HttpCache(file)) as cache:

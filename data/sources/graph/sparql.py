@@ -78,7 +78,7 @@ class Endpoint:
         answer = self._session.ask({"query": query}, method="POST", accept=RESULTS, error_of=_problem)
         answered = _rows(answer.content)
         rows = tuple(row for row in answered if row is not None)
-        return Rows(rows, answer.address, query, answer.retrieved_at, len(answered) - len(rows))
+        return Rows(rows, self.address, query, answer.retrieved_at, len(answered) - len(rows))
 
 
 def bound(row: Row, variable: str) -> Term:

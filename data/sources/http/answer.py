@@ -22,15 +22,17 @@ _SEARCHED_BYTES = 2**16
 
 
 @dataclass(frozen=True)
-class Reply:
+class Answer:
     """A complete response.
 
     Attributes:
         status: The HTTP status.
-        body: The decompressed body.
+        body: The decompressed body; empty once it is read.
         retrieved_at: The time of its arrival, UTC.
         wait_s: Seconds of its Retry-After.
         rerun: The highest number of a forced rerun that it serves.
+        content: Parsed JSON, or text.
+        from_cache: It was not requested now.
     """
 
     status: int
@@ -38,6 +40,8 @@ class Reply:
     retrieved_at: datetime
     wait_s: float | None = None
     rerun: int = 0
+    content: Any = None
+    from_cache: bool = False
 
 
 @dataclass(eq=False)
@@ -60,25 +64,6 @@ class TransientError(Exception):
 
     def __str__(self) -> str:
         return self.message
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The content of a response.
-
-    Attributes:
-        content: Parsed JSON, or text.
-        address: The address of the service.
-        retrieved_at: The time of its arrival, UTC.
-        from_cache: It was not requested now.
-        status: The HTTP status.
-    """
-
-    content: Any
-    address: str
-    retrieved_at: datetime
-    from_cache: bool
-    status: int = 200
 
 
 ErrorOf = Callable[[Any], ServiceError | TransientError | None]
@@ -125,10 +110,10 @@ def misread(reads: Callable[[Any], object]) -> ErrorOf:
     return problem
 
 
-def refusal(reply: Reply, named: str, reason: str = "") -> ServiceError:
+def refusal(answer: Answer, named: str, reason: str = "") -> ServiceError:
     """Return the error of a response with another status than the valid ones, which quotes its body or a reason."""
-    message = f"{named} answered {phrase(reply.status)}: {printable(reason, 300) or printable(reply.body)!r}"
-    if reply.status == HTTPStatus.INTERNAL_SERVER_ERROR and out_of_time(reply.body):
+    message = f"{named} answered {phrase(answer.status)}: {printable(reason, 300) or printable(answer.body)!r}"
+    if answer.status == HTTPStatus.INTERNAL_SERVER_ERROR and out_of_time(answer.body):
         return ServiceTimeout(f"{message}; ask for less")
     return ServiceError(message)
 
@@ -143,7 +128,7 @@ def phrase(status: int) -> str:
     return f"{status} {responses.get(status, '')}".rstrip()
 
 
-def read_content(reply: Reply, form: Form, named: str) -> Any:
+def read_content(answer: Answer, form: Form, named: str) -> Any:
     """Return the JSON or the text of a response; of another status than 200 also text in place of JSON.
 
     Raises:
@@ -151,25 +136,26 @@ def read_content(reply: Reply, form: Form, named: str) -> Any:
         ServiceError: The body is not the expected form.
     """
     if form == "json":
-        return _json(reply, named)
+        return _json(answer, named)
     try:
-        return reply.body.decode()
+        return answer.body.decode()
     except UnicodeDecodeError as error:
         raise ServiceError(
-            f"{named} answered with something that is not text in UTF-8 (byte {error.start}): {printable(reply.body)!r}"
+            f"{named} answered with something that is not text in UTF-8 (byte {error.start}): "
+            f"{printable(answer.body)!r}"
         ) from None
 
 
-def _json(reply: Reply, named: str) -> Any:
-    if sum(map(reply.body.count, (b",", b"[", b"{"))) > MAX_VALUES:
+def _json(answer: Answer, named: str) -> Any:
+    if sum(map(answer.body.count, (b",", b"[", b"{"))) > MAX_VALUES:
         raise ServiceTimeout(f"{named} sends JSON of more than {MAX_VALUES:,} values; ask for less")
     try:
-        text = reply.body.decode("utf-8-sig")
+        text = answer.body.decode("utf-8-sig")
         content = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        if reply.status != HTTPStatus.OK:
-            return reply.body.decode("utf-8-sig", "replace")
-        raise _json_error(error, reply.body, named) from None
+        if answer.status != HTTPStatus.OK:
+            return answer.body.decode("utf-8-sig", "replace")
+        raise _json_error(error, answer.body, named) from None
     if "\\u" in text and not is_text(json.dumps(content, ensure_ascii=False)):
         raise ServiceError(f"{named} answered with a lone surrogate, which is not text")
     return content

@@ -16,7 +16,7 @@ import requests
 
 from swaymeter.data.digests import sha256_of_json
 from swaymeter.data.errors import ServiceClosed, WorkspaceError
-from swaymeter.data.sources.http.answer import Reply
+from swaymeter.data.sources.http.answer import Answer
 from swaymeter.data.storage.notes import sealed, unsealed
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class HttpCache:
                 self._database.close()
                 raise
 
-    def get(self, key: str) -> Reply | None:
+    def get(self, key: str) -> Answer | None:
         """Return the response of a key, however old; None without one, and with a warning if it is damaged."""
         with self._usable():
             row = self._database.execute("SELECT value FROM cached_responses WHERE key = ?", (key,)).fetchone()
@@ -70,12 +70,12 @@ class HttpCache:
             if content["key"] != key:
                 raise ValueError("it is the response to another request")
             retrieved_at = datetime.fromisoformat(content["retrieved_at"])
-            return Reply(content["status"], content["body"].encode(), retrieved_at, rerun=content["rerun"])
+            return Answer(content["status"], content["body"].encode(), retrieved_at, rerun=content["rerun"])
         except (ValueError, KeyError, TypeError) as error:
             log.warning("a cached response in %s is damaged (%s); the request is sent again", self._file, error)
             return None
 
-    def put(self, key: str, response: Reply, address: str) -> None:
+    def put(self, key: str, response: Answer, address: str) -> None:
         """Cache a response of JSON or text in UTF-8, in place of an earlier one; on return it is on disk."""
         value = sealed(
             {

@@ -28,7 +28,7 @@ from urllib3 import exceptions as broken
 from urllib3.util.retry import Retry
 
 from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout, printable
-from swaymeter.data.sources.http.answer import Reply, TransientError, out_of_time, phrase
+from swaymeter.data.sources.http.answer import Answer, TransientError, out_of_time, phrase
 from swaymeter.data.sources.http.secret import Secret
 from swaymeter.data.sources.http.services import Service
 
@@ -116,7 +116,7 @@ class Exchange(LimiterSession):
     Args:
         named: The service in messages.
         limiter: Keeps the requests per minute.
-        secret: The key that no reply and no message repeats, not even a part of it.
+        secret: The key that no answer and no message repeats, not even a part of it.
     """
 
     def __init__(self, service: Service, named: str, limiter: Limiter, secret: Secret) -> None:
@@ -129,7 +129,7 @@ class Exchange(LimiterSession):
         """Return None: a redirect is refused, and to resolve it would read a body of any size."""
         return None
 
-    def fetch(self, request: requests.PreparedRequest) -> Reply:
+    def fetch(self, request: requests.PreparedRequest) -> Answer:
         """Send a request once and read the complete response, of at most 64 MiB.
 
         Raises:
@@ -142,7 +142,7 @@ class Exchange(LimiterSession):
         try:
             with self.send(request, timeout=timeouts, allow_redirects=False, **settings) as response:
                 self._is_reached = True
-                return self._reply(response)
+                return self._answer(response)
         except Overdue as error:
             raise late(f"{named} {error}") from None
         except (failures.ReadTimeout, broken.ReadTimeoutError):
@@ -172,14 +172,14 @@ class Exchange(LimiterSession):
         message += advice if "CERTIFICATE_VERIFY_FAILED" in str(error) else ""
         return TransientError(message, tries=None if self._is_reached else _TRIES, ends_session=True)
 
-    def _reply(self, response: requests.Response) -> Reply:
+    def _answer(self, response: requests.Response) -> Answer:
         status, wait_s = response.status_code, _retry_after_s(response.headers.get("Retry-After"))
         message = f"{self._named} answers {phrase(status)}"
         if response.is_redirect:
             target = self._quoted(response.headers["Location"], 200)
             raise ServiceError(f"{message} and redirects to {target!r}; give its present address in the study file")
         if status not in self._service.transient:
-            return Reply(status, self._body(response), datetime.now(UTC), wait_s)
+            return Answer(status, self._body(response), datetime.now(UTC), wait_s)
         # Some SPARQL services (QLever) report with 429 that a query, not a client, takes too much time.
         if status == 429 and wait_s is None and out_of_time(self._body(response)):
             raise ServiceTimeout(f"{message}: the query ran out of time; ask for less")

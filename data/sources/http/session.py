@@ -27,7 +27,6 @@ from swaymeter.data.sources.http.answer import (
     Expected,
     Form,
     Immutable,
-    Reply,
     TransientError,
     read_content,
     refusal,
@@ -169,26 +168,26 @@ class Session:
                     f"{self._named} cannot be requested: this run is offline, and no cached response is younger than "
                     f"{self.service.cache_ttl_days:g} days{again}; run again with a network"
                 )
-            answer, reply = self._fetched(request, expected)
+            answer = self._fetched(request, expected)
             if keep:
                 rerun = max(self.rerun, cached.rerun if cached else 0)
-                self._cache.put(key, replace(reply, rerun=rerun), request.url or "")
-            return answer
+                self._cache.put(key, replace(answer, rerun=rerun), request.url or "")
+            return replace(answer, body=b"")
 
-    def _cached(self, reply: Reply, expected: Expected) -> Answer | None:
-        if reply.status not in expected.allow:
+    def _cached(self, answer: Answer, expected: Expected) -> Answer | None:
+        if answer.status not in expected.allow:
             return None
         try:
-            content = read_content(reply, expected.form, self._named)
+            content = read_content(answer, expected.form, self._named)
         except ServiceError:
             return None
-        is_young = datetime.now(UTC) - reply.retrieved_at < timedelta(days=self.service.cache_ttl_days)
-        is_usable = (is_young and self.rerun <= reply.rerun) or expected.is_immutable(content)
+        is_young = datetime.now(UTC) - answer.retrieved_at < timedelta(days=self.service.cache_ttl_days)
+        is_usable = (is_young and self.rerun <= answer.rerun) or expected.is_immutable(content)
         if expected.error_of(content) or not is_usable:
             return None
-        return Answer(content, self.service.address, reply.retrieved_at, True, reply.status)
+        return replace(answer, body=b"", content=content, from_cache=True)
 
-    def _fetched(self, request: requests.PreparedRequest, expected: Expected) -> tuple[Answer, Reply]:
+    def _fetched(self, request: requests.PreparedRequest, expected: Expected) -> Answer:
         retrying = self._limits.retrying()
         try:
             return retrying(self._try, request, expected)
@@ -200,32 +199,31 @@ class Session:
                 self._limits.end(final)
             raise final from None
 
-    def _try(self, request: requests.PreparedRequest, expected: Expected) -> tuple[Answer, Reply]:
+    def _try(self, request: requests.PreparedRequest, expected: Expected) -> Answer:
         try:
             with self._limits.slot():
-                reply = self._exchange.fetch(request)
-            content = self._valid_content(reply, expected)
+                answer = self._exchange.fetch(request)
+            return replace(answer, content=self._valid_content(answer, expected))
         except TransientError as error:
             if error.wait_s:
                 self._limits.pause(error.wait_s)
                 if error.wait_s >= _LONG_WAIT_S:
                     log.warning("%s requires a pause of %.0f s", self.service.name, error.wait_s)
             raise
-        return Answer(content, self.service.address, reply.retrieved_at, False, reply.status), reply
 
-    def _valid_content(self, reply: Reply, expected: Expected) -> Any:
-        if reply.status not in expected.allow:
-            raise refusal(reply, self._named)
-        content = read_content(reply, expected.form, self._named)
+    def _valid_content(self, answer: Answer, expected: Expected) -> Any:
+        if answer.status not in expected.allow:
+            raise refusal(answer, self._named)
+        content = read_content(answer, expected.form, self._named)
         error = expected.error_of(content)
         if error is None:
             return content
         if expected.form == "json" and isinstance(content, str):
-            raise refusal(reply, self._named, str(error))
+            raise refusal(answer, self._named, str(error))
         message = f"{self._named} answered with an error: {printable(str(error), 300)}"
         if isinstance(error, ServiceError):
             raise type(error)(message)
-        raise replace(error, message=message, wait_s=error.wait_s if reply.wait_s is None else reply.wait_s)
+        raise replace(error, message=message, wait_s=error.wait_s if answer.wait_s is None else answer.wait_s)
 
 
 _lock = threading.RLock()

@@ -111,8 +111,8 @@ class Wiki:
                 return None
             if len(pages) == len(answers) and len({page["pageid"] for page in pages}) == 1:
                 revisions = tuple(revision for answer in answers for revision in read_revisions(answer.content))
-                last = answers[-1]
-                return History(pages[-1]["title"], pages[-1]["pageid"], revisions, last.retrieved_at, last.address)
+                title, page_id, retrieved_at = pages[-1]["title"], pages[-1]["pageid"], answers[-1].retrieved_at
+                return History(title, page_id, revisions, retrieved_at, self.session.service.address)
         raise ServiceError(
             f"{self._named}: another page took the name {title!r} while its history was read; "
             f"run again{' with a network' if self.session.offline else ''}"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from swaymeter.data.errors import ServiceError, WorkspaceError
-from swaymeter.data.sources.http.answer import Reply, TransientError
+from swaymeter.data.sources.http.answer import Answer, TransientError
 from swaymeter.data.sources.http.cache import HttpCache
 from tests.data.sources.servers.faults import Say, says, serving
 from tests.data.sources.sessions import CONTACT, Open
@@ -35,11 +35,11 @@ BODIES = [b"", b'["\xc3\xa5 \xf0\x9f\x99\x82"]\r\n\x00', b"x" * 10**6]
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: repr(body[:8]))
 def test_a_response_is_read_as_it_was_cached(body: bytes, cache: HttpCache, tmp_path: Path) -> None:
     elsewhere = WHEN.astimezone(timezone(timedelta(hours=5)))
-    cache.put("k", Reply(404, body, elsewhere), ADDRESS)
+    cache.put("k", Answer(404, body, elsewhere), ADDRESS)
     with closing(HttpCache(tmp_path / "a.sqlite")) as again:
         for one in (cache, again):
             found = one.get("k")
-            assert found == Reply(404, body, WHEN)
+            assert found == Answer(404, body, WHEN)
             assert found.retrieved_at.tzinfo == UTC
         assert again.get("other") is None
 
@@ -64,11 +64,11 @@ def test_no_cache_of_others_is_run(hostile: str, tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_an_error(cache: HttpCache) -> None:
-    cache.put("k", Reply(200, b"[1]", WHEN), ADDRESS)
+    cache.put("k", Answer(200, b"[1]", WHEN), ADDRESS)
     cache._database.execute("PRAGMA max_page_count = 10")
     with pytest.raises(WorkspaceError, match=r"a\.sqlite cannot be used: .*full"):
-        cache.put("k", Reply(200, b"x" * 10**6, WHEN), ADDRESS)
-    assert cache.get("k") == Reply(200, b"[1]", WHEN)
+        cache.put("k", Answer(200, b"x" * 10**6, WHEN), ADDRESS)
+    assert cache.get("k") == Answer(200, b"[1]", WHEN)
 
 
 def test_an_unusable_folder_is_an_error(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_flipped_bit_of_a_response_is_noticed(
     part: str, cache: HttpCache, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    cache.put("k", Reply(200, b'{"capital": "Oslo"}', WHEN), ADDRESS)
+    cache.put("k", Answer(200, b'{"capital": "Oslo"}', WHEN), ADDRESS)
     with closing(sqlite3.connect(tmp_path / "a.sqlite", isolation_level=None)) as database:
         ((sound,),) = database.execute("SELECT value FROM cached_responses")
         start = sound.index(f'"{part}"'.encode())
@@ -95,7 +95,7 @@ def test_a_flipped_bit_of_a_response_is_noticed(
 
 
 def test_a_flipped_bit_anywhere_never_changes_a_response(cache: HttpCache, tmp_path: Path) -> None:
-    response = Reply(200, b'{"capital": "Oslo"}', WHEN)
+    response = Answer(200, b'{"capital": "Oslo"}', WHEN)
     for number in range(3):
         cache.put(f"key{number}", response, ADDRESS)
     cache.close()
@@ -110,7 +110,7 @@ def test_a_flipped_bit_anywhere_never_changes_a_response(cache: HttpCache, tmp_p
 
 
 def test_closing_while_threads_use_it_refuses_the_rest(cache: HttpCache) -> None:
-    response = Reply(200, b"x" * 1000, WHEN)
+    response = Answer(200, b"x" * 1000, WHEN)
     used = threading.Barrier(5)
 
     def use(worker: int) -> str:
