@@ -93,7 +93,7 @@ def killed_fetch(studies: WikiStudies) -> Killed:
     with serving_world(wiki_world.world(), after=holding) as served:
         study = studies.study(served.addresses)
         for held in KILLED_AT:
-            _kill_while_held(study, holding, held, "fetch")
+            _kill_while_held(study, holding, held, "run", "--stage", "fetch")
         run = study.run("run", "--stage", "fetch")
         return Killed(study, run, holding.answered(served.asked), tuple(holding.held))
 
