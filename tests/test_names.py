@@ -12,6 +12,8 @@ ROOT = Path(__file__).resolve().parents[1]
 CLEAN = (
     "data/records",
     "data/sources/http",
+    "data/storage",
+    "data/warehouse",
     "flows/study",
     "reports",
     "tasks/contexts",

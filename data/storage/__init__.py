@@ -1,4 +1,5 @@
 """Files of a workspace: keys, whole-file writes, verified reads, locks.
 
-Imports swaymeter.data.records and swaymeter.data.errors; no DuckDB, no network.
+Of this project, the package imports only swaymeter.data.records and swaymeter.data.errors. It uses neither DuckDB nor
+the network.
 """

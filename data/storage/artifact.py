@@ -1,7 +1,7 @@
-"""What a step makes: a table in a Parquet file, or a set of files with a manifest (the database, the report).
+"""Artifacts of tasks: a table in a Parquet file, or a set of files with a manifest (the database, the report).
 
-An artifact has a key: the digest of everything that it is made from. It is done when it exists, every byte of it is as
-it was written, and it carries the wanted key. `Artifact.check` is the one definition of that; nothing else is asked.
+The key of an artifact is the digest of everything it was computed from. An artifact is done if it exists, has the
+requested key, and every byte is as it was written. `Artifact.check` is the only definition of done.
 """
 
 import os
@@ -33,10 +33,16 @@ _PART = re.compile(r"(?P<name>.+)\.part-\d+-(?P<key>[0-9a-f]+)-")
 
 @dataclass(frozen=True)
 class Check:
-    """How an artifact stands.
+    """The state of an artifact.
 
-    reason: why it is damaged. digest: of what counts, part of the keys of what is made from it; digest_of_all: of every
-    column. about: what its writer noted beside the rows.
+    Attributes:
+        state: done, missing or damaged.
+        reason: the reason for damage.
+        digest: the digest of the columns that count, a part of the keys of derived artifacts.
+        path: the file.
+        rows: number of rows.
+        about: metadata of the writer.
+        digest_of_all: the digest of every column.
     """
 
     state: State
@@ -55,24 +61,24 @@ class TableArtifact:
     folder: Path
     name: str
     table: Table
-    made_from: Mapping[str, Any]
+    key_inputs: Mapping[str, Any]
 
     @cached_property
     def key(self) -> str:
-        """The digest of everything that it is made from."""
-        return content_key(self.made_from)
+        """The digest of its key inputs."""
+        return content_key(self.key_inputs)
 
     @property
     def stem(self) -> str:
-        """What its file's name begins with."""
+        """The beginning of its file's name."""
         return f"{self.name}-{self.key[:CHARACTERS]}"
 
     def files(self) -> list[Path]:
-        """The files with its name and key, readable or not; after a step that ran twice there may be two."""
-        return [path for path in self._of_any_key() if path.name.startswith(f"{self.stem}-")]
+        """Return the files with its name and key, readable or not; a task that ran twice may leave two."""
+        return [path for path in self._all_files() if path.name.startswith(f"{self.stem}-")]
 
     def check(self) -> Check:
-        """Whether one of its files is as it was written; the reason names the file that is not."""
+        """Check that one of its files is as it was written; the reason names the damaged file."""
         try:
             return self._first(self._checked)
         except MissingFile:
@@ -81,20 +87,20 @@ class TableArtifact:
             return Check("damaged", str(error))
 
     def read(self) -> pa.Table:
-        """Its rows, verified; MissingFile where there is none, DamagedFile where it does not hold what was written."""
+        """Return its rows, verified; MissingFile without a file, DamagedFile for changed content."""
         return self._first(self._rows)
 
     def about(self) -> dict[str, Any]:
-        """What its writer noted beside the rows; raises as `read`."""
+        """Return the metadata of the writer; raises like `read`."""
         return dict(self._first(self._checked).about or {})
 
     def _first(self, load: Callable[[Path], T]) -> T:
-        """Load the first undamaged one of its files."""
+        """Load its first undamaged file."""
         problem: DamagedFile = MissingFile(f"{self.folder / self.stem} does not exist; run the step that makes it")
         for path in self.files():
             try:
                 return load(path)
-            except MissingFile:  # a run has just put a newer one in its place
+            except MissingFile:  # a run has just replaced it with a newer file
                 continue
             except DamagedFile as error:
                 problem = error
@@ -105,18 +111,18 @@ class TableArtifact:
         raise problem
 
     def _checked(self, path: Path) -> Check:
-        metadata = self._of_this_key(path, verify(path))
-        digest, of_all, rows, about = (metadata[name] for name in ("digest", "digest_of_all", "rows", "about"))
+        metadata = self._check_key(path, verify(path))
+        digest, full_digest, rows, about = (metadata[name] for name in ("digest", "digest_of_all", "rows", "about"))
         if not (isinstance(rows, int) and isinstance(about, dict) and isinstance(digest, str)):
             raise TypeError("its metadata is not as we write it")
-        return Check("done", "", digest, path, rows, about, of_all)
+        return Check("done", "", digest, path, rows, about, full_digest)
 
     def _rows(self, path: Path) -> pa.Table:
         rows, metadata = read_parquet(path)
-        self._of_this_key(path, metadata)
+        self._check_key(path, metadata)
         return rows.select(self.table.schema.names).cast(self.table.schema)
 
-    def _of_this_key(self, path: Path, metadata: dict[str, Any]) -> dict[str, Any]:
+    def _check_key(self, path: Path, metadata: dict[str, Any]) -> dict[str, Any]:
         if metadata.get("key") != self.key:
             raise DamagedFile(f"{path} has another key than its name says; it is made again by the next run")
         if (metadata.get("columns") or pq.read_schema(path).names) != self.table.schema.names:
@@ -124,50 +130,50 @@ class TableArtifact:
         return metadata
 
     def write(self, rows: pa.Table, about: Mapping[str, Any] | None = None) -> Path:
-        """Writes the rows whole or not at all; `about` is kept beside them and is not part of the key."""
+        """Write the rows whole or not at all, with the metadata `about`, which is not part of the key."""
         if rows.schema.names != self.table.schema.names:
             raise ValueError(f"{self.name}: columns {rows.schema.names} are not those of table {self.table.name}")
-        of_all = table_digest(rows)
+        full_digest = table_digest(rows)
         metadata = {
             "table": self.table.name,
             "columns": self.table.schema.names,
             "key": self.key,
-            "digest": of_all if all(column.counts for column in self.table.columns) else self.table.digest(rows),
-            "digest_of_all": of_all,
-            "made_from": dict(self.made_from),
+            "digest": full_digest if all(column.counts for column in self.table.columns) else self.table.digest(rows),
+            "digest_of_all": full_digest,
+            "made_from": dict(self.key_inputs),
             "made_at": datetime.now(UTC).isoformat(),
-            "number": 1 + max(map(_number, self._of_any_key()), default=0),
+            "number": 1 + max(map(_number, self._all_files()), default=0),
             "about": dict(about or {}),
             "rows": rows.num_rows,
         }
-        before = {*self.files(), *self._of_other_numbers()}  # two workers that write at once keep each other's file
+        before = {*self.files(), *self._forced_files()}  # two concurrent writers keep each other's file
         path = write_parquet(self.folder, self.stem, rows, metadata)
         for other in before:
             if other != path:
                 other.unlink(missing_ok=True)
         return path
 
-    def _of_other_numbers(self) -> list[Path]:
-        """The files that a forced artifact replaces."""
-        if FORCED not in self.made_from:
+    def _forced_files(self) -> list[Path]:
+        """Return the files that a forced artifact replaces."""
+        if FORCED not in self.key_inputs:
             return []
-        key = _key_without_number(self.made_from)
-        return [path for path in self._of_any_key() if _key_without_number(_made_from(path)) == key]
+        key = _key_without_number(self.key_inputs)
+        return [path for path in self._all_files() if _key_without_number(_key_inputs_of(path)) == key]
 
-    def _of_any_key(self) -> list[Path]:
-        try:  # a glob takes several times as long, and this is asked of every artifact
+    def _all_files(self) -> list[Path]:
+        try:  # a glob takes several times as long, and every artifact is checked
             files = [(_FILE.fullmatch(name), name) for name in os.listdir(self.folder) if name.startswith(self.name)]
         except (FileNotFoundError, NotADirectoryError):
             return []
         return sorted(self.folder / name for match, name in files if match and match["name"] == self.name)
 
     def discard(self) -> None:
-        """Removes its files, and those of its parts."""
+        """Remove its files, and the files of its parts."""
         for path in (*self.files(), *self.folder.glob(f"{self.name}.part-*-{self.key[:CHARACTERS]}-*.parquet")):
             path.unlink(missing_ok=True)
 
     def part(self, number: int) -> "TableArtifact":
-        """One chunk of it, while it is not finished; its key names the whole."""
+        """Return the artifact of one chunk of an unfinished table; its key names the whole."""
         name = f"{self.name}.part-{number:05d}-{self.key[:CHARACTERS]}"
         return TableArtifact(self.folder, name, self.table, {"whole": self.key, "part": number})
 
@@ -183,7 +189,7 @@ def is_joined(part: Path) -> bool:
         return False
 
 
-def _made_from(path: Path) -> Mapping[str, Any]:
+def _key_inputs_of(path: Path) -> Mapping[str, Any]:
     try:
         return dict(metadata_of(path)["made_from"])
     except (DamagedFile, KeyError, TypeError, ValueError):
@@ -195,7 +201,7 @@ def _key_without_number(key_inputs: Mapping[str, Any]) -> str:
 
 
 def _number(path: Path) -> int:
-    """Which of the files of its name it is, in the order in which they were written: clocks of hosts differ."""
+    """Return the number of a file among the files of its name, in order of writing, because clocks of hosts differ."""
     try:
         return int(metadata_of(path).get("number", 0))
     except (DamagedFile, TypeError, ValueError):
@@ -204,23 +210,23 @@ def _number(path: Path) -> int:
 
 @dataclass(frozen=True)
 class FilesArtifact:
-    """Files with a manifest beside them that holds the key and the digest of each: the database, or the report."""
+    """Files with a manifest that has the key and the digest of each: the database, or the report."""
 
     manifest: Path
-    made_from: Mapping[str, Any]
+    key_inputs: Mapping[str, Any]
 
     @property
     def folder(self) -> Path:
-        """What the paths in the manifest are relative to."""
+        """The folder to which paths in the manifest are relative."""
         return self.manifest.parent
 
     @property
     def key(self) -> str:
-        """The digest of everything that it is made from."""
-        return content_key(self.made_from)
+        """The digest of its key inputs."""
+        return content_key(self.key_inputs)
 
     def check(self) -> Check:
-        """Whether every file of the manifest is as it was written; missing where the key is another."""
+        """Check that every file of the manifest is as it was written; missing for another key."""
         try:
             manifest = unsealed(note_of(self.manifest))
             key, files = manifest["key"], dict(manifest["files"])
@@ -235,14 +241,14 @@ class FilesArtifact:
         return Check("done", "", key, self.manifest)
 
     def written(self) -> Mapping[str, str]:
-        """The digests that the manifest has of its files, whatever the key; none where it cannot be read."""
+        """Return the digests of the files in the manifest, with any key; empty if it cannot be read."""
         try:
             return dict(unsealed(note_of(self.manifest))["files"])
         except (OSError, ValueError, KeyError, TypeError):
             return {}
 
     def _is_as_written(self, name: str, digest: str) -> bool:
-        if ".." in (path := Path(name)).parts or path.is_absolute():  # a manifest of others
+        if ".." in (path := Path(name)).parts or path.is_absolute():  # a manifest may come from others
             return False
         try:
             return digest_of_large(self.folder / path) == digest
@@ -251,10 +257,10 @@ class FilesArtifact:
 
 
 def write_manifest(manifest: Path, key: str, files: Iterable[Path]) -> None:
-    """Write the key and the digests of the files as they are now; the last step of making them."""
+    """Write the key and the current digests of the files, as the last step of making them."""
     digests = {path.relative_to(manifest.parent).as_posix(): digest_of_large(path) for path in sorted(files)}
     write_sealed(manifest, {"key": key, "made_at": datetime.now(UTC).isoformat(), "files": digests})
 
 
 Artifact = TableArtifact | FilesArtifact
-"""Something stored that a step makes."""
+"""A stored result of a task."""

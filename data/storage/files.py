@@ -1,7 +1,7 @@
-"""Parquet files that are written whole or not at all, and whose every byte is verified when they are read.
+"""Parquet files that are written whole or not at all, and verified byte by byte when they are read.
 
-A file has the first characters of its own SHA-256 in its name: `<name>-<key>-<digest>.parquet`. Page checksums
-would cover the pages alone; the digest covers headers and footer, too, so that no flipped bit goes unnoticed.
+The name of a file has the first characters of its own SHA-256: `<name>-<key>-<digest>.parquet`. Page checksums would
+cover only the pages; the digest also covers headers and footer, so that every flipped bit is detected.
 """
 
 import json
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CHARACTERS = 12
-"""How many characters of a key and of a digest a file name has: 48 bits."""
+"""Number of characters of a key and of a digest in a file name: 48 bits."""
 
 _METADATA = b"swaymeter"
 
 
 def write_parquet(folder: Path, stem: str, rows: "pa.Table", metadata: Mapping[str, Any]) -> Path:
     """Writes rows and metadata to `<stem>-<digest>.parquet`, whole or not at all, and gives its path."""
-    import pyarrow.parquet as pq  # here, as others of this module's callers do without it
+    import pyarrow.parquet as pq  # a local import, because other callers of this module do not need it
 
     described = rows.replace_schema_metadata({_METADATA: json.dumps(metadata, ensure_ascii=False)})
     with unfinished(folder / f"{stem}.parquet") as temporary:
@@ -37,7 +37,7 @@ def write_parquet(folder: Path, stem: str, rows: "pa.Table", metadata: Mapping[s
 
 
 def verify(path: Path) -> dict[str, Any]:
-    """The metadata of a Parquet file whose every byte is as it was written; DamagedFile otherwise."""
+    """Return the metadata of a Parquet file; DamagedFile unless every byte is as it was written."""
     import pyarrow.parquet as pq
 
     with _readable(path):
@@ -46,7 +46,7 @@ def verify(path: Path) -> dict[str, Any]:
 
 
 def metadata_of(path: Path) -> dict[str, Any]:
-    """The metadata of a Parquet file, which is not verified; DamagedFile where it cannot be read."""
+    """Return the metadata of a Parquet file without verifying it; DamagedFile if it cannot be read."""
     import pyarrow.parquet as pq
 
     with _readable(path), open_file(path) as file:
@@ -54,13 +54,13 @@ def metadata_of(path: Path) -> dict[str, Any]:
 
 
 def read_parquet(path: Path) -> tuple["pa.Table", dict[str, Any]]:
-    """The rows and the metadata of a Parquet file, verified byte by byte; DamagedFile where one has changed."""
+    """Return the rows and the metadata of a Parquet file, verified byte by byte; DamagedFile for a changed byte."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with _readable(path):
         with open_file(path) as file:
-            content = file.read()  # hashed and parsed from the same bytes: nothing can change between the two
+            content = file.read()  # the same bytes are hashed and parsed, so that nothing changes in between
         _compare(path, sha256(content))
         with pq.ParquetFile(pa.BufferReader(content)) as table:  # read_table would import pyarrow.dataset and pandas
             rows = table.read()

@@ -1,4 +1,4 @@
-"""Small JSON files: with their own checksum, so that no changed character goes unnoticed; and who holds a workspace."""
+"""Small JSON files with their own checksum, which detects every change; and the holder of a workspace."""
 
 import json
 import os
@@ -15,21 +15,21 @@ from swaymeter.data.storage.writing import write_file
 
 _CHECKSUM = "sha256"
 LARGEST_NOTE = 2**26
-"""Most bytes of a note or a manifest, which has a line a file."""
+"""Limit of the bytes of a note or a manifest, which has a line for each file."""
 
 
 def sealed(content: Mapping[str, Any]) -> str:
-    """The content as JSON with its own checksum beside its keys; `unsealed` verifies it."""
+    """Return the content as JSON with its checksum as a further key; `unsealed` verifies it."""
     return json.dumps({**content, _CHECKSUM: _checksum(content)}, indent=1)
 
 
 def write_sealed(path: Path, content: Mapping[str, Any]) -> None:
-    """Writes `sealed` content whole or not at all; WorkspaceError where it cannot be written."""
+    """Write `sealed` content whole or not at all; WorkspaceError if it cannot be written."""
     write_file(path, sealed(content))
 
 
 def json_object(text: str | bytes) -> dict[str, Any]:
-    """The object that a small JSON file holds; ValueError where it holds anything else."""
+    """Return the object in a small JSON file; ValueError for any other content."""
     try:
         content = json.loads(text)
     except RecursionError:
@@ -40,7 +40,7 @@ def json_object(text: str | bytes) -> dict[str, Any]:
 
 
 def note_of(path: Path) -> bytes:
-    """What a small file holds; OSError where it cannot be read, ValueError where it is too large for a note."""
+    """Return the content of a small file; OSError if it cannot be read, ValueError if it is too large."""
     with open_file(path) as file:
         content = file.read(LARGEST_NOTE + 1)
     if len(content) > LARGEST_NOTE:
@@ -49,7 +49,7 @@ def note_of(path: Path) -> bytes:
 
 
 def unsealed(text: str | bytes) -> dict[str, Any]:
-    """The content of `sealed` JSON; ValueError where any of it changed."""
+    """Return the content of `sealed` JSON; ValueError if it has changed."""
     content = json_object(text)
     if content.pop(_CHECKSUM, None) != _checksum(content):
         raise ValueError("its checksum does not match its content")
@@ -61,13 +61,13 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 
 NAME = ".holder.json"
-"""The note of who holds a workspace, beside its lock: for the message to others, and to see that the lock is lost."""
+"""The note of the holder of a workspace, beside its lock: for messages to other runs, and to detect a lost lock."""
 LONGEST_COMMAND = 200
-"""Characters of a command that are noted."""
+"""Limit of the characters of a command in the note."""
 
 
 def note_holder(root: Path) -> bytes:
-    """Notes that this process holds the workspace from now on; gives the note."""
+    """Write the note that this process holds the workspace from now on, and return it."""
     command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
     holder = {
         "process": os.getpid(),
@@ -81,7 +81,7 @@ def note_holder(root: Path) -> bytes:
 
 
 def describe_holder(root: Path) -> str:
-    """Who uses the workspace since when, in a sentence; "another run" where no note of it can be read."""
+    """Return a sentence with the holder of the workspace and its start; "another run" if the note cannot be read."""
     try:
         return _sentence(root, json_object(note_of(root / NAME)))
     except (OSError, ValueError, KeyError, TypeError, OverflowError):

@@ -1,6 +1,6 @@
-"""The digests of large files that a study reads, remembered in a folder of the workspace, in digests.json.
+"""Digests of large files that a study reads, stored in a folder of the workspace, in digests.json.
 
-A file is read again when its size or modification time changes; one that is gone keeps the digest that it had.
+A file is read again if its size or modification time changes; a deleted file keeps its last digest.
 """
 
 import logging
@@ -18,11 +18,11 @@ log = logging.getLogger(__name__)
 
 _DIGESTS = "digests.json"
 REMEMBER_SECONDS = 10.0
-"""Reading files for longer than this is noted on the way: a corpus takes hours, and a kill must not cost them."""
+"""Time of reading after which digests are stored on the way, because a corpus takes hours and a run may be killed."""
 
 
 def remembered_digests(files: Sequence[Path], folder: Path) -> list[str]:
-    """The digest (hex) of the bytes of each file; OSError names the file that cannot be read and never was."""
+    """Return the digest (hex) of the bytes of each file; OSError names a file that cannot be read and never was."""
     remembered = _remembered(folder)
     current: dict[str, _FileState] = {}
     begun = time.monotonic()
@@ -47,7 +47,7 @@ class _FileState(NamedTuple):
 
 
 def _remember(folder: Path, remembered: dict[str, _FileState], current: dict[str, _FileState]) -> None:
-    """Adds what was read to what is remembered, where there is news; not to be able to costs only time."""
+    """Add new digests to the stored ones; a failure costs only time."""
     if not current.items() - remembered.items():
         return
     states = {name: state._asdict() for name, state in (_remembered(folder) | current).items()}

@@ -23,7 +23,7 @@ Key = tuple[ItemKind, str, str, str]
 
 
 def snapshot_files(folder: Path) -> list[Path]:
-    """Return the undamaged snapshots of a folder, in the order of the runs; warn of each other one."""
+    """Return the undamaged snapshots of a folder, in the order of the runs; warn of the other ones."""
     files = []
     for path in sorted(folder.glob("run-*.parquet")):
         try:
@@ -42,7 +42,7 @@ def last_items(files: Iterable[Path]) -> tuple[int, dict[Key, str]]:
     """Return the number of the last run, and the state of each of its items.
 
     Raises:
-        DamagedFile: A file has changed since it was written.
+        DamagedFile: a file has changed since it was written.
     """
     last, states = 0, dict[Key, str | None]()
     for path in files:

@@ -1,7 +1,7 @@
-"""Verdicts of a judge and replies of an application, stored so that neither is asked twice.
+"""Stored verdicts of a judge and replies of an application, so that no case is judged or answered twice.
 
-A file of JSON lines for each judge with its prompt, and for each application. Each line has its own checksum: of a line
-that was cut or changed, the question is asked again.
+Each judge with its prompt, and each application, has a file of JSON lines. Each line has its own checksum; the case of
+a truncated or changed line is computed again.
 """
 
 import json
@@ -16,11 +16,11 @@ from swaymeter.data.storage.notes import sealed, unsealed
 
 
 class StoredResults:
-    """The stored results of one judge or application, by the case that it was asked about.
+    """The stored results of one judge or application, by case.
 
     Args:
-        folder: The folder of the files; None to store nothing.
-        source: The key of all results, such as name, revision and dtype of a judge, and its prompt.
+        folder: the folder of the files; None to store nothing.
+        source: the key of all results, such as name, revision and dtype of a judge, and its prompt.
     """
 
     def __init__(self, folder: Path | None, source: Mapping[str, Any]) -> None:
@@ -35,20 +35,20 @@ class StoredResults:
                     continue
 
     def get(self, case: object) -> Mapping[str, Any] | None:
-        """Return the stored result of a case; None if there is none."""
+        """Return the stored result of a case; None without one."""
         return self._by_case.get(content_key({"case": case}))
 
     def add(self, results: Mapping[Any, Mapping[str, Any]]) -> None:
         """Store results by their cases; on return they are on the disk.
 
         Raises:
-            WorkspaceError: The file cannot be written.
+            WorkspaceError: the file cannot be written.
         """
         new = {content_key({"case": case}): dict(result) for case, result in results.items()}
         self._by_case |= new
         if not self._file or not new:
             return
-        # The first line end closes a line that a killed run left open.
+        # The first line end closes the unfinished line of a killed run.
         lines = (json.dumps(json.loads(sealed({"case": case, **result}))) for case, result in new.items())
         text = "\n" + "\n".join(lines) + "\n"
         try:

@@ -1,20 +1,20 @@
-"""Where the files of a study lie. The workspace is the truth: a thing is done when its file is there and verifies.
+"""The layout of a workspace. The workspace is the truth: an artifact is done if its file exists and verifies.
 
     facts/<table>-<subject>-<key>-<digest>.parquet         what a source holds of a relation, a class or a page
     prompts/<relation>/<table>-<key>-<digest>.parquet      queries and contexts, or questions, built from the facts
     scores/<relation>/<model>/<measure>-....parquet        scores; unfinished in parts, <measure>.part-<n>-...
-    corpus/<table>-....parquet                             names to count in a corpus, and their counts, by file of it
-    reliability/<relation>/<model>/....parquet             how far scores vary between seeds
+    corpus/<table>-....parquet                             names to count in a corpus, and their counts, by its files
+    reliability/<relation>/<model>/....parquet             variance of scores between seeds
     verdicts/<relation>/decided_answers-....parquet        verdicts of people and judges
-    history/run-<number>-<digest>.parquet                  what each completed run was; cannot be made again
-    study.duckdb, report/                                  views of the files, made again at any time
+    history/run-<number>-<digest>.parquet                  snapshots of completed runs; cannot be computed again
+    study.duckdb, report/                                  views of the files, which can be made again
     studies/<study>/                                       history/, study.duckdb, report/ of another study
-    failures/<step>-....json                               why a step failed: to be read, nothing depends on it
+    failures/<step>-....json                               reasons of failed tasks, for people; no task depends on them
     downloads/                                             responses, loaded graphs, replies of applications and judges
     forced.json                                            numbers of artifacts that --force and --refresh made again
-    workspace.json                                         the version of this layout, and the study that came first
+    workspace.json                                         the version of this layout, and the first study
 
-`swaymeter.data.storage.artifact` says what a file's key and digest are, and when it is done.
+`swaymeter.data.storage.artifact` defines the key and the digest of a file, and when it is done.
 """
 
 import json
@@ -44,60 +44,62 @@ DATABASE = "study.duckdb"
 log = logging.getLogger(__name__)
 
 LAYOUT = 2
-"""The version of the layout above; a workspace of another one is recognised and refused."""
+"""The version of the layout above; a workspace with another version is refused."""
 
 _UNUSABLE = set("?*[\\\0") - {os.sep}
-"""Characters of a path with which DuckDB would write elsewhere, or read the files of other folders, too."""
+"""Characters of a path with which DuckDB would write elsewhere, or read the files of other folders as well."""
 
 WAITING_SECONDS = 0.5
-"""Between two looks whether another process has left the workspace."""
+"""Interval between two checks that another process has left the workspace."""
 
 _memories: dict[Path, dict[Any, Any]] = {}
 _holders: dict[Path, bytes] = {}
-"""The note that this process holds it, of the workspaces that it holds."""
+"""The holder's notes of the workspaces that this process holds."""
 _first: dict[Path, str] = {}
-"""The study that came first, of the workspaces that this process holds: it stays so also where a file server fails."""
+"""The first study of each workspace that this process holds, for the case that a file server fails."""
 
 
 def slug(name: str) -> str:
-    """The name as part of a file name: lower-case letters, digits and dashes, never empty, never a path."""
+    """Return the name as part of a file name: lower-case letters, digits and dashes, never empty, never a path."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80] or "unnamed"
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """The folder of a study, which others may share.
+    """The folder of a study, which other studies may share.
 
-    study: the name of the one whose statistics, database and report are meant; empty for the one that came first.
+    Attributes:
+        root: the folder.
+        study: the name of the study with this database and report; empty for the first study.
     """
 
     root: Path
     study: str = ""
 
     @property
-    def of_study(self) -> tuple[str, ...]:
-        """The folders, below the root, of what is made for this study alone; none for the one that came first.
+    def study_folders(self) -> tuple[str, ...]:
+        """The folders below the root of the results of this study alone; empty for the first study.
 
         Raises:
-            WorkspaceError: Which one that is cannot be read.
+            WorkspaceError: the first study cannot be read.
         """
-        first = _first.get(self.root) or (self._noted() or {}).get("study")
+        first = _first.get(self.root) or (self._description() or {}).get("study")
         if not (first and self.study) or first == self.study:
             return ()
         folder = slug(self.study)
-        if folder != self.study:  # another name has the same one
+        if folder != self.study:  # another name has the same slug
             folder = f"{folder[:64]}-{content_key({'study': self.study})[:CHARACTERS]}"
         return ("studies", folder)
 
     @property
     def database(self) -> Path:
         """The DuckDB file."""
-        return self.root.joinpath(*self.of_study, DATABASE)
+        return self.root.joinpath(*self.study_folders, DATABASE)
 
     @property
     def report(self) -> Path:
         """The report's folder."""
-        return self.root.joinpath(*self.of_study, "report")
+        return self.root.joinpath(*self.study_folders, "report")
 
     @property
     def downloads(self) -> Path:
@@ -106,39 +108,39 @@ class Workspace:
 
     @property
     def endpoints(self) -> Path:
-        """What model servers answered."""
+        """The folder of responses of model servers."""
         return self.downloads / "endpoints"
 
-    def table(self, folders: tuple[str, ...], name: str, table: Table, made_from: Mapping[str, Any]) -> TableArtifact:
-        """The artifact of a table; any names will do, as they become slugs."""
-        return TableArtifact(self.root.joinpath(*map(slug, folders)), slug(name), table, made_from)
+    def table(self, folders: tuple[str, ...], name: str, table: Table, key_inputs: Mapping[str, Any]) -> TableArtifact:
+        """Return the artifact of a table; names become slugs."""
+        return TableArtifact(self.root.joinpath(*map(slug, folders)), slug(name), table, key_inputs)
 
-    def database_artifact(self, made_from: Mapping[str, Any]) -> FilesArtifact:
-        """The database with its manifest."""
-        return FilesArtifact(self.database.with_name(f"{DATABASE}.manifest.json"), made_from)
+    def database_artifact(self, key_inputs: Mapping[str, Any]) -> FilesArtifact:
+        """Return the artifact of the database."""
+        return FilesArtifact(self.database.with_name(f"{DATABASE}.manifest.json"), key_inputs)
 
-    def history_artifact(self, made_from: Mapping[str, Any]) -> FilesArtifact:
-        """The snapshots of completed runs with their manifest."""
-        return FilesArtifact(self.root.joinpath(*self.of_study, "history", "manifest.json"), made_from)
+    def history_artifact(self, key_inputs: Mapping[str, Any]) -> FilesArtifact:
+        """Return the artifact of the snapshots of completed runs."""
+        return FilesArtifact(self.root.joinpath(*self.study_folders, "history", "manifest.json"), key_inputs)
 
-    def report_artifact(self, made_from: Mapping[str, Any]) -> FilesArtifact:
-        """The report with its manifest."""
-        return FilesArtifact(self.report / "manifest.json", made_from)
+    def report_artifact(self, key_inputs: Mapping[str, Any]) -> FilesArtifact:
+        """Return the artifact of the report."""
+        return FilesArtifact(self.report / "manifest.json", key_inputs)
 
     @contextmanager
     def lock(self, waiting: Callable[[str], object] | None = None) -> Iterator[dict[Any, Any]]:
-        """Holds the workspace for one run, and removes what killed runs left.
+        """Hold the workspace for one run, and remove the leftovers of killed runs.
 
-        The lock dies with its process, and one process may take it again inside. It comes with a memory for how
-        artifacts stand, the same one inside: nobody else writes here meanwhile.
+        The lock ends with its process, and a process may take it again inside. It yields a memory for the states of
+        artifacts, the same one inside, because no other process writes here meanwhile.
 
         Args:
-            waiting: Is called with who holds the workspace, and since when, where another process does; then the call
-                waits for it. Without it, such a workspace is refused.
+            waiting: called with a sentence about the holder if another process holds the workspace; the call then waits
+                for the lock. Without it, a workspace with a holder is refused.
 
         Raises:
-            WorkspaceBusy: Another process holds it.
-            WorkspaceError: The folder cannot be written, or another version made it.
+            WorkspaceBusy: another process holds the workspace.
+            WorkspaceError: the folder cannot be written, or another version made it.
         """
         self.check_layout()
         lock = FileLock(self.root / ".lock", timeout=0, thread_local=False, is_singleton=True)
@@ -148,19 +150,19 @@ class Workspace:
         try:
             with self._writing():
                 self._prepare()
-                _first[self.root] = (self._noted() or {}).get("study", "")
+                _first[self.root] = (self._description() or {}).get("study", "")
                 if lock.lock_counter == 1:
                     _memories.pop(self.root, None)
                     _holders[self.root] = note_holder(self.root)
-                    self._say_place()
+                    self._log_folders()
             yield _memories.setdefault(self.root, {})
         finally:
             if lock.lock_counter == 1:
-                for of_the_held in (_memories, _holders, _first):
-                    of_the_held.pop(self.root, None)
+                for by_root in (_memories, _holders, _first):
+                    by_root.pop(self.root, None)
             try:
                 lock.release()
-            except OSError as error:  # what was written is whole, and what ended the run is said, whatever this is
+            except OSError as error:  # all files are whole, and the run has reported its own error
                 log.warning("the workspace %s could not be released: %s", self.root, error.strerror or error)
 
     def _acquire(self, lock: FileLock, waiting: Callable[[str], object] | None) -> None:
@@ -175,25 +177,26 @@ class Workspace:
 
     @property
     def is_writable(self) -> bool:
-        """Whether a run can write there, as far as the system says; else it can only find everything done."""
+        """True if the system permits writing; otherwise a run can only find all artifacts done."""
         return os.access(self.root, os.W_OK) or not self.root.exists()
 
-    def check_is_there(self) -> None:
-        """WorkspaceError where the folder of a run cannot be seen, such as a shared one that is not mounted now.
+    def check_mounted(self) -> None:
+        """Raise WorkspaceError if the folder of a run is away, such as a shared folder that is not mounted.
 
-        WorkspaceBusy as `check_is_held` raises it.
+        Raises:
+            WorkspaceBusy: as `check_lock` raises it.
         """
-        if not os.path.exists(self.root / "workspace.json"):  # Path.exists raises where a file server does not answer
+        if not os.path.exists(self.root / "workspace.json"):  # Path.exists raises if a file server does not answer
             raise WorkspaceError(
                 f"the workspace {self.root} is away: its workspace.json is not there; mount the folder again, or put "
                 "it back, and run the same command again: what was stored is kept"
             )
-        self.check_is_held()
+        self.check_lock()
 
-    def check_is_held(self) -> None:
-        """WorkspaceBusy where this process holds the workspace, and another run has begun in it.
+    def check_lock(self) -> None:
+        """Raise WorkspaceBusy if this process holds the workspace, and another run has begun in it.
 
-        A file server that starts anew may have forgotten who holds the lock. Where that cannot be seen, all is well.
+        A restarted file server may have forgotten the lock. An unreadable note counts as a valid lock.
         """
         mine = _holders.get(self.root)
         with suppress(OSError, ValueError):
@@ -204,7 +207,7 @@ class Workspace:
                 )
 
     def check_layout(self) -> None:
-        """WorkspaceError where the folder is of another layout, cannot be read, or has an unusable name."""
+        """Raise WorkspaceError if the folder has another layout, cannot be read, or has an unusable name."""
         if unusable := sorted(_UNUSABLE & set(str(self.root))):
             raise WorkspaceError(
                 f"the workspace {str(self.root)!r} has {' and '.join(map(repr, unusable))} in its path, which DuckDB "
@@ -212,21 +215,21 @@ class Workspace:
             )
         if os.path.lexists(self.root) and not self.root.is_dir():
             raise WorkspaceError(f"the workspace {self.root} is neither a folder nor a link to one")
-        noted = self._noted()
-        if noted is None and any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")):
+        description = self._description()
+        if description is None and any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")):
             raise WorkspaceError(
                 f"{self.root / 'workspace.json'} is not there, beside files of a study; put it back, or write "
                 f"{json.dumps({'layout': LAYOUT})} into it, and run first the study whose report is at its top"
             )
-        if noted is not None and noted.get("layout") != LAYOUT:
+        if description is not None and description.get("layout") != LAYOUT:
             raise WorkspaceError(
                 f"the workspace {self.root} was made by an earlier version; start a new workspace or run again with "
                 "--workspace"
             )
 
     def _prepare(self) -> None:
-        half_written = self.root.rglob(f".*{TEMPORARY}*")  # also of a database
-        joined = filter(is_joined, self.root.glob("scores/**/*.part-*.parquet"))  # those of a seed are deeper
+        half_written = self.root.rglob(f".*{TEMPORARY}*")  # files, and folders of a database
+        joined = filter(is_joined, self.root.glob("scores/**/*.part-*.parquet"))  # parts of a seed are deeper
         for leftover in [*half_written, *joined]:
             if leftover.is_dir() and not leftover.is_symlink():
                 shutil.rmtree(leftover)
@@ -236,17 +239,17 @@ class Workspace:
         probe.touch()
         probe.unlink()
         file = self.root / "workspace.json"
-        noted = self._noted()
-        if noted is None or (self.study and not noted.get("study")):
+        description = self._description()
+        if description is None or (self.study and not description.get("study")):
             write_sealed(file, {"layout": LAYOUT, "study": self.study})
 
-    def _noted(self) -> dict[str, Any] | None:
-        """What workspace.json holds; None without one. WorkspaceError where it cannot be read, or has changed."""
+    def _description(self) -> dict[str, Any] | None:
+        """Return the content of workspace.json; None without one, WorkspaceError if it is damaged or unreadable."""
         file = self.root / "workspace.json"
         try:
             text = note_of(file)
             content = json_object(text)
-            return unsealed(text) if {"study", "sha256"} & content.keys() else content  # the last of a version before
+            return unsealed(text) if {"study", "sha256"} & content.keys() else content  # an earlier version wrote it
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -259,12 +262,15 @@ class Workspace:
                 "first the study whose report is at the top of the folder"
             ) from None
 
-    def _say_place(self) -> None:
-        if place := self.of_study:
+    def _log_folders(self) -> None:
+        if folders := self.study_folders:
             log.warning(
                 "study %s came first in %s: statistics, database and report of %s are in %s",
-                _first[self.root], self.root, self.study, "/".join(place),
-            )  # fmt: skip
+                _first[self.root],
+                self.root,
+                self.study,
+                "/".join(folders),
+            )
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -279,15 +285,15 @@ class Workspace:
         return self.root / "failures" / f"{slug(step)}-{content_key({'step': step, 'key': key})[:CHARACTERS]}.json"
 
     def note_failure(self, step: str, key: str, reason: str, detail: str = "") -> None:
-        """Notes why a step failed with these inputs, for `status`; key: of its outputs."""
+        """Write the reason why a task failed with these inputs, for `status`; `key` is that of its outputs."""
         write_sealed(self._failure(step, key), {"step": step, "key": key, "reason": reason, "detail": detail})
 
     def forget_failure(self, step: str, key: str) -> None:
-        """Forgets the failure of a step that is done now with these inputs."""
+        """Remove the reason of a task that is now done with these inputs."""
         self._failure(step, key).unlink(missing_ok=True)
 
     def failure_reason(self, step: str, key: str) -> str | None:
-        """Why a step failed the last time with these inputs; None where nothing is noted, or the note is damaged."""
+        """Return the reason of a task's last failure with these inputs; None without a readable one."""
         try:
             note = unsealed(note_of(self._failure(step, key)))
             return str(note["reason"]) if note["key"] == key else None

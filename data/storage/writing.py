@@ -1,7 +1,7 @@
-"""Files and folders that are written whole or not at all: under a name of their own beside, then put in place.
+"""Files and folders that are written whole or not at all: under a temporary name beside the target, then renamed.
 
-Two that write the same target at the same moment do not mix: the temporary names are unique, also between hosts, and
-of a folder there is one writer at a time.
+Two writers of one target do not mix: temporary names are unique, also between hosts, and a folder has one writer at a
+time.
 """
 
 import os
@@ -20,14 +20,14 @@ TEMPORARY = ".unfinished"
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Writes a file whole or not at all, a text in UTF-8; WorkspaceError where it cannot be written."""
+    """Write a file whole or not at all, a text in UTF-8; WorkspaceError if it cannot be written."""
     with written_whole(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place once all is written and on the disk."""
+    """Yield a temporary path beside `path` that replaces it once all content is on the disk."""
     with unfinished(path) as temporary:
         yield temporary
         put(temporary, path)
@@ -35,7 +35,7 @@ def written_whole(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def unfinished(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path`, removed on leaving; WorkspaceError where it cannot be written."""
+    """Yield a temporary path beside `path`, removed on leaving; WorkspaceError if it cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with beside(path) as temporary:
@@ -48,8 +48,8 @@ def unfinished(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def beside(path: Path) -> Iterator[Path]:
-    """As `unfinished`, for a file or a folder, with the errors of the system and in a folder that exists."""
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}{TEMPORARY}")  # also on another host no other's
+    """Yield a path as `unfinished` does, for a file or a folder in an existing folder, with the system's errors."""
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}{TEMPORARY}")  # unique between hosts
     try:
         yield temporary
     finally:
@@ -57,7 +57,7 @@ def beside(path: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Removes what killed writers of `path` left; for the one that holds its lock."""
+    """Remove the leftovers of killed writers of `path`; only for the holder of its lock."""
     for leftover in path.parent.glob(f".{escape(path.name)}.*{TEMPORARY}*"):
         _remove(leftover)
 
@@ -71,9 +71,12 @@ def _remove(path: Path) -> None:
 
 
 def put(temporary: Path, path: Path, *, new: bool = False) -> None:
-    """Brings a written file or folder to the disk and gives it its name, in one step that a kill cannot divide.
+    """Sync a written file or folder to the disk and rename it to its target, in one step that a kill cannot divide.
 
-    new: FileExistsError where the name is taken, also in this moment; else a file of that name is replaced.
+    Args:
+        temporary: the written file or folder.
+        path: the target.
+        new: True raises FileExistsError for an existing target; False replaces it.
     """
     _sync(*temporary.rglob("*"), temporary)
     if new:
@@ -94,7 +97,7 @@ def _take(temporary: Path, path: Path) -> None:
 
 
 def _sync(*paths: Path) -> None:
-    """Brings files, and the names in folders, to the disk."""
+    """Sync files, and the names in folders, to the disk."""
     for path in paths:
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -105,21 +108,21 @@ def _sync(*paths: Path) -> None:
 
 @contextmanager
 def replaced(folder: Path, is_earlier: Callable[[Path], bool], what: str, advice: str) -> Iterator[Path]:
-    """A new folder that takes the place of `folder` where the block ends well, and else leaves no trace.
+    """Yield a new folder that replaces `folder` if the block succeeds; otherwise it leaves no trace.
 
-    What a killed run left is put right first. One process at a time writes a folder; another one is told so.
+    Leftovers of a killed run are repaired first. One process at a time writes a folder; another one is refused.
 
     Args:
-        folder: where it goes.
-        is_earlier: whether a folder with files is one that may be replaced.
-        what: what it is, for messages.
-        advice: what to do where it cannot be written.
+        folder: the target.
+        is_earlier: returns True for a folder with files that may be replaced.
+        what: the kind of folder, for messages.
+        advice: the advice if it cannot be written.
 
     Raises:
         WorkspaceBusy: another process is writing it.
-        WorkspaceError: the folder cannot be written, or holds something else.
+        WorkspaceError: the folder cannot be written, or has other content.
     """
-    folder = Path(os.path.realpath(folder))  # Path.resolve raises where links lead round
+    folder = Path(os.path.realpath(folder))  # Path.resolve raises for circular links
     if not folder.name:
         raise WorkspaceError(f"{folder} cannot be replaced; name a folder below it")
     new, old, lock = (folder.with_name(f".{folder.name}.swaymeter-{state}") for state in ("new", "old", "lock"))
@@ -144,7 +147,7 @@ def replaced(folder: Path, is_earlier: Callable[[Path], bool], what: str, advice
 
 
 def _put_right(folder: Path, new: Path, old: Path) -> None:
-    """Undoes what a run left that ended in between: a half-made folder, or one set aside that has no successor."""
+    """Undo an interrupted replacement: remove a half-made folder, or restore a set-aside one without successor."""
     shutil.rmtree(new, ignore_errors=True)
     if old.exists() and not folder.exists():
         old.rename(folder)

@@ -1,7 +1,7 @@
-"""Making the database: every table in full from the workspace's Parquet files, then what is derived from the tables.
+"""Making the database: every table in full from the workspace's Parquet files, then tables derived from them.
 
-The database grows in a temporary file beside the old one and takes its name once it is complete. A kill costs nothing
-but a leftover that the next time removes, and readers see the old database or the new one.
+The database grows in a temporary file beside the old one and takes its name once it is complete. A kill costs only a
+leftover, which the next build removes, and readers see the old database or the new one.
 """
 
 import os
@@ -33,7 +33,7 @@ from swaymeter.data.warehouse.sources import SOURCE_FILE, checked_footer, only_f
 from swaymeter.data.warehouse.warehouse import CONFIG, Warehouse, create_views
 
 Files = Mapping[Table, Sequence[Path]]
-"""Verified Parquet files by the table that they hold."""
+"""Verified Parquet files by table."""
 
 
 def build(
@@ -45,20 +45,20 @@ def build(
     computed: Mapping[Table, Sequence[Mapping[str, Any]]] = MappingProxyType({}),
     derive: Callable[["Building"], None] = lambda building: None,
 ) -> None:
-    """Make the database at `path`, in place of an older one; called by the one run that holds the lock.
+    """Make the database at `path`, replacing an older one; only the run that holds the lock calls it.
 
     Args:
-        path: File of the database. The places of files are stored relative to its folder.
-        key: Digest of everything that the database is made from.
-        tables: Tables of the database.
-        files: Files of each table.
-        computed: Rows of tables that no file has.
-        derive: Function that adds what follows from the tables, such as statistics.
+        path: file of the database. Paths of files are stored relative to its folder.
+        key: digest of everything the database is computed from.
+        tables: tables of the database.
+        files: files of each table.
+        computed: rows of tables without files.
+        derive: function that adds derived tables, such as statistics.
 
     Raises:
-        DamagedFile: A file cannot be read, or holds another table.
-        InputError: A file has NULL where none may be, a number that is not finite, or a row twice.
-        WorkspaceError: The folder cannot be written.
+        DamagedFile: a file cannot be read, or has another table.
+        InputError: a file has a forbidden NULL, a number that is not finite, or a row twice.
+        WorkspaceError: the folder cannot be written.
     """
     refusal = f"the database {path} cannot be written: {{}}; free some space or choose another --workspace"
     schema = Schema(tables)
@@ -84,7 +84,7 @@ def build(
 
 @contextmanager
 def _transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Run statements in one transaction; an error throws the database away."""
+    """Run statements in one transaction; after an error the database is discarded."""
     connection.execute("BEGIN")
     yield
     connection.execute("COMMIT")
@@ -92,28 +92,28 @@ def _transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path that takes the place of `path` if the block ends well, and else leaves no trace."""
+    """Yield a temporary path that replaces `path` if the block succeeds; otherwise it leaves no trace."""
     remove_leftovers(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with beside(path) as temporary:
             yield temporary
-            # A log left by whoever wrote to the old database would be replayed into the new one.
+            # The log of a writer of the old database would be replayed into the new one.
             path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
             put(temporary, path)
     finally:
-        remove_leftovers(path)  # what DuckDB put beside its temporary file
+        remove_leftovers(path)  # DuckDB's files beside its temporary file
 
 
 class Building:
     """A database while it is made.
 
     Attributes:
-        warehouse: The database for named queries, over the tables that are loaded so far.
+        warehouse: the database for named queries, over the tables loaded so far.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, schema: Schema, folder: Path) -> None:
-        """Wrap a connection to a database with empty tables; folder: what the places of files are relative to."""
+        """Wrap a connection to a database with empty tables; stored paths are relative to `folder`."""
         self.warehouse = Warehouse(connection, schema)
         self._connection = connection
         self._folder = folder
@@ -137,16 +137,18 @@ class Building:
             self._insert(table, table.columns, "FROM incoming")
 
     def _load_large(self, table: Table, footers: Mapping[Path, pq.FileMetaData]) -> None:
-        """Load files of a row a prompt, with a number in place of the columns that all rows of an origin share."""
+        """Load files with a row for each prompt; a number replaces the columns that all rows of an origin share."""
         shared = {path: shared_values(footer) for path, footer in footers.items()}
         columns = own_columns(table)
-        of_one = {path: [(*values.values(), footers[path].num_rows)] for path, values in shared.items() if values}
-        with self._origins_of(table, of_one):
-            source = selected(table, [*of_one], columns, with_file=True)
+        single_origins = {
+            path: [(*values.values(), footers[path].num_rows)] for path, values in shared.items() if values
+        }
+        with self._origins_of(table, single_origins):
+            source = selected(table, [*single_origins], columns, with_file=True)
             self._insert(table, columns, f"FROM ({source}) JOIN of_file USING ({SOURCE_FILE})", "origin_id")
-        of_several = {path: self._counted(table, path) for path, values in shared.items() if values is None}
-        with self._origins_of(table, of_several):
-            source = selected(table, [*of_several], table.columns, with_file=True)
+        several_origins = {path: self._counted(table, path) for path, values in shared.items() if values is None}
+        with self._origins_of(table, several_origins):
+            source = selected(table, [*several_origins], table.columns, with_file=True)
             same = " AND ".join(f"rows.{quoted(c.name)} IS NOT DISTINCT FROM of_file.{quoted(c.name)}" for c in SHARED)
             joined = f"FROM ({source}) AS rows JOIN of_file ON rows.{SOURCE_FILE} = of_file.{SOURCE_FILE} AND {same}"
             self._insert(table, columns, f"SELECT rows.*, origin_id {joined}", "origin_id")
@@ -171,8 +173,13 @@ class Building:
         by_file = ORIGINS.of(numbered)
         with self._registered("of_file", by_file.rename_columns({"file": SOURCE_FILE})):
             yield
-        places = [os.path.relpath(row["file"], self._folder) for row in numbered]
-        self.insert(ORIGINS, ORIGINS.of([{**row, "file": place} for row, place in zip(numbered, places, strict=True)]))
+        relative_paths = [os.path.relpath(row["file"], self._folder) for row in numbered]
+        self.insert(
+            ORIGINS,
+            ORIGINS.of(
+                [{**row, "file": relative_path} for row, relative_path in zip(numbered, relative_paths, strict=True)]
+            ),
+        )
 
     def _insert(self, table: Table, columns: Sequence[Any], source: str, *others: str) -> None:
         names = ", ".join([*(quoted(c.name) for c in columns), *others])
@@ -185,7 +192,7 @@ class Building:
         try:
             yield
         finally:
-            with suppress(duckdb.Error):  # after an error the transaction is over, and the error is what counts
+            with suppress(duckdb.Error):  # after an error the transaction is over, and that error is raised
                 self._connection.unregister(name)
 
 

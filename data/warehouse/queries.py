@@ -1,7 +1,7 @@
-"""Named queries: SQL texts that are named after what they return, those of this package and those of extensions.
+"""Named queries: SQL texts with names, bundled in this package or added by extensions.
 
-A text opens with comment lines. The first says what the query returns; `-- view` makes it a view of the database, too;
-`-- unit: <column> = <unit>` gives the unit of a column that the query computes.
+A text opens with comment lines. The first describes the result; `-- view` also makes it a view of the database;
+`-- unit: <column> = <unit>` gives the unit of a computed column.
 """
 
 import re
@@ -19,9 +19,9 @@ _VIEW = re.compile(r"^-- view$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class NamedQuery:
-    """A query that is asked by its name; a view can be asked by other queries, too.
+    """A query with a name; other queries can read a view.
 
-    TypeError for a name with capitals: SQL does not tell it from the same in lower case.
+    Raises TypeError for a name with capitals, because SQL ignores case.
     """
 
     name: str
@@ -33,13 +33,13 @@ class NamedQuery:
             raise TypeError(f"named query {self.name}: write its name in lower case")
 
     @classmethod
-    def of_text(cls, name: str, sql: str) -> "NamedQuery":
-        """The query of an SQL text, which says in its comments whether it is a view."""
+    def from_text(cls, name: str, sql: str) -> "NamedQuery":
+        """Return the query of an SQL text, which is a view if its comments say so."""
         return cls(name, sql, _VIEW.search(sql) is not None)
 
     @property
     def sentence(self) -> str:
-        """What it returns: its first comment lines, to the first that ends a sentence."""
+        """The description of its result: its first comment lines, up to the end of the first sentence."""
         lines = [line.removeprefix("--").strip() for line in self.sql.splitlines() if line.startswith("--")]
         ends = next((number for number, line in enumerate(lines, 1) if line.endswith((".", "?"))), 1)
         return " ".join(lines[:ends])
@@ -58,26 +58,26 @@ class NamedQuery:
 def _bundled() -> list[NamedQuery]:
     files = (file for file in resources.files("swaymeter.data.warehouse.sql").iterdir() if file.name.endswith(".sql"))
     texts = {file.name.removesuffix(".sql"): file.read_text(encoding="utf-8") for file in files}
-    return [NamedQuery.of_text(name, texts[name]) for name in sorted(texts)]
+    return [NamedQuery.from_text(name, texts[name]) for name in sorted(texts)]
 
 
 NAMED_QUERIES: Registry[NamedQuery] = Registry("query", _bundled())
-"""The named queries: the files of data/warehouse/sql, and what extensions add."""
+"""The named queries: the files of data/warehouse/sql, and those of extensions."""
 
 
 def with_views(queries: Iterable[NamedQuery]) -> list[NamedQuery]:
-    """The queries and every view that they read, also by other views; each once."""
-    known, waiting = dict[str, NamedQuery](), [*queries]
+    """Return the queries and every view that they read, directly or through other views, each once."""
+    by_name, waiting = dict[str, NamedQuery](), [*queries]
     while waiting:
         query = waiting.pop()
-        known[query.name] = query
+        by_name[query.name] = query
         views = [view for view in NAMED_QUERIES.values() if view.view and view.name in query.words]
-        waiting += [view for view in views if view.name not in known]
-    return [*known.values()]
+        waiting += [view for view in views if view.name not in by_name]
+    return [*by_name.values()]
 
 
 def queries_digest(names: Iterable[str]) -> str:
-    """A digest of named queries: which they are, their texts, and those of the views that they read."""
+    """Return the digest of named queries: their names, their texts, and the texts of the views that they read."""
     queries = [NAMED_QUERIES[name] for name in names]
     texts = {query.name: query.sql for query in with_views(queries)}
     return content_key({"queries": sorted(query.name for query in queries), "texts": texts})

@@ -1,10 +1,10 @@
-"""The schema of a database: its tables, which the caller lists, and its views, as SQL text.
+"""The schema of a database as SQL text: its tables, which the caller lists, and its views.
 
 Two more tables are about the database itself: `about` and `origins`. A table of scores without a primary key has a row
-a prompt, tens of millions in a large study. What all rows of a file share (`Score`) is stored once, in `origins`; the
-table is a view that joins the two, so that a query sees all of its columns.
+for each prompt, tens of millions in a large study. The columns that all rows of a file share (`Score`) are stored once,
+in `origins`; the table is a view that joins both, so that a query sees all of its columns.
 
-No connection is opened here.
+This module opens no connection.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,12 +19,12 @@ from swaymeter.data.records.table import Column, Table
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery, with_views
 
 SHARED = columns_of(Score)
-"""The columns that say where a score comes from."""
+"""The columns of a score's provenance."""
 
 
 @table("about", "this database")
 class About:
-    """What the database is."""
+    """The versions and the key of the database."""
 
     schema_version: Annotated[str, Meaning("digest of the tables and views that it was made with")]
     swaymeter_version: Annotated[str, Meaning("version of the package that made it")]
@@ -33,7 +33,7 @@ class About:
 
 @table("origins", "what rows of a file share: where their scores come from", key=("origin_id",))
 class Origin(Score):
-    """Where the scores of a file come from; a file that two engines wrote has two."""
+    """The provenance of the scores of a file; a file that two engines wrote has two."""
 
     origin_id: Annotated[int, Meaning("its number in this database")]
     file: Annotated[str, Meaning("where it lies in the workspace; the name ends in the digest of the content")]
@@ -49,17 +49,17 @@ ORIGIN_ID = Column("origin_id", "BIGINT", "the origin of the score")
 
 @dataclass(frozen=True)
 class Schema:
-    """The tables that a database holds, in order, and its views."""
+    """The tables of a database, in order, and its views."""
 
     tables: Sequence[Table]
 
     @cached_property
     def by_name(self) -> Mapping[str, Table]:
-        """The tables by their names, those about the database itself included."""
+        """The tables by their names, including those about the database itself."""
         return {table.name: table for table in (ABOUT, ORIGINS, *self.tables)}
 
     def statements(self) -> Iterator[str]:
-        """What makes an empty database but for its views: tables, keys and comments, in order."""
+        """Yield the statements that make an empty database without views: tables, keys and comments, in order."""
         for declared in self.by_name.values():
             yield from _created(declared)
         yield self.scored
@@ -70,14 +70,14 @@ class Schema:
         return [query for query in NAMED_QUERIES.values() if query.view]
 
     def named_in(self, queries: Iterable[NamedQuery]) -> set[str]:
-        """The words of queries and of the views that they name, in lower case: among them every table that is read."""
+        """Return the words of queries and of their views, in lower case; every table that they read is among them."""
         words = set[str]().union(*(query.words for query in with_views(queries)))
         tables = [table for table in self.tables if SCORED in words and holds_scores(table)]
         return words | {table.name for table in tables}
 
     @property
     def version(self) -> str:
-        """A digest of every table, key and view, so that no change to them can be forgotten; 12 hex digits."""
+        """The digest of every table, key and view, 12 hex digits, so that it changes with any of them."""
         return sha256("\n".join([*self.statements(), *(query.sql for query in self.views)]))[:12]
 
     @property
@@ -94,22 +94,22 @@ class Schema:
 
 
 def holds_scores(table: Table) -> bool:
-    """Whether its rows say where a score comes from."""
+    """Return True if the rows of a table have the columns of a score's provenance."""
     return {c.name for c in SHARED} <= {c.name for c in table.columns}
 
 
 def is_large(table: Table) -> bool:
-    """Whether it has a row a prompt: what its rows share is stored in `origins`."""
+    """Return True if a table has a row for each prompt; the shared columns of its rows are stored in `origins`."""
     return holds_scores(table) and not table.key
 
 
 def rows_table(table: Table) -> str:
-    """The name of the database's table that the rows are loaded into."""
+    """Return the name of the database's table that the rows are loaded into."""
     return f"{table.name}_rows" if is_large(table) else table.name
 
 
 def own_columns(table: Table) -> tuple[Column, ...]:
-    """The columns that are stored in every row."""
+    """Return the columns that are stored in every row."""
     shared = {c.name for c in SHARED} if is_large(table) else set()
     return tuple(c for c in table.columns if c.name not in shared)
 
@@ -135,10 +135,10 @@ def _created(table: Table) -> Iterator[str]:
 
 
 def quoted(name: str) -> str:
-    """The name as an SQL identifier."""
+    """Return the name as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:
-    """The text as an SQL literal."""
+    """Return the text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"

@@ -1,7 +1,7 @@
-"""Parquet files as sources of SQL: what their footers must say before DuckDB reads the rows itself.
+"""Parquet files as sources of SQL: checks of their footers before DuckDB reads the rows.
 
-Whoever names a file has verified its bytes (`swaymeter.data.storage`): DuckDB's reader would take a flipped bit for a
-score.
+Callers have verified the bytes of a file (`swaymeter.data.storage`), because DuckDB's reader would read a flipped bit
+as a score.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from swaymeter.data.warehouse.schema import SHARED, literal, quoted
 
 
 def checked_footer(table: Table, path: Path) -> pq.FileMetaData:
-    """The footer of a file; DamagedFile where it does not hold the table, InputError for NULL where none may be."""
+    """Return the footer of a file; DamagedFile if it has another table, InputError for a forbidden NULL."""
     try:
         footer = pq.read_metadata(path)
         schema = footer.schema.to_arrow_schema()
@@ -36,7 +36,7 @@ def checked_footer(table: Table, path: Path) -> pq.FileMetaData:
 
 
 def shared_values(footer: pq.FileMetaData) -> dict[str, str | None] | None:
-    """The values of the columns of `Score`, where all rows of a file have the same; None where they differ."""
+    """Return the values of the columns of `Score` if all rows of a file share them; None if they differ."""
     values: dict[str, str | None] = {}
     for column in SHARED:
         chunks = _statistics(footer, column.name)
@@ -52,10 +52,10 @@ def selected(table: Table, paths: Sequence[Path], columns: Sequence[Column], *, 
     """Return the SQL that reads columns of a table from files; a number that is not finite raises an error.
 
     Args:
-        table: Table of the files.
-        paths: Files; none give no rows.
-        columns: Columns to read.
-        with_file: If the path of a row's file is a column, too.
+        table: table of the files.
+        paths: files; without files the result has no rows.
+        columns: columns to read.
+        with_file: True adds a column with the path of a row's file.
     """
     file = [SOURCE_FILE] * with_file
     if not paths:
@@ -67,13 +67,13 @@ def selected(table: Table, paths: Sequence[Path], columns: Sequence[Column], *, 
 
 
 SOURCE_FILE = "source_file"
-"""The column that has the path of a row's file."""
+"""The column with the path of a row's file."""
 _NOT_FINITE = "NaN or infinite"
 
 
 @contextmanager
 def only_finite() -> Iterator[None]:
-    """Reading what is `selected`; InputError names the file and column of a number that is not finite."""
+    """Raise InputError, with file and column, for a number that is not finite while `selected` is read."""
     try:
         yield
     except duckdb.InvalidInputException as error:
@@ -94,7 +94,7 @@ def _finite(column: Column) -> str:
 
 
 def _statistics(footer: pq.FileMetaData, name: str) -> list[Any]:
-    paths = [footer.schema.column(place).path for place in range(len(footer.schema.names))]
-    place = paths.index(name)  # by its path: rows within a column have names of their own
-    chunks = (footer.row_group(number).column(place).statistics for number in range(footer.num_row_groups))
+    paths = [footer.schema.column(index).path for index in range(len(footer.schema.names))]
+    index = paths.index(name)  # by its path, because columns within a row have names of their own
+    chunks = (footer.row_group(number).column(index).statistics for number in range(footer.num_row_groups))
     return [chunk for chunk in chunks if chunk is not None]

@@ -1,4 +1,4 @@
-"""What a database answers: named queries, as frames whose columns have units."""
+"""The answers of a database to named queries: frames whose columns have units."""
 
 import os
 import re
@@ -21,33 +21,38 @@ from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.schema import SCORED, Schema, is_large, literal, quoted, rows_table, stored_columns
 
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": "false",  # read and made offline: what is not there must not be fetched
-    "autoload_known_extensions": "false",  # no file decides what code is loaded
+    "autoinstall_known_extensions": "false",  # works offline, so nothing is fetched
+    "autoload_known_extensions": "false",  # no file decides which code is loaded
     "memory_limit": "1GB",  # more spills to the disk
-    "preserve_insertion_order": "false",  # costs memory, and every query says its order
+    "preserve_insertion_order": "false",  # costs memory, and every query states its order
 }
 
 
 _STORED = "stored"
-"""What the database of a file is called beside the one in memory."""
+"""The name of a file's database beside the one in memory."""
 _FOREIGN = {
     "view": "SELECT view_name FROM duckdb_views() WHERE NOT internal",
     "macro": "SELECT function_name FROM duckdb_functions() WHERE NOT internal",
     "trigger": "SELECT trigger_name FROM duckdb_triggers() WHERE true",
     "computed column": "SELECT table_name || '.' || column_name FROM duckdb_columns() WHERE column_default IS NOT NULL",
 }
-"""The queries of what a database can run when it is read, by what that is; the database's name is added to each."""
+"""Queries of executable content of a database, by kind; the database's name is appended to each."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a query of a database of others may take: such a database may be small and hold rows without end."""
+    """Limits of a query of a foreign database, which may be small and produce endless rows.
+
+    Attributes:
+        seconds: limit of the time of a query.
+        megabytes: limit of its memory and of its result.
+    """
 
     seconds: float = 600.0
     megabytes: int = 4_000
 
     def rows(self, connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
-        """The rows that a query gives; WorkspaceError where it takes more."""
+        """Return the rows of a query; WorkspaceError if it exceeds the limits."""
         expired = threading.Event()
 
         def interrupt() -> None:
@@ -75,15 +80,15 @@ class Limits:
 
 
 COMPUTED = frozenset({"answers_of_questions", "instances", "marked_instances"})
-"""Views that many queries read, and that take longer to plan than to store: computed once for an open database."""
+"""Views that many queries read, and that take longer to plan than to store; an open database computes them once."""
 _SMALLER = "the database may be made to do harm: ask its sender for the study's file, and run that"
 
 
 class Units(dict[str, str]):
-    """Units by column. Nobody changes them, so that frames share them: pandas copies attributes deeply all the time."""
+    """Units by column, never changed, so that frames can share them; pandas copies attributes deeply and often."""
 
     def __deepcopy__(self, memo: object) -> "Units":
-        """The units themselves."""
+        """Return the units themselves."""
         return self
 
 
@@ -91,13 +96,20 @@ class Warehouse:
     """A database that is open for reading."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, schema: Schema, limits: Limits | None = None, *,
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        schema: Schema,
+        limits: Limits | None = None,
+        *,
         views: Iterable[NamedQuery] = (),
-    ) -> None:  # fmt: skip
-        """A database on an open connection.
+    ) -> None:
+        """Wrap an open connection.
 
-        views: those that are made when a query names them, as a view takes longer to make than most take to be
-        answered.
+        Args:
+            connection: the connection.
+            schema: the schema of the database.
+            limits: limits of each query of a foreign database; None without limits.
+            views: views that are made when a query names them, because making one takes longer than most answers.
         """
         self._connection = connection
         self._schema = schema
@@ -105,11 +117,11 @@ class Warehouse:
         self._views = {view.name: view for view in views}
 
     def frame(self, name: str) -> pd.DataFrame:
-        """The answer to a named query; `attrs["units"]` has the unit of every column that has one.
+        """Return the answer to a named query; `attrs["units"]` has the units of its columns.
 
-        Column types follow from the table, not from whether a NULL happens to be there: BIGINT is Int64, BOOLEAN is
-        boolean, VARCHAR is str, DOUBLE is float64. NULL is pd.NA in the first two and NaN in the others; a NaN is
-        never a score, for none can be loaded.
+        Column types follow from the table, whether or not a NULL occurs: BIGINT is Int64, BOOLEAN is boolean, VARCHAR
+        is str, DOUBLE is float64. NULL is pd.NA in the first two and NaN in the others; a NaN is never a score, because
+        none can be loaded.
 
         Raises:
             UnknownName: no query has that name.
@@ -117,7 +129,7 @@ class Warehouse:
         return self.answer(NAMED_QUERIES[name])
 
     def answer(self, query: NamedQuery) -> pd.DataFrame:
-        """The answer to a query, as `frame` gives that of a named one, with its errors."""
+        """Return the answer to a query, like `frame`."""
         types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
         answer: pd.DataFrame = self.rows(query).to_pandas(types_mapper=types.get)
         units = self._units(query)
@@ -140,9 +152,9 @@ class Warehouse:
         return self.rows(NamedQuery(table.name, f"SELECT {columns} FROM {quoted(table.name)}"))
 
     def export(self, table: Table, path: Path) -> int:
-        """Writes a table's rows to a Parquet file, and gives how many there are; none writes no file.
+        """Write a table's rows to a Parquet file and return their number; an empty table writes no file.
 
-        They are sorted, but for a row a prompt, where that would take four times as long.
+        The rows are sorted, except in tables with a row for each prompt, for which sorting takes four times as long.
         """
         name, columns = quoted(table.name), ", ".join(quoted(c.name) for c in table.columns)
         ((count,),) = self._connection.execute(f"SELECT count(*) FROM {name}").fetchall()
@@ -153,7 +165,7 @@ class Warehouse:
         return int(count)
 
     def _units(self, query: NamedQuery) -> dict[str, str]:
-        """The units of the columns that the query reads, by name, but of those that differ; and those it declares."""
+        """Return the units of the columns that the query reads, unless they differ, and those that it declares."""
         units_of: dict[str, set[str]] = {}
         for name in self._tables_of(query):
             if table := self._schema.by_name.get(name):
@@ -167,13 +179,13 @@ class Warehouse:
         return {column: unit for column, unit in {**passed, **query.units}.items() if unit}
 
     def _tables_of(self, query: NamedQuery) -> set[str]:
-        """The tables and views that a query names; every text is parsed once a process."""
+        """Return the tables and views that a query names; every text is parsed once a process."""
         if query.sql not in _tables_in:
             _tables_in[query.sql] = {*re.findall(r'"table_name":"(\w+)"', self._tree(query).lower())}
         return _tables_in[query.sql]
 
     def _tree(self, query: NamedQuery) -> str:
-        """The syntax tree of a query, as JSON."""
+        """Return the syntax tree of a query, as JSON."""
         ((tree,),) = self._connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [query.sql]).fetchall()
         return str(tree)
 
@@ -184,7 +196,7 @@ _tables_in: dict[str, set[str]] = {}
 
 @contextmanager
 def _named(query: NamedQuery) -> Iterator[None]:
-    """Names the query whose SQL is wrong."""
+    """Name the query whose SQL is wrong."""
     try:
         yield
     except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
@@ -201,16 +213,16 @@ def opened(
     in memory. No query reads another file, loads an extension or changes a setting.
 
     Args:
-        path: File of the database.
-        tables: Tables that it has to have.
-        limits: Limits of each query, for a database of others, which may not use temporary files either.
-        exports: Folder that tables may be exported into.
+        path: file of the database.
+        tables: tables that it must have.
+        limits: limits of each query, for a foreign database, which may not use temporary files either.
+        exports: folder that tables may be exported into.
 
     Raises:
-        WorkspaceError: There is no database, or one of another version, or with views or macros of others; or a query
-            takes more than the limits.
-        WorkspaceBusy: A program has it open for writing.
-        DamagedFile: It cannot be read.
+        WorkspaceError: there is no database, or it has another version, or foreign views or macros; or a query exceeds
+            the limits.
+        WorkspaceBusy: a program has it open for writing.
+        DamagedFile: it cannot be read.
     """
     schema = Schema(tables)
     with _in_memory() as connection:
@@ -234,19 +246,19 @@ def opened(
 @contextmanager
 def _in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database in memory, to which files are attached."""
-    # DuckDB makes the folder when it needs one, and removes it: a run that is killed leaves none behind.
+    # DuckDB creates the folder when it needs one, and removes it, so that a killed run leaves none behind.
     spilled = Path(gettempdir(), f"swaymeter-{uuid4().hex}")
     with duckdb.connect(config={**CONFIG, "temp_directory": str(spilled)}) as connection:
         yield connection
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Attaches a database file for reading, as `_STORED`: no name is looked up in it unless it is asked for there."""
+    """Attach a database file for reading, as `_STORED`; queries find its names only with this prefix."""
     log, again = path.with_name(f"{path.name}.wal"), "run its study with --stage aggregate"
     if not os.path.lexists(path):
         raise WorkspaceError(f"there is no database {path}; {again}")
     for file in (path, log) if os.path.lexists(log) else (path,):
-        if not file.is_file():  # opening a pipe would wait for ever
+        if not file.is_file():  # opening a pipe would wait forever
             raise WorkspaceError(f"{file} is not a file; remove it, and {again}")
     try:
         connection.execute(f"ATTACH {literal(str(path.absolute()))} AS {_STORED} (TYPE duckdb, READ_ONLY)")
@@ -266,13 +278,13 @@ def _create_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Pa
     between commands.
 
     Raises:
-        WorkspaceError: The database is of another version, has macros or computed columns, or has a view in place of a
-            table; or it is foreign, and has a view that Swaymeter does not make.
+        WorkspaceError: the database has another version, macros, computed columns, or a view instead of a table; or it
+            is foreign, and has a view that Swaymeter does not make.
     """
     again = "run its study with --stage aggregate"
     for kind, query in _FOREIGN.items():
-        found = connection.execute(f"{query} AND database_name = {literal(_STORED)}").fetchall()
-        names = {str(name) for (name,) in found}
+        rows = connection.execute(f"{query} AND database_name = {literal(_STORED)}").fetchall()
+        names = {str(name) for (name,) in rows}
         if kind == "view":
             names = names - _views(schema) if is_foreign else names & (schema.by_name.keys() - _views(schema))
         if names:
@@ -286,8 +298,8 @@ def _create_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Pa
         WHERE database_name = {literal(_STORED)} AND schema_name = 'main'
     """
     stored: dict[str, dict[str, str]] = {}
-    for table, column, of_type in connection.execute(columns).fetchall():
-        stored.setdefault(table, {})[column] = str(of_type).replace('"', "")  # quotes names within a structure
+    for table, column, column_type in connection.execute(columns).fetchall():
+        stored.setdefault(table, {})[column] = str(column_type).replace('"', "")  # quotes names within a structure
     lacking = []
     for table in schema.by_name.values():
         declared = {column.name: column.type for column in stored_columns(table)}
@@ -298,7 +310,7 @@ def _create_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Pa
             raise WorkspaceError(f"{path} was made by an earlier version; {again}")
         source = f"SELECT {', '.join(map(quoted, declared))} FROM {_STORED}.main.{quoted(rows_table(table))}"
         if columns_stored is None:
-            nothing = ", ".join(f"NULL::{of_type} AS {quoted(name)}" for name, of_type in declared.items())
+            nothing = ", ".join(f"NULL::{column_type} AS {quoted(name)}" for name, column_type in declared.items())
             source = f"SELECT {nothing} WHERE false"
         connection.execute(f"CREATE VIEW {quoted(rows_table(table))} AS {source}")
     if lacking and not _is_of_this_version(connection):
@@ -315,37 +327,40 @@ def _views(schema: Schema) -> set[str]:
 
 
 def _is_of_this_version(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Return if this version of the package made an open database."""
+    """Return True if this version of the package made an open database."""
     return connection.execute("SELECT swaymeter_version FROM about").fetchall() == [(version("swaymeter"),)]
 
 
 def create_views(
-    connection: duckdb.DuckDBPyConnection, views: Sequence[NamedQuery], *, described: bool = False,
+    connection: duckdb.DuckDBPyConnection,
+    views: Sequence[NamedQuery],
+    *,
+    described: bool = False,
     computed: Collection[str] = (),
-) -> None:  # fmt: skip
+) -> None:
     """Create the views whose tables are there, a view that reads another one after it.
 
     Args:
-        connection: Connection to the database.
-        views: The views.
-        described: If their sentences become comments in the database, which takes as long again.
-        computed: Names of views that are computed at once, as tables of the connection.
+        connection: connection to the database.
+        views: the views.
+        described: True stores their sentences as comments in the database, which takes as long again.
+        computed: names of views that are computed at once, as tables of the connection.
     """
     waiting = views
     while waiting:
-        left = []
+        remaining = []
         for query in waiting:
             try:
-                made = "TEMP TABLE" if query.name in computed else "VIEW"
-                connection.execute(f"CREATE {made} {quoted(query.name)} AS {query.sql}")
+                kind = "TEMP TABLE" if query.name in computed else "VIEW"
+                connection.execute(f"CREATE {kind} {quoted(query.name)} AS {query.sql}")
                 if described:
                     connection.execute(f"COMMENT ON VIEW {quoted(query.name)} IS {literal(query.sentence)}")
             except duckdb.CatalogException:
-                left.append(query)
+                remaining.append(query)
             except (duckdb.BinderException, duckdb.ParserException) as error:
                 raise InputError(
                     f"the view {query.name} is not valid SQL: {first_line(error)}; correct its text"
                 ) from None
-        if len(left) == len(waiting):
+        if len(remaining) == len(waiting):
             return
-        waiting = left
+        waiting = remaining

@@ -211,7 +211,7 @@ class Executor:
         needed = {task_name(other.id) for node in task.nodes for other in node.inputs} if task.is_blocked else set()
         upstream = {name: name in needed for name in self._nearest(task.name)}
         self._begun.add(task.name)
-        task.graph.workspace.check_is_held()
+        task.graph.workspace.check_lock()
         self._submit(task, upstream).add_done_callback(partial(self._end, task.name))
         self._running[task.name] = task  # now, as who is waited for must be able to end
 

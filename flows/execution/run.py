@@ -98,7 +98,7 @@ class StudyRun:
 
     def resolve(self) -> Graph:
         """Resolve the graph on the workspace as it is now."""
-        self.plan.workspace.check_is_there()  # an empty folder in its place would count as a study that has not begun
+        self.plan.workspace.check_mounted()  # an empty folder in its place would count as a study that has not begun
         self.graph = graph_of(self.plan, self._memory)
         return self.graph
 

@@ -130,18 +130,18 @@ def runs_of(done: Iterable[Done], run: Run) -> list[Mapping[str, Any]]:
     for artifact, check in done:
         if artifact.table.name not in MEASURES:
             continue
-        made_from, about = artifact.made_from, check.about or {}
-        model, dtype = (made_from["parameters"][name] for name in ("model", "dtype"))
-        model = in_way(model, made_from["parameters"].get("way", ""))
+        key_inputs, about = artifact.key_inputs, check.about or {}
+        model, dtype = (key_inputs["parameters"][name] for name in ("model", "dtype"))
+        model = in_way(model, key_inputs["parameters"].get("way", ""))
         rows.append(
             {
-                "relation": made_from["subject"][0],
+                "relation": key_inputs["subject"][0],
                 "model": model,
                 "variant": f"{model}/{dtype}",
                 "measure": artifact.table.name,
                 "measure_version": MEASURES[artifact.table.name].version,
                 "dtype": dtype,
-                "seed": made_from["parameters"]["seed"],
+                "seed": key_inputs["parameters"]["seed"],
                 "parameters": about.get("parameters"),
                 "hardware": about.get("hardware"),
                 "reading": about.get("reading"),

@@ -102,11 +102,11 @@ def candidates_of(inputs: Iterable[Any], partition: Partition, *, several: bool)
     tables: dict[str, list[Any]] = {QUESTIONS.name: [], DISPUTES.name: []}
     for artifact in inputs:
         tables[artifact.table.name].append(artifact)
-    disputes_of = {tuple(artifact.made_from["subject"]): artifact for artifact in tables[DISPUTES.name]}
+    disputes_of = {tuple(artifact.key_inputs["subject"]): artifact for artifact in tables[DISPUTES.name]}
     candidates: list[Question] = []
     for artifact in tables[QUESTIONS.name]:
         questions = [from_row(Question, row) for row in artifact.read().to_pylist()]
-        disputes = disputes_of.get(tuple(artifact.made_from["subject"]))
+        disputes = disputes_of.get(tuple(artifact.key_inputs["subject"]))
         if disputes is not None:
             counted = [from_row(Dispute, row) for row in disputes.read().to_pylist()]
             questions = with_current_counts(questions, counted)

@@ -108,7 +108,7 @@ def _versions(step: Step, runs: Iterable[Mapping[str, Any]], completion: Complet
     texts = dict[str, Any]()
     labels = {row["variant"]: f"{row['label'] or row['model']} ({row['dtype']})" for row in completion.variants}
     done = step.tables_read
-    revisions = {artifact.key: artifact.made_from["parameters"].get("revision") for artifact, _ in done}
+    revisions = {artifact.key: artifact.key_inputs["parameters"].get("revision") for artifact, _ in done}
     for row in runs:
         name, computer = labels[row["variant"]], "server" if row["dtype"] == SERVED else "hardware"
         versions = {f"revision of {name}": revisions[row["key"]], f"{computer} of {name}": row["hardware"]}
@@ -117,7 +117,7 @@ def _versions(step: Step, runs: Iterable[Mapping[str, Any]], completion: Complet
         texts |= {item: value for item, value in versions.items() if value}
     for artifact, _ in done:
         if (measure := artifact.table.name) in MEASURES:
-            texts |= _parameters(measure, artifact.made_from["output"][1]["parameters"])
+            texts |= _parameters(measure, artifact.key_inputs["output"][1]["parameters"])
     return {name: json.dumps(value, ensure_ascii=False) for name, value in texts.items()}
 
 

@@ -111,7 +111,7 @@ def run_pass(step: Step, run: Run) -> Spent:
     workspace = Workspace(run.workspace)
 
     def progress(done: int, total: int) -> None:
-        workspace.check_is_there()  # what is written where a shared folder is not mounted is lost
+        workspace.check_mounted()  # what is written where a shared folder is not mounted is lost
         run.progress(done, total)
 
     outputs = {name: step.table(name) for name in step.outputs}

@@ -1,1 +1,1 @@
-"""What is asked of the database: the schema's text, and named questions, one file each, named after what it returns."""
+"""SQL of the database: its schema, and named queries, one file each, named after their results."""

@@ -329,7 +329,7 @@ def _refuse_another(folder: Path, file: Path, name: str) -> None:
             f"the workspace {folder} holds the audit of {before.name}, and this one is of {file.name}; name another "
             "--workspace"
         )
-    if Workspace(folder, name).of_study:
+    if Workspace(folder, name).study_folders:
         raise UsageError(f"the workspace {folder} holds another study; name another --workspace")
 
 

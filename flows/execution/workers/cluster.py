@@ -292,7 +292,7 @@ class Cluster(Workers):
     def _away(self, run: Run) -> Outcome | None:
         """What comes of a step while the workspace cannot be seen where this process runs; None where it can."""
         try:
-            Workspace(run.workspace).check_is_there()
+            Workspace(run.workspace).check_mounted()
         except WorkspaceError as away:
             return Outcome(failed=str(away), may_pass=True, is_away=True)
         return None

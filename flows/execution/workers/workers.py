@@ -50,15 +50,15 @@ def attempt(step: Step, run: Run) -> Outcome:
     set_offline(run.offline)  # a worker computes for other runs, too
     workspace = Workspace(run.workspace)
     try:
-        workspace.check_is_there()
+        workspace.check_mounted()
         spent = step.function(step, run)
-        workspace.check_is_there()
+        workspace.check_mounted()
     except ServiceClosed as error:  # the run ends before the step does: that is no failure of the step
         return Outcome(failed=str(error))
     except Exception as error:
         log.debug("%s", step.id, exc_info=True)
         try:
-            workspace.check_is_there()
+            workspace.check_mounted()
         except WorkspaceError as away:  # whatever the step met follows from that
             return Outcome(failed=str(away), may_pass=True, is_away=True)
         if isinstance(error, SwaymeterError):
@@ -72,7 +72,7 @@ def failed(step: Step, run: Run, reason: str, detail: str = "", *, may_pass: boo
     """Notes why a step failed, and gives that."""
     workspace = Workspace(run.workspace)
     with suppress(SwaymeterError):  # a full disk must not hide the reason that is being noted
-        workspace.check_is_there()  # else it would be made anew here
+        workspace.check_mounted()  # else it would be made anew here
         workspace.note_failure(str(step.id), step.key, reason, detail)
     return Outcome(failed=reason, may_pass=may_pass)
 

@@ -48,10 +48,10 @@ def test_the_digest_is_that_of_the_rows_alone(artifact: TableArtifact) -> None:
 
 
 def test_a_forced_table_replaces_the_one_before(artifact: TableArtifact) -> None:
-    other = replace(artifact, made_from={**artifact.made_from, "seed": 8})
+    other = replace(artifact, key_inputs={**artifact.key_inputs, "seed": 8})
     other.write(ROWS)
     for number in (5, 7):
-        forced = replace(artifact, made_from={**artifact.made_from, FORCED: number})
+        forced = replace(artifact, key_inputs={**artifact.key_inputs, FORCED: number})
         assert forced.check().state == "missing"
         forced.write(OTHER_ROWS)
         assert (forced.check().state, artifact.check().state, other.check().state) == ("done", "missing", "done")
@@ -99,7 +99,7 @@ def test_a_flipped_bit_or_a_cut_is_damage(damage: Callable[[bytes], bytes], arti
 
 
 def test_a_table_with_another_key_inside_is_damaged(artifact: TableArtifact) -> None:
-    other = replace(artifact, made_from={})
+    other = replace(artifact, key_inputs={})
     (file,) = artifact.files()
     moved = other.folder / file.name.replace(artifact.key[:12], other.key[:12])
     file.rename(moved)
@@ -142,7 +142,7 @@ def test_parts_are_told_apart_and_discarded_together(artifact: TableArtifact) ->
         part.write(ROWS.slice(number, 1))
     assert len({artifact.key, *(part.key for part in parts)}) == 3
     assert [part.read()["subject"].to_pylist() for part in parts] == [["subject 0"], ["subject 1"]]
-    other = replace(artifact, made_from={**MADE_FROM, "seed": 1})
+    other = replace(artifact, key_inputs={**MADE_FROM, "seed": 1})
     assert other.check().state == "missing"
     for of_other in (other, other.part(0)):
         of_other.write(OTHER_ROWS)
@@ -177,7 +177,7 @@ def test_a_table_with_the_columns_of_another_version_is_missing(artifact: TableA
 def test_files_are_done_with_a_manifest_of_their_key(files: FilesArtifact) -> None:
     check = files.check()
     assert (check.state, check.digest, check.path) == ("done", files.key, files.manifest)
-    assert replace(files, made_from={}).check().state == "missing"
+    assert replace(files, key_inputs={}).check().state == "missing"
     files.manifest.unlink()
     assert files.check().state == "missing"
     assert not files.written()
@@ -186,7 +186,7 @@ def test_files_are_done_with_a_manifest_of_their_key(files: FilesArtifact) -> No
 @pytest.mark.parametrize("damage", [lambda file: file.write_text("another"), Path.unlink])
 def test_a_changed_or_lost_file_is_damage(damage: Callable[[Path], None], files: FilesArtifact) -> None:
     file = files.folder / "figures" / "one.svg"
-    assert replace(files, made_from={}).written()["figures/one.svg"] == digest_of_large(file)
+    assert replace(files, key_inputs={}).written()["figures/one.svg"] == digest_of_large(file)
     damage(file)
     check = files.check()
     assert check.state == "damaged"

@@ -150,14 +150,14 @@ def _leads_to(link: Path, file: Path) -> bool:
 
 def test_another_run_in_ones_own_workspace_is_named(workspace: Workspace) -> None:
     with workspace.lock():
-        workspace.check_is_there()
+        workspace.check_mounted()
         note = workspace.root / ".holder.json"
         note.write_text(note.read_text().replace(f'"process": {os.getpid()}', '"process": 1'))
         with pytest.raises(WorkspaceBusy, match=r"held by two runs.*: process 1 on .*; once that has ended, run"):
-            workspace.check_is_there()
+            workspace.check_mounted()
         note.unlink()
-        workspace.check_is_there()
-    workspace.check_is_there()
+        workspace.check_mounted()
+    workspace.check_mounted()
 
 
 @pytest.fixture
@@ -211,13 +211,13 @@ def test_a_new_workspace_notes_its_layout(workspace: Workspace) -> None:
 
 def test_the_study_that_comes_first_has_the_top(workspace: Workspace, caplog: pytest.LogCaptureFixture) -> None:
     first, second = (Workspace(workspace.root, name) for name in ("first", "second"))
-    assert first.of_study == second.of_study == ()
+    assert first.study_folders == second.study_folders == ()
     workspace.root.mkdir()
     (workspace.root / "workspace.json").write_text(json.dumps({"layout": LAYOUT}))  # of a version before
     for one in (workspace, first, second, workspace):
         with one.lock():
             pass
-    assert [one.of_study for one in (workspace, first, second)] == [(), (), ("studies", "second")]
+    assert [one.study_folders for one in (workspace, first, second)] == [(), (), ("studies", "second")]
     (said,) = [one.getMessage() for one in caplog.records]
     assert said.startswith("study first came first in ")
     assert said.endswith(": statistics, database and report of second are in studies/second")
@@ -231,7 +231,7 @@ def test_who_came_first_is_never_guessed(workspace: Workspace) -> None:
     with second.lock():
         file.unlink()
         file.mkdir()  # as a file server that fails: it is there, and cannot be read
-        assert second.of_study == ("studies", "second")
+        assert second.study_folders == ("studies", "second")
     for of in (second.check_layout, lambda: second.database):
         with pytest.raises(WorkspaceError, match=r"workspace\.json cannot be read: Is a directory; run the"):
             of()
@@ -249,14 +249,14 @@ def test_a_damaged_note_is_mended_by_hand(workspace: Workspace) -> None:
     for one in (first, second):
         with one.lock():
             pass
-    assert [one.of_study for one in (first, second)] == [(), ("studies", "second")]
+    assert [one.study_folders for one in (first, second)] == [(), ("studies", "second")]
 
 
 def test_studies_of_like_names_have_folders_of_their_own(workspace: Workspace) -> None:
     with Workspace(workspace.root, "first").lock():
         pass
     names = ("a-b", "a--b", "a-b-", 64 * "a", 63 * "a" + "-")
-    folders = [Workspace(workspace.root, name).of_study for name in names]
+    folders = [Workspace(workspace.root, name).study_folders for name in names]
     assert len({*folders}) == len(folders)
     assert folders[0] == ("studies", "a-b")
     assert all(slug(name) == name for _, name in folders)

@@ -292,7 +292,7 @@ def test_columns_have_their_units(tmp_path: Path) -> None:
         assert warehouse.frame("persuasion_by_kind").attrs["units"] == {"persuasion": "nats"}
         assert warehouse.frame("partition_summary").attrs["units"]["semantic_entropy"] == "nats"
         text = "-- One.\n-- unit: half = nats per half\nSELECT seconds, seconds / 2 AS half FROM runs"
-        with added(NAMED_QUERIES, NamedQuery.of_text("halves", text)):
+        with added(NAMED_QUERIES, NamedQuery.from_text("halves", text)):
             assert warehouse.frame("halves").attrs["units"] == {"seconds": "s", "half": "nats per half"}
 
 

@@ -36,7 +36,7 @@ def test_every_view_is_there_with_its_sentence(database: Path) -> None:
 
 
 def test_a_view_whose_table_lacks_is_left_out(tmp_path: Path) -> None:
-    with added(NAMED_QUERIES, NamedQuery.of_text("of_none", "-- Nothing.\n-- view\nSELECT * FROM no_such_table")):
+    with added(NAMED_QUERIES, NamedQuery.from_text("of_none", "-- Nothing.\n-- view\nSELECT * FROM no_such_table")):
         build(tmp_path / "study.duckdb", "key", TABLES, {})
     with duckdb.connect(tmp_path / "study.duckdb", read_only=True) as connection:
         assert connection.execute("SELECT * FROM susceptibility_of_queries").fetchall() == []

@@ -138,7 +138,7 @@ def test_the_database_follows_the_queries_of_statistics(
 ) -> None:
     texts = {"of_all": "-- view\nSELECT 1", "one": "SELECT 1 FROM of_all", "mine": "SELECT 1"}
     for name, text in texts.items():
-        monkeypatch.setitem(NAMED_QUERIES, name, NamedQuery.of_text(name, text))
+        monkeypatch.setitem(NAMED_QUERIES, name, NamedQuery.from_text(name, text))
     monkeypatch.setitem(STATISTICS, "one", replace(STATISTICS["model_means"], name="one", queries=("one",)))
     before = step_of(selected(tmp_path)).key
     changed = replace(NAMED_QUERIES[query], sql=f"{NAMED_QUERIES[query].sql} -- changed")

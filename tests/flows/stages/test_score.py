@@ -26,7 +26,7 @@ def test_a_model_has_a_setting_for_its_chat_template(tmp_path: Path) -> None:
     scores = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
     asked = {(one.arguments.model.dtype, one.arguments.answer_prompts.chat_template) for one in scores}
     assert asked == {("float32", "auto"), ("bfloat16", "never")}
-    assert len({one.outputs["answers"].made_from["parameters"]["prompt"] for one in scores}) == 2
+    assert len({one.outputs["answers"].key_inputs["parameters"]["prompt"] for one in scores}) == 2
     database = study.graph.nodes[StepId("aggregate", "study", "database")].step
     assert database is not None
     variants = database.arguments.completion.variants

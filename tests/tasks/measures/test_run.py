@@ -105,7 +105,7 @@ def run(outputs: Outputs) -> Run:
 
 
 def numbered(artifact: TableArtifact, number: int) -> TableArtifact:
-    return replace(artifact, made_from={**artifact.made_from, FORCED: number}) if number else artifact
+    return replace(artifact, key_inputs={**artifact.key_inputs, FORCED: number}) if number else artifact
 
 
 def scores(artifact: TableArtifact) -> list[int]:
