@@ -29,7 +29,7 @@ from swaymeter.flows.execution.run import StudyRun, in_threads
 from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import STAGES
+from swaymeter.flows.graph.stage import STAGES
 from swaymeter.flows.server.settings import is_api_configured, keep_quiet
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.stages.build import CHOOSE_QUESTIONS

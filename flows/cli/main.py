@@ -24,7 +24,7 @@ from swaymeter.flows.cli.commands.stages import stages
 from swaymeter.flows.cli.console import err, out, print_line
 from swaymeter.flows.execution.interrupt import GO_ON, STOPPED, TOLD_TO_END, end_when_interrupted
 from swaymeter.flows.execution.threads import limit_threads
-from swaymeter.flows.graph.step import STAGES
+from swaymeter.flows.graph.stage import STAGES
 from swaymeter.flows.server.settings import keep_quiet
 
 keep_quiet()  # before anything imports Prefect

@@ -27,7 +27,8 @@ from swaymeter.flows.execution.task import Task
 from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.execution.workers.workers import Workers
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import STAGES, Run, Stage
+from swaymeter.flows.graph.stage import STAGES, Stage
+from swaymeter.flows.graph.step import Run
 from swaymeter.flows.server.home import check_home
 from swaymeter.flows.stages.plan import plan_of, workspace_of
 from swaymeter.flows.study.places import RunnerName

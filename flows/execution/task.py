@@ -9,7 +9,8 @@ from functools import partial
 from swaymeter.flows.execution.progress import Progress, report_within, shown
 from swaymeter.flows.execution.workers.workers import Outcome, Workers
 from swaymeter.flows.graph.graph import Graph, Node
-from swaymeter.flows.graph.step import Run, Stage, StepId
+from swaymeter.flows.graph.stage import Stage
+from swaymeter.flows.graph.step import Run, StepId
 from swaymeter.tasks.measures import MEASURES
 
 log = logging.getLogger(__name__)

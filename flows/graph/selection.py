@@ -5,7 +5,8 @@ from typing import Any
 
 from swaymeter.data.records import CORPUS, NO_RELATIONS
 from swaymeter.flows.graph.graph import Graph, Node, upstream
-from swaymeter.flows.graph.step import STAGES, Stage, StepId
+from swaymeter.flows.graph.stage import STAGES, Stage
+from swaymeter.flows.graph.step import StepId
 from swaymeter.tasks.measures import MEASURES
 
 DISPUTABLE = "disputable"

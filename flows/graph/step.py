@@ -8,15 +8,13 @@ from typing import Any, Literal, TypeVar
 from swaymeter.data.records import as_row, from_row
 from swaymeter.data.records.table import Table
 from swaymeter.data.storage.artifact import Artifact, Check, TableArtifact
+from swaymeter.flows.graph.stage import Stage
 from swaymeter.tasks.measures.run import Spent
 
 Record = TypeVar("Record")
-Stage = Literal["fetch", "build", "score", "aggregate", "report"]
 Resource = Literal["services", "server", "compute"]
 """What a step waits for: the answers of services, a few at a time; those of the server of its model, one at a time for
 each such model; or the processors and the GPU, one at a time."""
-
-STAGES: tuple[Stage, ...] = ("fetch", "build", "score", "aggregate", "report")
 
 
 @dataclass(frozen=True, order=True)

@@ -86,7 +86,7 @@ def _may_name_api(file: Path) -> bool:
     """Return True if a file has settings of Prefect beside those that it writes by itself."""
     with suppress(OSError):
         text = file.read_bytes().lower()
-        return b"prefect" in text if file.name == "pyproject.toml" else b"api" in text or b"active" in text
+        return b"tool.prefect" in text if file.name == "pyproject.toml" else b"api" in text or b"active" in text
     return False
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from swaymeter.flows.graph.step import Run, Stage, Step
+from swaymeter.flows.graph.stage import Stage
+from swaymeter.flows.graph.step import Run, Step
 from tests.end_to_end.tiny_study import Command, TinyStudy, until
 
 LONGEST_SECONDS = 120.0

@@ -22,7 +22,7 @@ import yaml
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from swaymeter.flows.execution.interrupt import GO_ON
-from swaymeter.flows.graph.step import STAGES, Stage
+from swaymeter.flows.graph.stage import STAGES, Stage
 from tests.docker.test_docker import free_port
 from tests.end_to_end.tiny_study import MOST_SECONDS, ROOT, Command, TinyStudy, until
 from tests.faults import preloaded_workers

@@ -17,7 +17,8 @@ from swaymeter.flows.execution.task import Task
 from swaymeter.flows.execution.workers.workers import Outcome, Workers
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import Run, Stage, Step
+from swaymeter.flows.graph.stage import Stage
+from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.stages.resolve import graph_of
 from tests.data.warehouse.small_study import row
 

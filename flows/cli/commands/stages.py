@@ -10,7 +10,7 @@ import typer
 from swaymeter.data.errors import UsageError, WorkFailed
 from swaymeter.flows.cli import options
 from swaymeter.flows.cli.console import err, out, print_line, print_product, warn
-from swaymeter.flows.graph.step import STAGES
+from swaymeter.flows.graph.stage import STAGES
 
 if TYPE_CHECKING:
     from swaymeter.flows.api import Study  # takes long to import

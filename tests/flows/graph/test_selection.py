@@ -6,7 +6,7 @@ from swaymeter.data.errors import WorkFailed
 from swaymeter.flows.api import Study
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import Stage
+from swaymeter.flows.graph.stage import Stage
 from swaymeter.flows.stages.build import BUILD_PROMPTS
 from swaymeter.flows.stages.fetch import FETCH_NAMES
 from swaymeter.flows.stages.frequency import LIST_NAMES

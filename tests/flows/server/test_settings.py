@@ -1,11 +1,18 @@
 from pathlib import Path
 
 import pytest
+from prefect.settings import get_current_settings
 
 from swaymeter.flows.server.settings import is_api_configured
 
 URL = "http://127.0.0.1:4200/api"
 PROFILES = f'active = "here"\n[profiles.here]\nPREFECT_API_URL = "{URL}"\n[profiles.away]\n'
+
+
+@pytest.fixture(autouse=True)
+def settings_of_this_process() -> None:
+    """Let Prefect read its settings, which it does once in a process, before a test changes them."""
+    get_current_settings()
 
 
 @pytest.mark.parametrize(
@@ -19,7 +26,7 @@ PROFILES = f'active = "here"\n[profiles.here]\nPREFECT_API_URL = "{URL}"\n[profi
         ({}, {"prefect.toml": f'[api]\nurl = "{URL}"\n'}, True),
         ({}, {"pyproject.toml": f'[tool.prefect.api]\nurl = "{URL}"\n'}, True),
         ({}, {".env": f"PREFECT_API_URL={URL}\n"}, True),
-        ({}, {".env": "API_KEY=1\n", "pyproject.toml": "[project]\n"}, False),
+        ({}, {".env": "API_KEY=1\n", "pyproject.toml": '[project]\ndependencies = ["prefect"]\n'}, False),
     ],
 )
 def test_the_api_is_found_in_settings(

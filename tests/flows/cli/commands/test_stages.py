@@ -15,7 +15,7 @@ from swaymeter.data.errors import ModelError
 from swaymeter.data.sources.registry import FACT_SOURCES
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.api import Study
-from swaymeter.flows.graph.step import STAGES
+from swaymeter.flows.graph.stage import STAGES
 from swaymeter.flows.server import api
 from swaymeter.flows.stages import plan
 from tests.extensions import source
@@ -238,6 +238,11 @@ for line in sys.argv[1:]:
     main.exit_code()
     print("imported by", line, *sorted({{*{HEAVY}}} & sys.modules.keys()), sep="|", file=sys.stderr)
 """
+
+
+def test_a_command_line_imports_no_steps() -> None:
+    program = "import sys; from swaymeter.flows.cli import main; print('pyarrow' in sys.modules)"
+    assert _process(sys.executable, "-c", program).stdout == "False\n"
 
 
 def test_commands_that_compute_nothing_import_no_science(study: str) -> None:
