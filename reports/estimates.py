@@ -66,7 +66,10 @@ def too_few_for_r(n: int) -> str:
 
 
 def plural(number: int, thing: str) -> str:
-    return f"{number} {thing if number == 1 else f'{thing[:-1]}ies' if thing.endswith('y') else f'{thing}s'}"
+    """Return a number with its noun: 1 day, 2 days, 2 queries."""
+    if number == 1:
+        return f"{number} {thing}"
+    return f"{number} {thing[:-1]}ies" if thing.endswith("y") and thing[-2] not in "aeiou" else f"{number} {thing}s"
 
 
 def span(low: float, high: float) -> str:
