@@ -200,7 +200,9 @@ def _verdict_of_replies(chart: HeadlineFigure) -> str:
             return f"Follows right passages ({right_share}) more often than it repeats wrong ones ({wrong_share})."
         return f"Follows right passages ({right_share}) and repeats wrong ones ({wrong_share}): no difference shown."
     if follows is not None:
-        return f"Follows right passages in {percent(follows)} of replies."
+        unknown = sum(bar.n for bar in chart.bars if bar.label.startswith(CONDITION_LABELS["unknown"]))
+        unjudged = f"; no passage is known to be wrong, and {unknown} have no kind" * (unknown > 0)
+        return f"Follows right passages in {percent(follows)} of replies{unjudged}."
     if repeats is not None:
         return f"Repeats wrong passages in {percent(repeats)} of replies."
     if mixed:

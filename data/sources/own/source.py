@@ -2,9 +2,11 @@
 
 import functools
 import logging
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, PrivateAttr, field_validator
@@ -134,19 +136,27 @@ def _key(options: OwnQuestions, partition: Partition, access: Access) -> Mapping
 
 
 def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> FetchedQuestions:
-    return fetched(options.path, read_questions(options))
+    return fetched(options.path, read_questions(options), options.columns)
 
 
-def fetched(path: Path, read: ReadQuestions) -> FetchedQuestions:
-    """Return the questions that were read, with a warning of rows that are not used.
+def fetched(
+    path: Path, read: ReadQuestions, columns: Mapping[str, str] = MappingProxyType({})
+) -> FetchedQuestions:
+    """Return the questions that were read, with warnings of unused rows and of contexts without a kind.
 
-    InputError where no row can be used.
+    Args:
+        path: The file.
+        read: Its questions.
+        columns: Other names of columns, by the names that Swaymeter reads.
+
+    Raises:
+        InputError: No row can be used.
     """
     if read.layout:
         log.info("%s: read in the layout of %s", path, read.layout)
     if problem := not_usable(path, read):
         log.warning("%s; each of them is in the table `rejected` of the database", problem)
-    if kinds := read.about_kinds(str(path)):
+    if kinds := read.about_kinds(shlex.join([str(path), *(f"--map={name}={own}" for name, own in columns.items())])):
         log.warning("%s: %s", path, kinds)
     if not read.questions:
         raise InputError(problem)

@@ -14,7 +14,8 @@ SELECT
         WHEN judged.context_id <> 'none' AND NOT EXISTS (
             FROM asked JOIN question_contexts AS contexts USING (question_id)
             WHERE judged.question_id IN (asked.question_id, asked.question)
-                AND contexts.context_id = judged.context_id
+                AND (contexts.context_id = judged.context_id
+                    OR (judged.field = 'kind' AND contains(contexts.text, nullif(judged.judged, ''))))
         ) THEN 'the question has no such context'
         WHEN judged.field = 'verdict' THEN 'no answer has these words'
     END AS unused

@@ -49,7 +49,8 @@ def passages(
         return
     view.ask(work, print_line, input)
     if work.target.exists():
-        print_line(f"next: swaymeter audit {shlex.join([file, '--judgements', str(work.target)])} --model MODEL")
+        options = [file, *(f"--map={pair}" for pair in map_ or ()), "--judgements", str(work.target)]
+        print_line(f"next: swaymeter audit {shlex.join(options)} --model MODEL (or --replies COLUMN)")
 
 
 @annotate.command("export")

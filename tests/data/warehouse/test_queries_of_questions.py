@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from swaymeter.data.records import QuestionContext, as_row
+from swaymeter.data.records import Passage, QuestionContext, as_row
 from swaymeter.data.records.tables import QUESTIONS
 from tests.data.warehouse.small_study import ANSWERS, CLUSTERS, plain_values, row, small_study, table, warehouse_of
 
@@ -58,8 +58,9 @@ def test_answers_and_questions_are_listed_to_be_read(tmp_path: Path) -> None:
 def test_a_judgement_counts_in_place_of_the_rule(tmp_path: Path) -> None:
     asked = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1", "condition": "none"}
     hand = {name: asked[name] for name in ("relation", "model", "dtype", "question_id")} | {"context_id": "none"}
+    passages = as_row(QuestionContext("all", "mixed", (Passage("It is A."), Passage("It is B."))))
     study = {
-        "questions": [row(QUESTIONS, relation="P36", question_id="w1")],
+        "questions": [row(QUESTIONS, relation="P36", question_id="w1", contexts=[passages])],
         "answers": [row(ANSWERS, **asked, sample=None), row(ANSWERS, **asked, sample=0)],
         "whose_answer": [
             row(table("whose_answer"), **asked, sample=sample, verdict="neither", reason="denied")
@@ -70,9 +71,12 @@ def test_a_judgement_counts_in_place_of_the_rule(tmp_path: Path) -> None:
                 verdict="original")
         ],
         "judgements": [
-            row(table("judgements"), number=number, question_id=name, context_id=context, field=field, problem=problem)
+            row(table("judgements"), number=number, question_id=name, context_id=context, field=field, problem=problem,
+                judged="It is B.")
             for number, name, context, field, problem in (
-                (2, "w1", "none", "verdict", None), (3, "w1", "none", "verdict", None), (4, "w1", "gone", "kind", None),
+                (2, "w1", "none", "verdict", None), (3, "w1", "none", "verdict", None),
+                (4, "w1", "gone", "verdict", None),
+                (8, "w1", "unknown", "kind", None),
                 (5, "w9", "none", "verdict", None), (6, "w9", "none", "verdict", "x"), (7, "w9", "", "choice", None),
             )
         ],
@@ -86,9 +90,9 @@ def test_a_judgement_counts_in_place_of_the_rule(tmp_path: Path) -> None:
     assert (judged["greedy_answers"], judged["judged"], judged["changed"]) == (1, 1, 1)
     assert neither.empty
     assert plain_values(verdicts, ("answers", "unused")) == {
-        "answers": [1, 0, 0, 0, 0, 0],
+        "answers": [1, 0, 0, 0, 0, 0, 0],
         "unused": [None, "no answer has these words", "the question has no such context", "no such question was asked",
-                   "x", None],
+                   "x", None, None],
     }
 
 
