@@ -1,7 +1,7 @@
-"""Bundled reference data and what reads it; no other code lives here.
+"""Bundled reference data and its readers.
 
-Imports only PyYAML, pydantic, swaymeter.data.options, swaymeter.data.records and swaymeter.data.errors. Every file
-names its source and licence; a file that breaks its own form is refused with its name and the key or line at fault.
+The package imports only PyYAML, pydantic, swaymeter.data.options, swaymeter.data.records and swaymeter.data.errors.
+Every file names its source and licence. A malformed file is refused with its name and the key or line at fault.
 """
 
 from swaymeter.data.catalog.group_texts import GroupTexts, Sentence, group_texts
@@ -33,9 +33,39 @@ from swaymeter.data.catalog.sample import CatalogFact, CatalogQuestion, facts, f
 from swaymeter.data.catalog.templates import fill
 
 __all__ = [
-    "ENTITY_CLASSES", "LITERAL_CLASSES", "AnswerPrompts", "CatalogFact", "CatalogModel", "CatalogQuestion",
-    "GroupTexts", "Item", "Paper", "PublishedValue", "Relation", "Sentence", "digest", "dispute_prompt", "facts",
-    "facts_digest", "fill", "group_texts", "invented_entities", "judge_prompt", "models", "names_prompt",
-    "own_relations", "paper_items", "papers", "prompts", "property_names_digest", "published", "published_form",
-    "questions", "questions_digest", "relation", "relation_digest", "relations", "relations_of_yago",
-]  # fmt: skip
+    "ENTITY_CLASSES",
+    "LITERAL_CLASSES",
+    "AnswerPrompts",
+    "CatalogFact",
+    "CatalogModel",
+    "CatalogQuestion",
+    "GroupTexts",
+    "Item",
+    "Paper",
+    "PublishedValue",
+    "Relation",
+    "Sentence",
+    "digest",
+    "dispute_prompt",
+    "facts",
+    "facts_digest",
+    "fill",
+    "group_texts",
+    "invented_entities",
+    "judge_prompt",
+    "models",
+    "names_prompt",
+    "own_relations",
+    "paper_items",
+    "papers",
+    "prompts",
+    "property_names_digest",
+    "published",
+    "published_form",
+    "questions",
+    "questions_digest",
+    "relation",
+    "relation_digest",
+    "relations",
+    "relations_of_yago",
+]

@@ -1,12 +1,12 @@
-"""exchange.yaml, and lists of one's own: words of two groups that change places in a sentence, such as he and she.
+"""exchange.yaml, and user lists: words of two groups that change places in a sentence, such as he and she.
 
-Each word of a pair is replaced by its counterpart, wherever it stands as a whole word and whatever its capitals; all
-else stays. "her" and "his" may stand in two pairs, and the next word decides between their counterparts:
+Each word of a pair is replaced by its counterpart wherever it is a whole word, in any case; all else stays. "her" and
+"his" may be in two pairs, and the next word decides between their counterparts:
 
-    her -> his  where something follows that may be hers: a word that is not in `unowned`
+    her -> his  before a word that may be owned: a word that is not in `unowned`
     her -> him  otherwise: before a mark, at the end, or before a word of `unowned`, such as "to" or "and"
 
-and likewise his -> her, his -> hers. Of its two pairs, the one that stands first is the one before what is owned.
+and likewise his -> her, his -> hers. The first of its two pairs is the one before an owned word.
 """
 
 import re
@@ -21,7 +21,7 @@ from swaymeter.data.catalog.reading import ENTRY, Text, Texts, entries
 from swaymeter.data.errors import UnknownName
 
 OWNERS = ("her", "his")
-"""The words of two pairs; of no other word the next one says which counterpart is meant."""
+"""The words that may be in two pairs; the next word decides between their counterparts."""
 Words = Annotated[tuple[Text, ...], Field(min_length=2, max_length=2)]
 
 
@@ -42,55 +42,61 @@ Pairs = Annotated[tuple[Words, ...], Field(min_length=1), AfterValidator(_differ
 
 @dataclass(frozen=True, kw_only=True, config=ENTRY)
 class Exchange:
-    """A rule by which words change places: its pairs, and the words that nothing is owned before."""
+    """A rule that exchanges words.
+
+    Attributes:
+        name: its name.
+        pairs: its pairs of words.
+        unowned: words that are never owned.
+    """
 
     name: str
     pairs: Pairs
     unowned: Texts
 
     def __call__(self, text: str) -> str:
-        """The text with the words of each pair exchanged."""
-        known = _counterparts(self.pairs)
-        longest_first = sorted(known, key=len, reverse=True)
+        """Return the text with the words of each pair exchanged."""
+        counterparts = _counterparts(self.pairs)
+        longest_first = sorted(counterparts, key=len, reverse=True)
         words = "|".join(f"({re.escape(word)})" for word in longest_first)
-        found = re.compile(rf"(?<![\w{{])(?:{words})(?!\w)", re.IGNORECASE)
-        return found.sub(self._counterpart([known[word] for word in longest_first]), text)
+        pattern = re.compile(rf"(?<![\w{{])(?:{words})(?!\w)", re.IGNORECASE)
+        return pattern.sub(self._counterpart([counterparts[word] for word in longest_first]), text)
 
-    def _counterpart(self, known: Sequence[Sequence[str]]) -> Callable[[re.Match[str]], str]:
-        """What takes the place of a match; by its group, since one letter may have two small ones, such as İ."""
+    def _counterpart(self, counterparts: Sequence[Sequence[str]]) -> Callable[[re.Match[str]], str]:
+        """Return the function that replaces a match, by its group, because case may change letters, such as İ."""
         unowned = frozenset(word.lower() for word in self.unowned)
 
-        def counterpart(found: re.Match[str]) -> str:
-            others = known[(found.lastindex or 1) - 1]
-            following = re.match(r"\s+(\w+)", found.string[found.end() :])
+        def counterpart(match: re.Match[str]) -> str:
+            others = counterparts[(match.lastindex or 1) - 1]
+            following = re.match(r"\s+(\w+)", match.string[match.end() :])
             owns = following is not None and following[1].lower() not in unowned
             other = others[0] if owns else others[-1]
-            if len(found[0]) > 1 and found[0].isupper():
+            if len(match[0]) > 1 and match[0].isupper():
                 return other.upper()
-            return other[0].upper() + other[1:] if found[0][0].isupper() else other
+            return other[0].upper() + other[1:] if match[0][0].isupper() else other
 
         return counterpart
 
 
 def _counterparts(pairs: tuple[tuple[str, ...], ...]) -> dict[str, list[str]]:
-    """The counterparts of each word, in the order of the pairs."""
-    known: dict[str, list[str]] = {}
+    """Return the counterparts of each word, in the order of the pairs."""
+    counterparts: dict[str, list[str]] = {}
     for first, second in pairs:
-        known.setdefault(first.lower(), []).append(second)
-        known.setdefault(second.lower(), []).append(first)
-    return known
+        counterparts.setdefault(first.lower(), []).append(second)
+        counterparts.setdefault(second.lower(), []).append(first)
+    return counterparts
 
 
 @cache
 def exchanges() -> Mapping[str, Exchange]:
-    """The bundled rules by name."""
+    """Return the bundled rules by name."""
     return entries("exchange.yaml", "exchanges", Exchange, "name")
 
 
 def exchange_of(written: Any) -> Any:
-    """The bundled rule of a name; of a list of pairs, a rule of one's own; ValueError for a name that is unknown.
+    """Return the bundled rule of a name, or a user rule for a list of pairs; ValueError for an unknown name.
 
-    A rule of one's own has the unowned words of the bundled one.
+    A user rule has the unowned words of the bundled rule.
     """
     if isinstance(written, list | tuple):
         return {"name": "own", "pairs": written, "unowned": exchanges()["gender"].unowned}

@@ -1,9 +1,9 @@
 """Texts about entities in groups, such as names by gender or pairs of friends: queries, and sets of contexts.
 
-A YAML file in the form of the bundled ones, data/catalog/groups. A set of contexts is a list of sentences, or another
-set with the words of two groups exchanged (`swaymeter.data.catalog.exchange`). The slot of an entity is {entity}; of a
-pair there are two, {entity1} and {entity2}. A query has every slot; a sentence has every slot, and is then written
-about each entity, or none.
+The texts are a YAML file in the form of the bundled files, data/catalog/groups. A set of contexts is a list of
+sentences, or another set with the words of two groups exchanged (`swaymeter.data.catalog.exchange`). The slot of an
+entity is {entity}; a pair has {entity1} and {entity2}. A query has every slot. A sentence has every slot, and is
+written about each entity, or it has none.
 """
 
 import re
@@ -21,7 +21,7 @@ from swaymeter.data.catalog.templates import beginning, question, sound
 from swaymeter.data.errors import InputError
 from swaymeter.data.options import Options, Problem, problems, refused
 
-ONE, PAIR = ("{entity}",), ("{entity1}", "{entity2}")
+SINGLE, PAIR = ("{entity}",), ("{entity1}", "{entity2}")
 """The slots of an entity, and of a pair."""
 FOLDER = Path(str(resources.files("swaymeter.data.catalog"))) / "groups"
 """The bundled texts, and the bundled files of entities."""
@@ -37,37 +37,37 @@ class Sentence(Options):
     """A sentence of a set."""
 
     text: Text
-    """The sentence; a line break follows it, and then the query."""
+    """The sentence; a line break and the query follow it."""
     label: Text | None = None
-    """What kind of sentence it is, such as negative; persuasion by label leaves out sentences without one."""
+    """The kind of sentence, such as negative; persuasion by label leaves out sentences without one."""
     strength: Annotated[int, Field(ge=0, le=1000, strict=True)] | None = None
-    """How much it is so, from 0 on; needs a label, its own or the set's."""
+    """The degree of this kind, from 0; needs a label of the sentence or of the set."""
 
 
 class ContextSet(Options):
-    """A set of contexts as the file has it."""
+    """A set of contexts of a file."""
 
     sentences: tuple[Annotated[Sentence, BeforeValidator(_written)], ...] = ()
     """Its sentences: a text, or a mapping with text, label and strength."""
     exchanged: str | None = None
-    """In their place, the set whose words are exchanged."""
+    """Instead of sentences, the set whose words are exchanged."""
     label: Text | None = None
-    """The label of all sentences that have none of their own."""
+    """The label of all sentences without a label."""
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> "ContextSet":
+    def _check_content(self) -> "ContextSet":
         if bool(self.sentences) == (self.exchanged is not None):
             raise ValueError("must have `sentences`, or the name of another set under `exchanged`, one of the two")
         return self
 
 
 class GroupTexts(Options):
-    """The file of texts: queries about the entities, and the sets of contexts that stand before them."""
+    """The file of texts: queries about the entities, and the sets of contexts before them."""
 
     source: Text
-    """Where the texts come from."""
+    """The source of the texts."""
     licence: Text
-    """Under which terms they are."""
+    """Their licence."""
     open: Annotated[tuple[Text, ...], Field(min_length=1, max_length=1000)]
     """Open queries: the beginning of a sentence, or `Q: ...?\\nA:`."""
     closed: Annotated[tuple[Text, ...], Field(max_length=1000)] = ()
@@ -75,52 +75,57 @@ class GroupTexts(Options):
     contexts: Annotated[Mapping[SetName, ContextSet], Field(min_length=1)]
     """The sets by name."""
     exchange: AnExchange | None = None
-    """The rule of sets that are exchanged: a bundled one, gender, or pairs of words such as [rich, poor]."""
+    """The rule of exchanged sets: a bundled rule, gender, or pairs of words such as [rich, poor]."""
 
     @property
     def slots(self) -> tuple[str, ...]:
-        """The slots of an entity: one, or the two of a pair."""
-        return PAIR if PAIR[0] in self.open[0] else ONE
+        """The slots of an entity: one, or two for a pair."""
+        return PAIR if PAIR[0] in self.open[0] else SINGLE
 
     @cached_property
     def sets(self) -> Mapping[str, tuple[Sentence, ...]]:
-        """The sentences of each set, those with exchanged words written out."""
+        """The sentences of each set; exchanged words are written out."""
         return {name: self._sentences(name) for name in self.contexts}
 
     def _sentences(self, name: str) -> tuple[Sentence, ...]:
-        of_set = self.contexts[name]
-        if of_set.exchanged is None:
-            label = of_set.label
-            return tuple(one if one.label else one.model_copy(update={"label": label}) for one in of_set.sentences)
-        other = self.contexts.get(of_set.exchanged)
+        context_set = self.contexts[name]
+        if context_set.exchanged is None:
+            label = context_set.label
+            return tuple(
+                sentence if sentence.label else sentence.model_copy(update={"label": label})
+                for sentence in context_set.sentences
+            )
+        other = self.contexts.get(context_set.exchanged)
         if other is None or other.exchanged is not None:
-            raise _wrong(name, "exchanged", f"{of_set.exchanged} is not a set with sentences; name one of those")
+            raise _wrong(name, "exchanged", f"{context_set.exchanged} is not a set with sentences; name one of those")
         if self.exchange is None:
             raise _wrong(name, "exchanged", "needs `exchange`, pairs of words or the name of a bundled rule; add it")
         exchanged = []
-        for one in other.sentences:
-            text = self.exchange(one.text)
-            if text == one.text:
-                words = f"the rule {self.exchange.name} exchanges no word of {one.text!r}"
+        for sentence in other.sentences:
+            text = self.exchange(sentence.text)
+            if text == sentence.text:
+                words = f"the rule {self.exchange.name} exchanges no word of {sentence.text!r}"
                 raise _wrong(name, "exchanged", f"{words}; add the words to `exchange`, or write the set out")
-            exchanged.append(one.model_copy(update={"text": text, "label": one.label or of_set.label or other.label}))
+            exchanged.append(
+                sentence.model_copy(update={"text": text, "label": sentence.label or context_set.label or other.label})
+            )
         return tuple(exchanged)
 
     @model_validator(mode="after")
     def _consistent(self) -> "GroupTexts":
         wrong = []
         for kind, queries in (("open", self.open), ("closed", self.closed)):
-            for place, text in enumerate(queries):
+            for index, text in enumerate(queries):
                 is_question = kind == "closed" or text.startswith("Q:")
-                wrong += _problems((kind, place), question if is_question else beginning, text, self.slots)
+                wrong += _problems((kind, index), question if is_question else beginning, text, self.slots)
         for name, sentences in self.sets.items():
-            for place, one in enumerate(sentences if self.contexts[name].exchanged is None else ()):
-                key = "contexts", name, "sentences", place
-                slots = self.slots if "{" in one.text or "}" in one.text else ()
-                wrong += _problems(key, _one_line, one.text, slots)
-                if one.strength is not None and one.label is None:
+            for index, sentence in enumerate(sentences if self.contexts[name].exchanged is None else ()):
+                key = "contexts", name, "sentences", index
+                slots = self.slots if "{" in sentence.text or "}" in sentence.text else ()
+                wrong += _problems(key, _single_line, sentence.text, slots)
+                if sentence.strength is not None and sentence.label is None:
                     wrong.append(Problem((*key, "strength"), "is that of no label; add `label`, here or for the set"))
-            texts = [one.text.casefold() for one in sentences]
+            texts = [sentence.text.casefold() for sentence in sentences]
             if doubled := next((text for text in texts if texts.count(text) > 1), None):
                 wrong.append(Problem(("contexts", name), f"has {doubled!r} twice; leave one out"))
         texts = [text.casefold() for text in (*self.open, *self.closed)]
@@ -132,7 +137,7 @@ class GroupTexts(Options):
 
 
 def group_texts(file: Path) -> GroupTexts:
-    """The texts of a file; InputError where it cannot be read or breaks a rule, with the key."""
+    """Return the texts of a file; InputError, with the key, if it cannot be read or breaks a rule."""
     try:
         content = document(str(file), file.read_bytes())
     except OSError as error:
@@ -140,18 +145,18 @@ def group_texts(file: Path) -> GroupTexts:
     try:
         return GroupTexts.model_validate(content)
     except ValidationError as error:
-        found = problems(error, GroupTexts.model_fields)
-        raise InputError("; ".join(f"{file}: {_message(one)}" for one in found[:5])) from None
+        wrong = problems(error, GroupTexts.model_fields)
+        raise InputError("; ".join(f"{file}: {_message(problem)}" for problem in wrong[:5])) from None
 
 
 def bundled(path: str, ending: str) -> Path:
-    """The file that is meant: that of this path, or else the bundled one of this name."""
+    """Return the file with this path, or else the bundled file with this name."""
     file = FOLDER / f"{path}{ending}"
     return file if re.fullmatch("[a-z-]+", path) and file.is_file() and not Path(path).is_file() else Path(path)
 
 
 def bundled_names(ending: str) -> str:
-    """The names of the bundled files with this ending, for people."""
+    """Return the names of the bundled files with this ending, as one text."""
     return ", ".join(sorted(file.stem for file in FOLDER.glob(f"*{ending}")))
 
 
@@ -166,15 +171,15 @@ def _wrong(name: str, key: str, message: str) -> ValidationError:
     return refused([Problem(("contexts", name, key), message)])
 
 
-def _one_line(text: str, slots: tuple[str, ...]) -> str:
+def _single_line(text: str, slots: tuple[str, ...]) -> str:
     if "\n" in text:
         raise ValueError("has a line break; write it on one line, a line break follows every sentence")
     return sound(text, slots)
 
 
-def _problems(place: tuple[int | str, ...], rule: Any, text: str, slots: tuple[str, ...]) -> list[Problem]:
+def _problems(key: tuple[int | str, ...], rule: Any, text: str, slots: tuple[str, ...]) -> list[Problem]:
     try:
         rule(text, slots)
     except ValueError as error:
-        return [Problem(place, str(error))]
+        return [Problem(key, str(error))]
     return []

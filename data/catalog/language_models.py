@@ -1,6 +1,6 @@
-"""models.yaml and prompts.yaml: what the aliases of models stand for, and how language models are prompted.
+"""models.yaml and prompts.yaml: the aliases of models, and the prompts of language models.
 
-A prompt has a chat form and a plain one, for models without a chat template.
+A prompt has a chat form and a plain form, for models without a chat template.
 """
 
 import re
@@ -20,7 +20,7 @@ Prompts = TypeVar("Prompts")
 
 @dataclass(frozen=True, config=ENTRY)
 class CatalogModel:
-    """What an alias stands for: a hub id, or a file (or folder) inside an installed package."""
+    """A model with an alias: a hub id, or a file (or folder) inside an installed package."""
 
     alias: str
     kind: Literal["language_model", "embedder", "entailment"]
@@ -50,7 +50,7 @@ def _slots(*names: str) -> AfterValidator:
 
 
 def _asks(*names: str, may: str = "") -> AfterValidator:
-    """Each slot once, and `may` once or not at all."""
+    """Return a validator that requires each slot once, and allows `may` at most once."""
 
     def check(prompt: str) -> str:
         if "question" in names and prompt.count("{about}") > 1:
@@ -85,12 +85,21 @@ StartToken = Literal["tokenizer", "never"]
 class AnswerPrompts:
     """The instructions for short answers, with and without a context.
 
-    system_with_context: None for the same as `system`; it or `with_context` has the slot {context}. about: the sentence
-    that says which page a question is about, "" for none; about_without_context, about_with_context: which questions
-    have it. chat_template: auto, where the model has one. generation_prompt: whether the prompt ends with the beginning
-    of the assistant's turn. template_options: keywords of the chat template, with their values. thinking: whether a
-    model is let think before it answers, where its template has a switch for that and no option sets it. start_token:
-    whether a prompt that no chat template writes begins as the tokenizer begins a text.
+    Attributes:
+        system: the system message.
+        with_context: the request with a context; it or `system_with_context` has the slot {context}.
+        without_context: the request without a context.
+        plain_with_context: the plain form with a context.
+        plain_without_context: the plain form without a context.
+        about: the sentence that names the page of a question; "" for none.
+        system_with_context: the system message with a context; None for `system`.
+        about_without_context: the questions with this sentence without a context.
+        about_with_context: the questions with this sentence with a context.
+        chat_template: auto uses the model's chat template, if it has one.
+        generation_prompt: True ends the prompt with the beginning of the assistant's turn.
+        template_options: keywords of the chat template, with their values.
+        thinking: True lets a model think if its template has a switch and no option sets it.
+        start_token: the start token of prompts that no chat template writes.
     """
 
     system: System
@@ -109,20 +118,20 @@ class AnswerPrompts:
     start_token: StartToken = "tokenizer"
 
     @model_validator(mode="after")
-    def _one_context(self) -> Self:
+    def _check_context_slot(self) -> Self:
         if f"{self.system_with_context or ''}{self.with_context}".count("{context}") != 1:
             raise ValueError("must have the slot {context} in with_context or system_with_context, in one of the two")
         return self
 
     @property
     def content(self) -> dict[str, Any]:
-        """What a prompt depends on, a part of the scores' key."""
+        """The content that a prompt depends on, a part of the scores' key."""
         return asdict(self)
 
 
 @dataclass(frozen=True, config=ENTRY)
 class NamesPrompt:
-    """How a model is asked for made-up names."""
+    """The prompt for invented names."""
 
     chat: Annotated[Text, _slots("things", "examples")]
     plain: Annotated[Text, _slots("things", "examples")]
@@ -130,19 +139,19 @@ class NamesPrompt:
 
 @dataclass(frozen=True, config=ENTRY)
 class DisputePrompt:
-    """How a model is asked for the question of a dispute."""
+    """The prompt for the question of a dispute."""
 
     chat: Annotated[Text, _slots("page", "sentence", "answer")]
     plain: Annotated[Text, _slots("page", "sentence", "answer")]
 
 
 VERDICTS = ("context", "original", "both", "neither", "refusal")
-"""Whose answer a reply can give, in the order in which a judge reads them."""
+"""Verdicts on a reply, in the order in which a judge reads them."""
 
 
 @dataclass(frozen=True, config=ENTRY)
 class JudgePrompt:
-    """How a model is asked whose answer a reply gives; verdicts: each in a sentence, by its name."""
+    """The prompt for a verdict on a reply; `verdicts` has a sentence for each verdict."""
 
     chat: Annotated[Text, _slots("question", "answers", "reply", "verdicts")]
     plain: Annotated[Text, _slots("question", "answers", "reply", "verdicts")]
@@ -160,31 +169,31 @@ class JudgePrompt:
 
 @cache
 def models() -> Mapping[str, CatalogModel]:
-    """What each model alias stands for."""
+    """Return the models by their aliases."""
     return entries("models.yaml", "aliases", CatalogModel, "alias")
 
 
 @cache
 def prompts(form: AnswerForm = "default") -> AnswerPrompts:
-    """The prompts for short answers, by their form; published: in the form of DynamicQA's, in our own words."""
+    """Return the prompts for short answers of a form; published has the form of DynamicQA's prompts, reworded."""
     return _prompts("answers" if form == "default" else f"{form}_answers", AnswerPrompts)
 
 
 @cache
 def names_prompt() -> NamesPrompt:
-    """The prompt for made-up names."""
+    """Return the prompt for invented names."""
     return _prompts("names", NamesPrompt)
 
 
 @cache
 def dispute_prompt() -> DisputePrompt:
-    """The prompt for the question of a dispute."""
+    """Return the prompt for the question of a dispute."""
     return _prompts("disputes", DisputePrompt)
 
 
 @cache
 def judge_prompt() -> JudgePrompt:
-    """The prompt for a verdict on a reply."""
+    """Return the prompt for a verdict on a reply."""
     return _prompts("judge", JudgePrompt)
 
 

@@ -1,6 +1,6 @@
-"""Names of entities that exist nowhere: those listed in invented.yaml, and the parts of name_parts.yaml to build more.
+"""Names of invented entities: the lists of invented.yaml, and the parts of name_parts.yaml that build more names.
 
-A part has slots, such as {town}: what fills one stands above it, or is a digit or a letter.
+A part has slots, such as {town}; a list above it, a digit or a letter fills a slot.
 """
 
 import re
@@ -19,12 +19,18 @@ from swaymeter.data.errors import InputError, UnknownName
 FILE = "name_parts.yaml"
 SLOT = re.compile(r"\{(\w+)\}")
 DRAWN_SLOTS = {"digit": "123456789", "letter": "ABCDEFGHJKLMNPQRSTUVWXYZ"}
-"""Without the letters I and O, which read like 1 and 0."""
+"""The letters I and O are missing, because they look like 1 and 0."""
 
 
 @dataclass(frozen=True, config=ENTRY)
 class ClassOfNames:
-    """What the entities of a class are called, in the plural, the patterns of their names, and parts for these."""
+    """The names of a class of entities.
+
+    Attributes:
+        called: the class in the plural.
+        names: patterns of names.
+        parts: parts of the patterns.
+    """
 
     called: Text
     names: Texts
@@ -32,7 +38,7 @@ class ClassOfNames:
 
 
 class NameParts(NamedTuple):
-    """The classes, the lines that may fill each slot, and words in small letters that no invented name may have."""
+    """The classes, the lines that may fill each slot, and lower-case words that no invented name may have."""
 
     classes: Mapping[str, ClassOfNames]
     lines: Mapping[str, tuple[str, ...]]
@@ -41,7 +47,7 @@ class NameParts(NamedTuple):
 
 @cache
 def invented_entities(entity_class: str) -> tuple[str, ...]:
-    """The listed names of a class; raises UnknownName for a class the catalog lacks."""
+    """Return the listed names of a class; raises UnknownName for a class the catalog lacks."""
     classes = mapping("invented.yaml", "classes")
     if entity_class not in classes:
         raise UnknownName("entity class", entity_class, classes)
@@ -51,7 +57,7 @@ def invented_entities(entity_class: str) -> tuple[str, ...]:
 
 @cache
 def name_parts() -> NameParts:
-    """All of name_parts.yaml; raises InputError where nothing above fills a slot, or a class is not one of entities."""
+    """Return name_parts.yaml; raises InputError for a slot that nothing above fills, or for an unknown class."""
     classes: dict[str, ClassOfNames] = {}
     lines: dict[str, tuple[str, ...]] = {}
     _add("parts", validated(f"{FILE}: parts.", Mapping[str, Texts], mapping(FILE, "parts")), lines)
@@ -66,7 +72,7 @@ def name_parts() -> NameParts:
 
 
 def class_of_names(entity_class: str) -> ClassOfNames:
-    """How names of a class are built; raises UnknownName where the class is not one of entities, such as dates."""
+    """Return the names of a class; raises UnknownName for a class that is not one of entities, such as dates."""
     classes = name_parts().classes
     if entity_class not in classes:
         raise UnknownName("class of entities", entity_class, classes)
@@ -74,7 +80,7 @@ def class_of_names(entity_class: str) -> ClassOfNames:
 
 
 def uncapitalised(slot: str) -> str:
-    """The name of what fills a slot: {Noun} is filled with nouns too."""
+    """Return the name of the list that fills a slot: nouns also fill {Noun}."""
     return slot[0].lower() + slot[1:]
 
 

@@ -1,6 +1,6 @@
-"""papers.yaml: the papers whose measures these are, and their tables and figures, each by a key such as `du-fig-2`.
+"""papers.yaml: the papers of the measures, and their tables and figures, each with a key such as `du-fig-2`.
 
-published.csv: every number that the papers print, each with its place, to stand beside a study's own.
+published.csv: every number that the papers print, with its position, for comparison with a study's own.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ FILE = "published.csv"
 
 @dataclass(frozen=True, config=ENTRY)
 class Paper:
-    """A paper: how it is named in a caption, and what it takes to find and cite it."""
+    """A paper: its name in captions, and the data for finding and citing it."""
 
     key: str
     short: Text
@@ -35,7 +35,11 @@ class Paper:
 class Item:
     """A table or figure of a paper, its setup, or a number of its text.
 
-    shows: what is seen in it. differs: what is done otherwise here. lacks: why nothing here shows it.
+    Attributes:
+        key: its key.
+        shows: its content.
+        differs: the differences of this project's version.
+        lacks: the reason why this project has no version of it.
     """
 
     key: str
@@ -44,38 +48,38 @@ class Item:
     lacks: Text | None = None
 
     @model_validator(mode="after")
-    def _of_a_paper(self) -> Self:
+    def _check_paper(self) -> Self:
         if self.key.partition("-")[0] not in papers():
             raise ValueError(f"must begin with the key of a paper: {', '.join(papers())}")
         return self
 
     @property
     def paper(self) -> Paper:
-        """The paper that it is in."""
+        """The paper of the item."""
         return papers()[self.key.partition("-")[0]]
 
     @property
     def label(self) -> str:
-        """What the paper calls it: Fig. 2, Eq. 9, Table 1, Section 6.3, Appendix B."""
+        """Its name in the paper: Fig. 2, Eq. 9, Table 1, Section 6.3, Appendix B."""
         kind, *numbers = self.key.split("-")[1:]
         words = {"fig": "Fig.", "eq": "Eq.", "app": "Appendix"}.get(kind, kind.capitalize())
         return " ".join([words, "-".join(numbers).upper()]).strip()
 
     @property
     def name(self) -> str:
-        """It in a caption: Du et al. 2024, Fig. 2."""
+        """Its name in a caption: Du et al. 2024, Fig. 2."""
         return f"{self.paper.short}, {self.label}"
 
 
 @cache
 def papers() -> Mapping[str, Paper]:
-    """The papers, by key."""
+    """Return the papers, by key."""
     return entries("papers.yaml", "papers", Paper, "key")
 
 
 @cache
 def paper_items() -> Mapping[str, Item]:
-    """What the papers show, by key, in their order."""
+    """Return the items of the papers, by key, in their order."""
     return entries("papers.yaml", "items", Item, "key")
 
 
@@ -104,8 +108,17 @@ def _by(cell: object) -> object:
 class PublishedValue:
     """A number of a paper, as printed.
 
-    model: an alias, None where it is not one model's, or the paper does not say of which. by: the rows that it is
-    about, by the names of the database's columns. offset: what it has more than ours by definition.
+    Attributes:
+        item: the key of its item.
+        model: an alias; None if it is not one model's, or the paper does not name the model.
+        quantity: the quantity.
+        by: its rows, by the names of the database's columns.
+        sign: the sign of a bound.
+        value: the number.
+        offset: the amount by which its definition exceeds this project's.
+        unit: its unit.
+        place: its position in the paper.
+        note: notes for a comparison, separated by semicolons.
     """
 
     item: Annotated[str, AfterValidator(_item)]
@@ -121,17 +134,17 @@ class PublishedValue:
 
     @property
     def source(self) -> str:
-        """Where it is printed: Liu et al. 2024, Table 1."""
+        """Its position with the paper: Liu et al. 2024, Table 1."""
         return f"{paper_items()[self.item].paper.short}, {self.place}"
 
     @property
     def comparable(self) -> float:
-        """The value less its offset, of the same definition and unit as ours."""
+        """The value less its offset, in this project's definition and unit."""
         return float(self.value - self.offset)
 
     @property
     def words(self) -> str:
-        """The comparable value with the digits that are printed: a share in percent, a bound with its sign."""
+        """The comparable value with the printed digits: a share in percent, a bound with its sign."""
         value = self.value - self.offset
         tiny = 0 < abs(value) < Decimal("1e-4")
         digits = f"{value.scaleb(2)}%" if self.unit == "share" else f"{value:e}" if tiny else f"{value:,}"
@@ -140,24 +153,25 @@ class PublishedValue:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know before it is compared, a sentence's part each."""
+        """Notes for a comparison, each a part of a sentence."""
         taken_off = f"entropies are without the {self.offset} that the released code adds" if self.offset else ""
         return tuple(part for part in (*(self.note or "").split("; "), taken_off) if part)
 
 
 @cache
 def published(item: str, quantity: str | None = None) -> tuple[PublishedValue, ...]:
-    """The values of a paper's item, such as `du-fig-2`, or those of one quantity; none where figures alone have them.
+    """Return the values of a paper's item, such as `du-fig-2`, or of one quantity; empty if only figures have them.
 
-    UnknownName where no paper has the item, or the item not the quantity.
+    Raises:
+        UnknownName: no paper has the item, or the item lacks the quantity.
     """
     if item not in paper_items():
         raise UnknownName("item of a paper", item, paper_items())
-    found = tuple(row for row in _values() if row.item == item)
-    quantities = sorted({row.quantity for row in found})
+    values = tuple(row for row in _values() if row.item == item)
+    quantities = sorted({row.quantity for row in values})
     if quantity is not None and quantity not in quantities:
         raise UnknownName(f"published quantity of {item}", quantity, quantities)
-    return tuple(row for row in found if quantity in (None, row.quantity))
+    return tuple(row for row in values if quantity in (None, row.quantity))
 
 
 @cache

@@ -1,6 +1,6 @@
-"""The files of the catalog, read: YAML documents and CSV tables, each entry and row validated by its model.
+"""Readers of the catalog's files: YAML documents and CSV tables, each entry and row validated by its model.
 
-Whatever breaks the form of its file is refused with an InputError that names the file and the key or line.
+A malformed file is refused with an InputError that names the file and the key or line.
 """
 
 import csv
@@ -19,7 +19,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.untrusted import UniqueKeyLoader, untrusted_yaml
 
 ENTRY = ConfigDict(extra="forbid", allow_inf_nan=False)
-"""Of every entry's dataclass: a key that it does not know is refused."""
+"""Configuration of every entry's dataclass: unknown keys are refused."""
 
 Text = Annotated[str, Field(pattern=r"\S")]
 Texts = Annotated[tuple[Text, ...], Field(min_length=1)]
@@ -30,7 +30,7 @@ Entry = TypeVar("Entry")
 
 
 def content(filename: str) -> bytes:
-    """The bytes of a catalog file; raises InputError when there is no such file."""
+    """Return the bytes of a catalog file; raises InputError for a missing file."""
     file = resources.files("swaymeter.data.catalog") / filename
     if not file.is_file():
         raise InputError(f"the catalog has no file {filename!r}")
@@ -38,20 +38,22 @@ def content(filename: str) -> bytes:
 
 
 def digest(filename: str) -> str:
-    """The SHA-256 of a catalog file, in hex; raises InputError when there is no such file."""
+    """Return the SHA-256 of a catalog file, in hex; raises InputError for a missing file."""
     return sha256(content(filename))
 
 
 def digest_of(read: Any) -> str:
-    """The SHA-256 (hex) of a part of what was read: a comment, or another part of the file, does not change it."""
+    """Return the SHA-256 (hex) of a part of a file's content, which comments and other parts do not change."""
     return sha256_of_json(read, ensure_ascii=False, sort_keys=True)
 
 
 @cache
 def document(filename: str, own: bytes | None = None) -> Mapping[str, Any]:
-    """The mapping that a YAML file holds; it states its source and licence, and no key twice.
+    """Return the mapping in a YAML file; it states its source and licence, and no key twice.
 
-    own: the bytes of a file that is not the catalog's, here and below.
+    Args:
+        filename: the name of the file.
+        own: the bytes of a user's file, here and below; None for the catalog's.
     """
     try:
         text = _decoded(filename, own)
@@ -66,7 +68,7 @@ def document(filename: str, own: bytes | None = None) -> Mapping[str, Any]:
 
 
 def mapping(filename: str, key: str, own: bytes | None = None) -> Mapping[str, Any]:
-    """What stands below a key at the top of a YAML file; there is at least one entry."""
+    """Return the mapping below a key at the top of a YAML file, with at least one entry."""
     entries = document(filename, own).get(key)
     if not isinstance(entries, dict) or not entries:
         raise InputError(f"{filename}: {key} must be a mapping that is not empty")
@@ -74,7 +76,7 @@ def mapping(filename: str, key: str, own: bytes | None = None) -> Mapping[str, A
 
 
 def entries(filename: str, key: str, model: type[Entry], named: str, own: bytes | None = None) -> Mapping[str, Entry]:
-    """The entries below a key of a YAML file; each has its own name in the field `named`."""
+    """Return the entries below a key of a YAML file; the field `named` of each has its name."""
     read = {}
     for name, entry in mapping(filename, key, own).items():
         named_entry = {**entry, named: name} if isinstance(entry, dict) else entry
@@ -83,10 +85,10 @@ def entries(filename: str, key: str, model: type[Entry], named: str, own: bytes 
 
 
 def rows(filename: str, model: type[Entry]) -> tuple[Entry, ...]:
-    """The rows of a CSV file below its comments; its columns are the model's fields, and an empty cell is none."""
+    """Return the rows of a CSV file below its comments; columns are the model's fields, and empty cells are None."""
     columns = [field.name for field in fields(model)]  # type: ignore[arg-type]  # a dataclass
     lines = _decoded(filename).splitlines()
-    opening = next((place for place, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    opening = next((index for index, line in enumerate(lines) if not line.startswith("#")), len(lines))
     reader = csv.reader(lines[opening:], strict=True)
     try:
         records = [(opening + reader.line_num, record) for record in reader]
@@ -104,15 +106,15 @@ def rows(filename: str, model: type[Entry]) -> tuple[Entry, ...]:
 
 
 def validated(where: str, model: Any, value: object) -> Any:
-    """The value as its model; raises InputError with `where` and the key of the first rule that it breaks."""
+    """Return the value as its model; raises InputError with `where` and the key of the first broken rule."""
     try:
         return TypeAdapter(model).validate_python(value)
     except ValidationError as error:
         first = error.errors()[0]
         key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
-        place = f"{where}{key.removeprefix('.')}".rstrip(".: ")
+        location = f"{where}{key.removeprefix('.')}".rstrip(".: ")
         refused = f", not {first['input']!r}" if isinstance(first["input"], str | int | float) else ""
-        raise InputError(f"{place}: {first['msg'].removeprefix('Value error, ')}{refused}") from None
+        raise InputError(f"{location}: {first['msg'].removeprefix('Value error, ')}{refused}") from None
 
 
 def _decoded(filename: str, own: bytes | None = None) -> str:

@@ -1,4 +1,4 @@
-"""relations.yaml: every relation with its identifiers, the classes that it joins, and its texts."""
+"""relations.yaml: every relation with its identifiers, the classes of its subject and object, and its texts."""
 
 import re
 from collections.abc import Mapping
@@ -16,12 +16,43 @@ from swaymeter.data.errors import InputError, UnknownName
 from swaymeter.data.records import CONTEXT_KINDS, ContextKind
 
 EntityClass = Literal[
-    "person", "fictionalCharacter",
-    "film", "tvSeries", "book", "newspaper", "song", "production", "work",
-    "musician", "performingGroup", "company", "organization", "recordLabel", "university", "airline",
-    "airport", "country", "region", "city", "place", "mountain", "waterBody", "road", "celestialBody",
-    "product", "material", "award", "degree", "event", "taxon", "language", "religion", "gender", "genre", "occupation",
-]  # fmt: skip
+    "person",
+    "fictionalCharacter",
+    "film",
+    "tvSeries",
+    "book",
+    "newspaper",
+    "song",
+    "production",
+    "work",
+    "musician",
+    "performingGroup",
+    "company",
+    "organization",
+    "recordLabel",
+    "university",
+    "airline",
+    "airport",
+    "country",
+    "region",
+    "city",
+    "place",
+    "mountain",
+    "waterBody",
+    "road",
+    "celestialBody",
+    "product",
+    "material",
+    "award",
+    "degree",
+    "event",
+    "taxon",
+    "language",
+    "religion",
+    "gender",
+    "genre",
+    "occupation",
+]
 LiteralClass = Literal["date", "number", "quantity", "identifier", "text", "url"]
 
 ENTITY_CLASSES: tuple[str, ...] = get_args(EntityClass)
@@ -31,7 +62,7 @@ REVERSED = "reverse-"
 LEAD_IN = "Without any doubt, "
 _BE = re.compile(r"^(.*\b(?:is|are|was|were)$|(?:(?:The|An?|One) \w+ of )?\{entity\} (?:is|are|was|were)\b)(.*)$")
 _INCLUDE = re.compile(r"\binclude(s|d)?$")
-_SMALL = re.compile(r"^(?:The|An?|One|Another|In|On|At)(?= )")  # first words that have a capital for the place alone
+_SMALL = re.compile(r"^(?:The|An?|One|Another|In|On|At)(?= )")  # first words with a capital only at the beginning
 _DENIED = {None: "do not include", "s": "does not include", "d": "did not include"}
 
 
@@ -39,28 +70,35 @@ def _listed(names: Any) -> Any:
     return () if names is None else (names,) if isinstance(names, str) else names
 
 
-def _of_every_kind(contexts: Mapping[ContextKind, Any]) -> Mapping[ContextKind, Any]:
+def _check_kinds(contexts: Mapping[ContextKind, Any]) -> Mapping[ContextKind, Any]:
     for kind in CONTEXT_KINDS:
         if kind not in contexts:
             raise ValueError(f"must have sentences of the kind {kind}")
     return MappingProxyType({kind: contexts[kind] for kind in CONTEXT_KINDS})
 
 
-# Without the characters that SPARQL forbids between < and >, so that a query can name it as it stands.
+# Without the characters that SPARQL forbids between < and >, so that a query can name it unchanged.
 Iri = Annotated[str, Field(pattern=r"^https?://[^\x00-\x20\x7f<>\"{}|^`\\]+$")]
 Contexts = Annotated[
-    Mapping[ContextKind, Annotated[tuple[Sentence, ...], Field(min_length=1)]], AfterValidator(_of_every_kind)
+    Mapping[ContextKind, Annotated[tuple[Sentence, ...], Field(min_length=1)]], AfterValidator(_check_kinds)
 ]
 
 
 @dataclass(frozen=True, kw_only=True, config=ENTRY)
 class Relation:
-    """A relation with its identifiers, the classes it joins and the texts it is asked and asserted with.
+    """A relation with its identifiers, its classes, and the texts of its queries and contexts.
 
-    yago: every name of its predicate in YAGO, the one of the published list first; () where YAGO has none. reverse:
-    who is asked about is the predicate's object, and what is answered its subject. subject_class: of who is asked
-    about; object_class: of what is answered, maybe a literal. unit: what is put after a number that comes without.
-    open, closed: two query forms each; contexts: kind -> sentence templates that end with a newline.
+    Attributes:
+        name: its name.
+        subject_class: the class of the entities of queries.
+        object_class: the class of the answers, possibly a literal.
+        open: two forms of open queries.
+        closed: two forms of closed queries.
+        contexts: sentence templates by kind, each with a newline at the end.
+        wikidata: its property of Wikidata.
+        yago: every name of its predicate in YAGO, the name of the published list first; () if YAGO has none.
+        reverse: True if the entity of queries is the predicate's object, and the answer its subject.
+        unit: the unit that is appended to a number without one.
     """
 
     name: Annotated[str, Field(pattern="^[A-Za-z][A-Za-z0-9]{0,63}$")]
@@ -99,26 +137,27 @@ class Relation:
 
     @property
     def entry(self) -> dict[str, Any]:
-        """All that it consists of, as plain values."""
+        """Its content, as plain values."""
         return {**vars(self), "contexts": dict(self.contexts)}
 
     def __reduce__(self) -> tuple[partial["Relation"], tuple[()]]:
-        """A relation can be pickled; the read-only mapping of its contexts cannot."""
+        """Make a relation picklable, because the read-only mapping of its contexts is not."""
         return partial(Relation, **self.entry), ()
 
 
 @cache
 def relations() -> Mapping[str, Relation]:
-    """Every relation of the catalog by name, in the file's order."""
-    known = entries(FILE, "relations", Relation, "name")
-    _check_predicates(FILE, known)
-    return known
+    """Return every relation of the catalog by name, in the file's order."""
+    catalog_relations = entries(FILE, "relations", Relation, "name")
+    _check_predicates(FILE, catalog_relations)
+    return catalog_relations
 
 
 def own_relations(file: Path) -> Mapping[str, Relation]:
-    """The relations of a file of one's own by name: in the form of the catalog's, checked by the same rules.
+    """Return the relations of a user's file by name, in the form of the catalog's and checked by the same rules.
 
-    InputError where it cannot be read, breaks a rule, or has a name or a predicate that the catalog has.
+    Raises:
+        InputError: the file cannot be read, breaks a rule, or has a name or a predicate that the catalog has.
     """
     try:
         content = file.read_bytes()
@@ -131,9 +170,9 @@ def own_relations(file: Path) -> Mapping[str, Relation]:
     return own
 
 
-def _check_predicates(filename: str, known: Mapping[str, Relation]) -> None:
+def _check_predicates(filename: str, relations_by_name: Mapping[str, Relation]) -> None:
     named: dict[str, str] = {}
-    for relation in known.values():
+    for relation in relations_by_name.values():
         for predicate in relation.predicates:
             if predicate in named:
                 other = named[predicate]
@@ -142,39 +181,38 @@ def _check_predicates(filename: str, known: Mapping[str, Relation]) -> None:
 
 
 def relation(name: str, own: Mapping[str, Relation] = MappingProxyType({})) -> Relation:
-    """The relation of that name, of the catalog or one's own; raises UnknownName with the nearest one."""
-    known = {**relations(), **own}
-    if name not in known:
-        raise UnknownName("relation", name, known)
-    return known[name]
+    """Return the relation with this name, of the catalog or a user's; raises UnknownName with the nearest name."""
+    relations_by_name = {**relations(), **own}
+    if name not in relations_by_name:
+        raise UnknownName("relation", name, relations_by_name)
+    return relations_by_name[name]
 
 
 def relations_of_yago() -> tuple[str, ...]:
-    """The names of the relations that YAGO has a predicate for, in the file's order."""
+    """Return the names of the relations with a predicate in YAGO, in the file's order."""
     return tuple(relation.name for relation in relations().values() if relation.yago)
 
 
 def relation_digest(name: str) -> str:
-    """The digest of all that decides about a relation's texts, its entry; raises UnknownName for another name."""
+    """Return the digest of a relation's entry, which determines its texts; raises UnknownName for another name."""
     return digest_of(relation(name).entry)
 
 
 def property_names_digest() -> str:
-    """The digest of what relations are called and of their Wikidata properties: lists of facts are read by them."""
+    """Return the digest of the names and Wikidata properties of relations, which lists of facts depend on."""
     return digest_of(sorted([entry.name, entry.wikidata, entry.reverse] for entry in relations().values()))
 
 
 def published_form(relation: Relation) -> Mapping[ContextKind, tuple[str, ...]]:
-    """One template of each kind in the published form, made from the sentence which an answer completes.
+    """Return one template of each kind in the published form, made from the sentence that an answer completes.
 
         base        the beginning of the sentence, and the answer     The capital of Norway is Lima.
         assertive   one lead-in for all relations, and the base       Without any doubt, the capital of Norway is Lima.
         negation    the base with its verb denied                     The capital of Norway is not Lima.
-    A verb is denied where it must be that of the whole sentence, never one of a relative clause ("the person who is
-    married to {entity} lives in"): a form of "be" or "include" at the end of the beginning, or a form of "be" right
-    behind {entity} or "The ... of {entity}" with which the sentence begins. Elsewhere the negation is the relation's
-    own first one.
-    Source: Du et al. 2024, section 4.1 and the released data; the lead-in is our own.
+    Only a verb of the main clause is denied, never one of a relative clause ("the person who is married to {entity}
+    lives in"): a form of "be" or "include" at the end of the beginning, or a form of "be" right behind an initial
+    {entity} or "The ... of {entity}". Otherwise the negation is the relation's own first one.
+    Source: Du et al. 2024, section 4.1 and the released data; the lead-in is this project's.
     """
     beginning = relation.open[1]
     base = f"{beginning} {{answer}}.\n"
@@ -187,7 +225,7 @@ def published_form(relation: Relation) -> Mapping[ContextKind, tuple[str, ...]]:
 
 
 def _denied(beginning: str) -> str | None:
-    if found := _INCLUDE.search(beginning):
-        return beginning[: found.start()] + _DENIED[found[1]]
-    found = _BE.match(beginning)
-    return f"{found[1]} not{found[2]}" if found else None
+    if match := _INCLUDE.search(beginning):
+        return beginning[: match.start()] + _DENIED[match[1]]
+    match = _BE.match(beginning)
+    return f"{match[1]} not{match[2]}" if match else None

@@ -13,7 +13,7 @@ from swaymeter.data.errors import UnknownName
 from swaymeter.data.records import PARTITIONS, Partition
 
 
-def _known(name: str) -> str:
+def _check_relation(name: str) -> str:
     if name not in relations():
         raise ValueError(f"the relation is not in {FILE}")
     return name
@@ -21,9 +21,9 @@ def _known(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, config=ENTRY)
 class CatalogFact:
-    """A true (subject, relation, object); an id is None where no source at hand gave one."""
+    """A true (subject, relation, object); an id is None if no source gives one."""
 
-    relation: Annotated[str, AfterValidator(_known)]
+    relation: Annotated[str, AfterValidator(_check_relation)]
     subject: Text
     subject_id: EntityId | None = None
     object: Text
@@ -55,26 +55,26 @@ class CatalogQuestion:
     source: Text
 
     @model_validator(mode="after")
-    def _of_a_relation(self) -> Self:
+    def _check_partition(self) -> Self:
         if (self.partition == "disputable") != (self.relation == "disputable"):
             raise ValueError("relation: 'disputable' belongs to the partition disputable, and only there")
         if self.relation != "disputable":
-            _known(self.relation)
+            _check_relation(self.relation)
         return self
 
 
 @cache
 def facts(name: str | None = None) -> tuple[CatalogFact, ...]:
-    """The bundled real facts, all or of one relation; raises UnknownName for a relation the catalog lacks."""
+    """Return the bundled real facts, all or of one relation; raises UnknownName for an unknown relation."""
     if name is None:
         return rows("facts.csv", CatalogFact)
-    known = relation(name).name
-    return tuple(fact for fact in facts() if fact.relation == known)
+    relation_name = relation(name).name
+    return tuple(fact for fact in facts() if fact.relation == relation_name)
 
 
 @cache
 def questions(partition: str | None = None) -> tuple[CatalogQuestion, ...]:
-    """The bundled questions, all or of one partition; raises UnknownName for another partition."""
+    """Return the bundled questions, all or of one partition; raises UnknownName for another partition."""
     if partition is None:
         return rows("questions.csv", CatalogQuestion)
     if partition not in PARTITIONS:
@@ -83,10 +83,10 @@ def questions(partition: str | None = None) -> tuple[CatalogQuestion, ...]:
 
 
 def facts_digest(relation_name: str) -> str:
-    """The digest of a relation's rows of facts.csv, in the file's order; raises UnknownName for another name."""
+    """Return the digest of a relation's rows of facts.csv, in the file's order; raises UnknownName for another name."""
     return digest_of([asdict(fact) for fact in facts(relation_name)])
 
 
 def questions_digest(partition: str) -> str:
-    """The digest of a partition's rows of questions.csv, in the file's order; raises UnknownName for another one."""
+    """Return the digest of a partition's rows of questions.csv, in order; raises UnknownName for another partition."""
     return digest_of([asdict(question) for question in questions(partition)])

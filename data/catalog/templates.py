@@ -1,8 +1,8 @@
-"""The texts of a relation: the rules that they keep, and how their slots are filled.
+"""The texts of a relation: their rules, and the replacement of their slots.
 
-The slots are {entity}, who is asked about, and {answer}; of a pair they are {entity1} and {entity2}. A name is put into
-them as it is, whatever it is: "The Beatles", a number, a title with a quotation mark. So nothing may stand at a slot
-that goes wrong with such names: no article before it ("the The Beatles"), no ending behind it ("The Beatles's").
+The slots are {entity}, the subject of the query, and {answer}; a pair has {entity1} and {entity2}. Names are inserted
+unchanged: "The Beatles", a number, a title with a quotation mark. So a template has no article before a slot ("the The
+Beatles") and no ending behind it ("The Beatles's").
 """
 
 import re
@@ -28,10 +28,14 @@ _ARTICLE_LAST = re.compile(rf"{_ARTICLE}\s*$", re.IGNORECASE)
 
 
 def fill(template: str, **names: str | None) -> str:
-    """The template with its slots replaced in one pass, so that a name may itself contain braces.
+    """Replace the slots of a template in one pass, so that a name may contain braces.
 
-    names: of {entity} and {answer}, or {entity1} and {entity2}. Raises InputError when the template asks for one that
-    is not given.
+    Args:
+        template: the template.
+        names: the names of {entity} and {answer}, or of {entity1} and {entity2}.
+
+    Raises:
+        InputError: the template has a slot without a name.
     """
 
     def name(slot: re.Match[str]) -> str:
@@ -44,14 +48,14 @@ def fill(template: str, **names: str | None) -> str:
 
 
 def question(template: str, slots: Sequence[str]) -> str:
-    """The question with these slots; ValueError where it breaks a rule."""
+    """Return the question with these slots; ValueError if it breaks a rule."""
     if not template.startswith("Q: ") or not template.endswith("?\nA:"):
         raise ValueError(r"must begin with 'Q: ' and end with '?\nA:'")
     return sound(template, slots)
 
 
 def beginning(template: str, slots: Sequence[str]) -> str:
-    """The beginning of a sentence with these slots; ValueError where it breaks a rule."""
+    """Return the beginning of a sentence with these slots; ValueError if it breaks a rule."""
     if _ARTICLE_LAST.search(template):
         raise ValueError("ends with an article, which goes wrong with other articles")
     if not template[-1].isalnum():
@@ -66,7 +70,7 @@ def _sentence(template: str) -> str:
 
 
 def sound(template: str, slots: Sequence[str]) -> str:
-    """The template, which has these slots; ValueError where it breaks a rule that all texts keep."""
+    """Return the template, which has these slots; ValueError if it breaks a rule of all texts."""
     present = sorted(_ANY_SLOT.findall(template))
     if present != list(slots):
         expected = " and ".join(f"{slot} once" for slot in slots)
@@ -83,5 +87,5 @@ def sound(template: str, slots: Sequence[str]) -> str:
 OpenQuestion = Annotated[Text, AfterValidator(partial(question, slots=["{entity}"]))]
 ClosedQuestion = Annotated[Text, AfterValidator(partial(question, slots=["{answer}", "{entity}"]))]
 Beginning = Annotated[Text, AfterValidator(partial(beginning, slots=["{entity}"]))]
-"""The beginning of a sentence that an answer completes: it stops where the answer begins."""
+"""The beginning of a sentence that an answer completes; it ends before the answer."""
 Sentence = Annotated[Text, AfterValidator(_sentence)]

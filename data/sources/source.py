@@ -13,7 +13,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from swaymeter.data import catalog
 from swaymeter.data.catalog import Relation, Sentence
-from swaymeter.data.catalog.group_texts import ONE, PAIR
+from swaymeter.data.catalog.group_texts import PAIR, SINGLE
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import ServiceBudget, ServiceClosed, ServiceError, UnknownName
 from swaymeter.data.options import ModelName, Options
@@ -62,7 +62,8 @@ class LabelledEntity:
     @property
     def slots(self) -> dict[str, str]:
         """What is put into the slots of texts about it."""
-        return dict(zip((slot.strip("{}") for slot in (PAIR if len(self.names) > 1 else ONE)), self.names, strict=True))
+        slots = PAIR if len(self.names) > 1 else SINGLE
+        return dict(zip((slot.strip("{}") for slot in slots), self.names, strict=True))
 
 
 @dataclass(frozen=True)
