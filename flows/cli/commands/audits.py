@@ -52,6 +52,7 @@ Judgements = Annotated[Names, _verdicts("--judgements", metavar="FILE", help="Pe
 Under = Annotated[Names, _verdicts("--fail-under", metavar="NAME=X", help="Exit with 1: follow.supporting=0.9.")]
 Over = Annotated[Names, _verdicts("--fail-over", metavar="NAME=X", help="Exit with 1: follow.conflicting=0.3.")]
 Baseline = Annotated[str | None, _verdicts("--baseline", metavar="RUN", help="Exit with 1 if worse than this run.")]
+OldBaseline = Annotated[str | None, typer.Option("--fail-if-worse-than", hidden=True)]
 
 Workspace = Annotated[str | None, _output("--workspace", metavar="DIR", help="Default: workspaces/audit-NAME.")]
 AsJson = Annotated[bool, _output("--json", help="Print all numbers as JSON.")]
@@ -88,6 +89,7 @@ def audit(
     fail_under: Under = None,
     fail_over: Over = None,
     baseline: Baseline = None,
+    old_baseline: OldBaseline = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
     junit: JUnit = None,
@@ -128,7 +130,7 @@ def audit(
             concurrency=concurrency, timeout_s=timeout, thresholds=thresholds,
         )  # fmt: skip
         selected = Study.load(str(study))
-        before = earlier.baseline(baseline, selected.workspace.database) if baseline else None
+        before = earlier.baseline(base, selected.workspace.database) if (base := baseline or old_baseline) else None
         selected.check_models()
         read = view.read_rows(selected.study, thresholds, folder, selected.plan.judgements)
         selected.check(offline=offline)

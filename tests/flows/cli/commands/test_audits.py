@@ -180,7 +180,7 @@ def test_an_equal_run_passes_and_says_its_power(
     gate = ("audit", questions(tmp_path / "mine.csv", rows), "--model", application[1], "--samples", "0")
     assert swaymeter(*gate, "--workspace", str(tmp_path / "before")).code == 0
     baseline = str(tmp_path / "before" / "study.duckdb")
-    ended = swaymeter(*gate, "--workspace", str(tmp_path / "after"), "--baseline", baseline)
+    ended = swaymeter(*gate, "--workspace", str(tmp_path / "after"), "--fail-if-worse-than", baseline)
     assert ended.code == 0, ended.err
     assert "8 questions can show a fall of" in " ".join(ended.out.split())
 
