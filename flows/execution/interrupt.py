@@ -63,9 +63,20 @@ def ending_at_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def end_in_time(code: int) -> threading.Timer:
-    """Wakes what waits for services, and SECONDS later ends this process with that exit code, unless cancelled."""
+def end_in_time(code: int) -> threading.Timer | None:
+    """Wake threads that wait for services, and end this process SECONDS later.
+
+    A notebook or an interactive session is not ended by Ctrl-C: its person goes on there.
+
+    Args:
+        code: The exit code.
+
+    Returns:
+        The timer of the end, which can be cancelled; None without an end.
+    """
     threading.Thread(target=close_sessions, daemon=True).start()  # it may have to wait for a write that is under way
+    if code == STOPPED and (hasattr(sys, "ps1") or "ipykernel" in sys.modules):
+        return None
     timer = threading.Timer(SECONDS, _end, (code,))
     timer.daemon = True
     timer.start()

@@ -55,6 +55,15 @@ def test_first_interrupt_ends_whatever_threads_do(step: str, seconds: float, cod
     assert time.monotonic() - began < 5
 
 
+def test_notebooks_go_on_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interrupt, "close_sessions", lambda: None)
+    monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    assert interrupt.end_in_time(interrupt.STOPPED) is None
+    timer = interrupt.end_in_time(interrupt.TOLD_TO_END)
+    assert timer is not None
+    timer.cancel()
+
+
 RUNS = """
 import signal, sys, threading, time
 from concurrent.futures import Future
