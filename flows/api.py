@@ -23,7 +23,7 @@ from swaymeter.data.records.findings import FINDINGS_FILE, Findings, read_findin
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.schema import Schema, quoted
-from swaymeter.flows.execution.interrupt import TOLD_TO_END, ending_at_sigterm
+from swaymeter.flows.execution.interrupt import TERMINATED, ending_at_sigterm
 from swaymeter.flows.execution.progress import Progress, report_to
 from swaymeter.flows.execution.run import StudyRun, in_threads
 from swaymeter.flows.execution.threads import limit_threads
@@ -182,7 +182,7 @@ class Study:
         """Refuse, before anything runs, a model that cannot be had."""
         if "fetch" in stages or "score" in stages:
             try:
-                check_models(self.study, also_asked="score" in stages, measures=self.selection.measures)
+                check_models(self.study, is_scored="score" in stages, measures=self.selection.measures)
             except SwaymeterError as error:
                 raise StudyFileError(f"{self.name}: {error}") from None
 
@@ -265,9 +265,9 @@ class Study:
                     **parameters,
                 )  # fmt: skip
             except TerminationSignal:  # the first process of a container, which Prefect's SIGTERM does not end
-                raise SystemExit(TOLD_TO_END) from None
+                raise SystemExit(TERMINATED) from None
             except Exception as error:  # of Prefect: those of the flow are in its state
-                _end_if_told_to(error)
+                _end_if_terminated(error)
                 raise WorkFailed(
                     f"Prefect's API at {url} failed in the middle of the run ({first_line(error)}); what was computed "
                     "is kept: run the same command again"
@@ -389,7 +389,7 @@ class Results:
             return warehouse.answer(query)
 
 
-def _end_if_told_to(error: BaseException) -> None:
+def _end_if_terminated(error: BaseException) -> None:
     """Ends the run where Prefect's API failed while Prefect reported that a signal ends the run."""
     from prefect.exceptions import TerminationSignal
 
@@ -399,7 +399,7 @@ def _end_if_told_to(error: BaseException) -> None:
             raise cause from None
         if isinstance(cause, TerminationSignal):
             signal.raise_signal(signal.SIGTERM)
-            raise SystemExit(TOLD_TO_END)  # the first process of a container does not end by the signal alone
+            raise SystemExit(TERMINATED)  # the first process of a container does not end by the signal alone
         earlier = (cause.__cause__, cause.__context__)
         came_before += [error for error in earlier if error and error not in came_before]
 
@@ -407,7 +407,7 @@ def _end_if_told_to(error: BaseException) -> None:
 def _rows(plan: Plan, node: Node) -> Iterator[StatusRow]:
     """A row for a step; for a score step one for each of its measures."""
     subject = " ".join(part for part in (node.id.subject, node.id.part) if part)
-    model = plan.called(node.id)
+    model = plan.display_name(node.id)
     states = plan.measure_states(node) if node.id.stage == "score" else [(node.id.group, node.state, node.reason)]
     fetched = node.checks.get("facts") if node.id.stage == "fetch" else None
     rejected = fetched.about.get("rejected", {}) if fetched and fetched.about else {}

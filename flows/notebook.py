@@ -47,7 +47,7 @@ class Audit(Results):
     def __init__(self, database: Path, thresholds: Sequence[Threshold]) -> None:
         """The results in this database, judged by these thresholds."""
         super().__init__(database)
-        self._measured = audits.found_in(database).measured
+        self._measured = audits.results_in(database).measured
         self.failures = [why for *_, why in judged(thresholds, self._measured) if why]
 
     @property

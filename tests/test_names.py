@@ -15,7 +15,7 @@ CLEAN = (
     "data/sources/http",
     "data/storage",
     "data/warehouse",
-    "flows/study",
+    "flows",
     "reports",
     "tasks/contexts",
     "tasks/frequency",

@@ -20,7 +20,7 @@ class PlainConsole(Console):
     """A console on which texts do nothing: names of models, keys, paths and answers come from anywhere."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """What is printed, where a character that a terminal would obey stands as its code, such as \\x1b."""
+        """Return the printed segments, with control characters as codes such as \\x1b."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else terminal(text), style, control)
 
@@ -28,7 +28,7 @@ class PlainConsole(Console):
 out = PlainConsole()
 err = PlainConsole(stderr=True)
 
-MOST_WHOLE = 24
+MAX_UNFOLDED = 24
 """Letters of what a row of a table is about that are not folded."""
 
 
@@ -45,8 +45,8 @@ def print_table(
     rows = list(rows)
     table = Table(title=Text(title) if title else None, title_justify="left")
     for column in columns:
-        most = min(MOST_WHOLE, console.width // 3)
-        whole = column == columns[0] and all(len(str(row[0])) <= most for row in rows if row)
+        limit = min(MAX_UNFOLDED, console.width // 3)
+        whole = column == columns[0] and all(len(str(row[0])) <= limit for row in rows if row)
         justify: JustifyMethod = "right" if column in numbers else "left"
         table.add_column(Text(column), overflow="fold", justify=justify, no_wrap=whole)
     for row in rows:
@@ -77,7 +77,7 @@ def printing_aside() -> Iterator[None]:
     """Send to standard error what an application, its children and libraries print meanwhile."""
     sys.stdout.flush()
     try:
-        kept = os.dup(1)
+        standard_output = os.dup(1)
     except OSError:  # closed, which `print_product` reports
         yield
         return
@@ -86,8 +86,8 @@ def printing_aside() -> Iterator[None]:
         with redirect_stdout(sys.stderr):
             yield
     finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(standard_output, 1)
+        os.close(standard_output)
 
 
 def warn(line: str) -> None:

@@ -22,7 +22,7 @@ from swaymeter.flows.cli.commands.comparisons import comparisons
 from swaymeter.flows.cli.commands.datasets import datasets, exports
 from swaymeter.flows.cli.commands.stages import stages
 from swaymeter.flows.cli.console import err, out, print_line
-from swaymeter.flows.execution.interrupt import GO_ON, STOPPED, TOLD_TO_END, end_when_interrupted
+from swaymeter.flows.execution.interrupt import GO_ON, STOPPED, TERMINATED, end_when_interrupted
 from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.graph.stage import STAGES
 from swaymeter.flows.server.settings import keep_quiet
@@ -87,7 +87,7 @@ def exit_code() -> int:
             raise UsageError(f"`swaymeter {sys.argv[1]}` is `swaymeter {name}`")
         app(standalone_mode=True)
     except SystemExit as ended:
-        if ended.code in (STOPPED, TOLD_TO_END):  # Typer makes the first of Ctrl-C, and prints nothing
+        if ended.code in (STOPPED, TERMINATED):  # Typer makes the first of Ctrl-C, and prints nothing
             err.print(GO_ON)
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except SwaymeterError as error:
@@ -103,8 +103,8 @@ def exit_code() -> int:
     return 0
 
 
-def _print_version(is_asked: bool) -> None:
-    if is_asked:
+def _print_version(is_set: bool) -> None:
+    if is_set:
         out.print(f"swaymeter {version('swaymeter')}")
         raise typer.Exit
 

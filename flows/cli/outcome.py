@@ -17,7 +17,7 @@ from swaymeter.data.records.statistics import SHARE
 
 MAX_LINES = 14
 """Lines of an outcome; paths and what was computed stand below it."""
-MAX_ROWS, MAX_CHECKS, MAX_FOUND, MAX_CAVEATS = 6, 2, 3, 3
+MAX_ROWS, MAX_CHECKS, MAX_FINDINGS, MAX_CAVEATS = 6, 2, 3, 3
 KEY_WIDTH = 9
 """Columns of the words before lines."""
 _ARTICLE = re.compile("^with (an? )?")
@@ -41,15 +41,15 @@ def show_outcome(console: Console, name: str, findings: Findings, notes: Sequenc
         used += 1 + (cell_len(findings.verdict) > console.width - 3)
     gate = list(_checks(findings.gate))
     room = MAX_LINES - used - len(gate) - len(notes)
-    most_caveats = max(1, min(MAX_CAVEATS, room))
+    caveat_limit = max(1, min(MAX_CAVEATS, room))
     claims = [claim for claim in findings.headline if not claim.pictured]
-    for claim in claims[: max(0, min(MAX_FOUND, room - min(most_caveats, len(findings.caveats))))]:
+    for claim in claims[: max(0, min(MAX_FINDINGS, room - min(caveat_limit, len(findings.caveats))))]:
         _line(console, "found", Text(claim.line))
     for line in gate:
         _line(console, "gate", line)
     for note in notes:
         _line(console, "note", Text(note), whole=True)
-    caveats = findings.caveats if len(findings.caveats) <= most_caveats else findings.caveats[: most_caveats - 1]
+    caveats = findings.caveats if len(findings.caveats) <= caveat_limit else findings.caveats[: caveat_limit - 1]
     for caveat in caveats:
         _line(console, "distrust", Text(caveat.strip()))
     if len(caveats) < len(findings.caveats):
@@ -62,7 +62,7 @@ def _checks(gate: Sequence[GateCheck]) -> Iterator[Text]:
     shown = MAX_CHECKS if len(gate) <= MAX_CHECKS else MAX_CHECKS - 1
     for check in sorted(gate, key=lambda check: not check.reason)[:shown]:
         outcome = Text("FAIL", "bold red") if check.reason else Text("pass", "green")
-        variant = f" ({check.variant})" if len({one.variant for one in gate}) > 1 else ""
+        variant = f" ({check.variant})" if len({each.variant for each in gate}) > 1 else ""
         yield Text.assemble(outcome, f"  {check.name} {check.measured}, bound {check.bound}{variant}")
     if len(gate) > shown:
         met = f"{failed} of {len(gate)} thresholds are not met" if failed else f"all {len(gate)} thresholds are met"
@@ -118,8 +118,8 @@ def _chosen(chart: HeadlineFigure, *, several: bool) -> Sequence[Bar]:
         return chart.bars[:MAX_ROWS]
     labels = list(dict.fromkeys(bar.label for bar in chart.bars))
     per_label = max(sum(bar.label == label for bar in chart.bars) for label in labels)
-    kept = labels[: max(1, MAX_ROWS // per_label)]
-    return [bar for bar in chart.bars if bar.label in kept][:MAX_ROWS]
+    shown_labels = labels[: max(1, MAX_ROWS // per_label)]
+    return [bar for bar in chart.bars if bar.label in shown_labels][:MAX_ROWS]
 
 
 def _occurs(part: Part | None, unit: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a person sees of a run: bars or lines while there is work, and at the end what was done and where it is."""
+"""Display of a run in the terminal: bars or lines during the run, then results and paths."""
 
 import logging
 import threading
@@ -160,7 +160,7 @@ class TerminalProgress(Progress):
 
 
 def speed(spent: Spent) -> str:
-    """How many prompts a second were answered, or how many seconds a prompt took; empty where none was."""
+    """Return prompts a second, or seconds a prompt; empty without prompts."""
     return f", {rate(spent.prompts, spent.seconds, 'prompt')}" if spent.prompts and spent.seconds else ""
 
 

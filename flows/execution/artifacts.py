@@ -1,6 +1,6 @@
-"""What Prefect's page shows of a run beside its states: how far scoring is, what was found, and what is not done.
+"""Artifacts of a run on Prefect's page: progress of scoring, findings, and unfinished steps.
 
-All of it is for the eyes: where the API does not take it, the run goes on.
+The artifacts are for readers only: a run goes on if the API refuses one.
 """
 
 import csv
@@ -135,13 +135,13 @@ def show_thresholds(study: Study, workspace: Workspace) -> None:
 
 
 def summary(graph: Graph) -> str:
-    """What was found, as Markdown, and where the page is; nothing where the page is not done."""
+    """Return the findings and the path of the page as Markdown; empty without a page."""
     if not any(node.id.stage == "report" and node.state == "done" for node in graph):
         return ""
     workspace = graph.workspace
-    found = read_findings(workspace.report)
-    lines = [markdown(line).strip() for claim in found.headline for line in claim.lines()]
-    lines += [f"Distrust: {markdown(caveat)}" for caveat in found.caveats]
+    outcome = read_findings(workspace.report)
+    lines = [markdown(line).strip() for claim in outcome.headline for line in claim.lines()]
+    lines += [f"Distrust: {markdown(caveat)}" for caveat in outcome.caveats]
     blocks = ["\n".join(f"- {line}" for line in lines)] if lines else []
     if (means := workspace.report / "tables" / MEANS).exists():
         with means.open(encoding="utf-8", newline="") as file:

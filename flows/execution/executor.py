@@ -13,10 +13,10 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from swaymeter.flows.execution.interrupt import STOPPED, TOLD_TO_END, end_in_time
+from swaymeter.flows.execution.interrupt import STOPPED, TERMINATED, end_in_time
 from swaymeter.flows.execution.progress import Progress, shown
 from swaymeter.flows.execution.task import Task, task_name, tasks_of
-from swaymeter.flows.execution.workers.workers import OF_A_SERVER, Workers
+from swaymeter.flows.execution.workers.workers import TASKS_OF_A_SERVER, Workers
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import StepId
@@ -94,7 +94,7 @@ class Executor:
             return self._walk(graph)
         except BaseException as raised:
             is_signal = not isinstance(raised, Exception)  # Ctrl-C or SIGTERM, which is answered in seconds
-            code = STOPPED if isinstance(raised, KeyboardInterrupt) else TOLD_TO_END
+            code = STOPPED if isinstance(raised, KeyboardInterrupt) else TERMINATED
             end = end_in_time(code) if is_signal else None
             try:
                 self._workers.abandon()
@@ -156,7 +156,7 @@ class Executor:
         for name, task in waiting.tasks.items():
             others = {task_name(other.id) for node in task.nodes for other in (*node.inputs, *node.after)} - {name}
             self._upstream[name] = others & {*waiting.tasks, *self._running, *self._begun}
-        waiting.models = {model: place for place, model in enumerate(dict.fromkeys(map(_model, graph)))}
+        waiting.models = {model: queue for queue, model in enumerate(dict.fromkeys(map(_model, graph)))}
         self._waiting = waiting
         if counted != self._totals:
             shown(self._progress.plan, +counted)
@@ -173,13 +173,13 @@ class Executor:
         """Submit the tasks that there is room for; return True if the graph has to be resolved again."""
         is_listing = self._make_ready()
         ready = self._waiting.ready
-        taken = Counter(self._place(task) for task in self._running.values())
-        servers = {self._place(task) for task in (*ready.values(), *self._running.values()) if task.asks_server}
-        room = Counter({**dict.fromkeys(servers, OF_A_SERVER), **self._workers.at_once()})
+        taken = Counter(self._queue(task) for task in self._running.values())
+        servers = {self._queue(task) for task in (*ready.values(), *self._running.values()) if task.asks_server}
+        room = Counter({**dict.fromkeys(servers, TASKS_OF_A_SERVER), **self._workers.at_once()})
         for task in sorted(ready.values(), key=self._order):
-            place = self._place(task)
-            if task.is_blocked or (taken[place] < room[place] and self._may_load(task)):
-                taken[place] += not task.is_blocked  # such a task only tells why
+            queue = self._queue(task)
+            if task.is_blocked or (taken[queue] < room[queue] and self._may_load(task)):
+                taken[queue] += not task.is_blocked  # such a task only tells why
                 del ready[task.name]
                 self._begin(task)
         return is_listing
@@ -232,8 +232,8 @@ class Executor:
         """Tasks with a model last, by model so that a device keeps its own, and the largest first."""
         return (self._waiting.models[_model(task.leading)], -task.size) if task.leading.device else (-1, 0)
 
-    def _place(self, task: Task) -> str:
-        return self._workers.place(task.leading)
+    def _queue(self, task: Task) -> str:
+        return self._workers.queue(task.leading)
 
     def _end(self, name: str, future: Any) -> None:
         self._over.add(name)

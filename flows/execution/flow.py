@@ -138,12 +138,12 @@ def backfill(
         workspace, offline, wait: as of the flow `study`.
     """
 
-    def one(value: Any) -> State[Any]:
+    def run_value(value: Any) -> State[Any]:
         return _run(read_study(study, {key: value}), workspace, Selection(), offline=offline, wait=wait)
 
     state: State[Any] = Completed(message="there are no values")
     for value in values:
-        state = _stated(partial(one, value))
+        state = _stated(partial(run_value, value))
         if not state.is_completed():
             return state
     return state

@@ -19,7 +19,7 @@ SECONDS = 3.0
 """From the signal to the end, where a thread does not stop by itself."""
 SECONDS_TO_SAY = 1.0
 """For so long the end waits for somebody who does not read what is said."""
-STOPPED, TOLD_TO_END = 128 + signal.SIGINT, 128 + signal.SIGTERM
+STOPPED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 """The exit codes of what Ctrl-C, and of what SIGTERM has ended."""
 GO_ON = "stopped; what was computed is kept, run the same command again to go on"
 
@@ -37,8 +37,9 @@ def end_when_interrupted() -> None:
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupted)
-        show, lost = sys.unraisablehook, KeyboardInterrupt  # in a callback of a weak reference; the end comes anyhow
-        sys.unraisablehook = lambda raised: None if raised.exc_type is lost else show(raised)
+        # In a callback of a weak reference; the end comes anyhow.
+        show, interrupt = sys.unraisablehook, KeyboardInterrupt
+        sys.unraisablehook = lambda raised: None if raised.exc_type is interrupt else show(raised)
 
 
 @contextmanager
@@ -54,7 +55,7 @@ def ending_at_sigterm() -> Iterator[None]:
 
     def end(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        raise SystemExit(TOLD_TO_END)
+        raise SystemExit(TERMINATED)
 
     signal.signal(signal.SIGTERM, end)
     try:

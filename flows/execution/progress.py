@@ -65,13 +65,13 @@ class Progress:
 
     def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
         """A step is done, or failed for that reason; one that is retried finishes more than once."""
-        of_stage = self.stages[stage]
-        of_stage.running.pop(name, None)
-        of_stage.ended.add(name)
-        of_stage.failed.discard(name)
+        counts = self.stages[stage]
+        counts.running.pop(name, None)
+        counts.ended.add(name)
+        counts.failed.discard(name)
         self.failures.pop(name, None)  # a step that was retried and is done did not fail
         if failed:
-            of_stage.failed.add(name)
+            counts.failed.add(name)
             self.failures[name] = failed
 
 
@@ -79,13 +79,13 @@ _progress = Progress()
 
 
 def report_to(progress: Progress) -> None:
-    """Where this process reports from now on."""
+    """Set the receiver of this process's progress."""
     global _progress
     _progress = progress
 
 
 def progress() -> Progress:
-    """Where this process reports."""
+    """Return the receiver of this process's progress."""
     return _progress
 
 

@@ -25,7 +25,7 @@ from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import Run, StepId
 from swaymeter.flows.stages.aggregate import undone_instead_of_scores
 from swaymeter.flows.stages.plan import Plan
-from swaymeter.flows.stages.refusals import asked_variants, check_run
+from swaymeter.flows.stages.refusals import check_run, variants_to_score
 from swaymeter.flows.stages.resolve import graph_of, numbers_file, raised
 
 log = logging.getLogger(__name__)
@@ -138,8 +138,8 @@ class StudyRun:
             return Workers()
         configured = execution.address or os.environ.get("DASK_SCHEDULER_ADDRESS") or None
         address = configured if execution.runner == "dask" else None
-        variants = asked_variants(self.graph, self.plan, self.selected, force=self._kinds["force"])
-        models = {variant.place: variant.model for variant in variants}
+        variants = variants_to_score(self.graph, self.plan, self.selected, force=self._kinds["force"])
+        models = {variant.position: variant.model for variant in variants}
         return Cluster(address, execution.workers, self._run, models)
 
     @property
@@ -152,7 +152,7 @@ class StudyRun:
 
     @property
     def failure(self) -> str:
-        """What failed and what to do; empty if all is done."""
+        """Message on failed steps with their reasons and advice; empty if all are done."""
         return failure_message(self.undone, len(self.selected))
 
     def _about_missing_scores(self) -> str:

@@ -1,11 +1,11 @@
-"""How many threads compute, and how they wait: decided before torch is imported, whose OpenMP reads it once.
+"""Number and idle behaviour of computing threads, set before torch is imported: its OpenMP reads both once.
 
-torch starts a thread for each processor of the machine, also where this process may use fewer. And an idle thread of
-OpenMP spins before it sleeps: where two programs share the processors, each spins away the other's time. torch's own
-builds for Linux bring GNU's OpenMP, which heeds GOMP_SPINCOUNT before OMP_WAIT_POLICY; other OpenMPs heed the latter.
+torch starts a thread for each processor of the machine, also if the process may use fewer. An idle thread of OpenMP
+spins before it sleeps: two programs on the same processors spin away each other's time. torch's builds for Linux bring
+GNU's OpenMP, which reads GOMP_SPINCOUNT before OMP_WAIT_POLICY; other OpenMPs read the latter.
 
-The statistics multiply many small matrices by NumPy's OpenBLAS, whose threads spin longer than a product takes: two
-threads used five to ten times the processor seconds of one and were no faster. It has one.
+The statistics multiply many small matrices by NumPy's OpenBLAS. Its threads spin longer than a product takes: two
+threads used five to ten times the processor seconds of one and were no faster. OpenBLAS has one thread.
 """
 
 import os
@@ -26,7 +26,7 @@ def limit_threads() -> None:
 
 
 def usable_processors(cgroups: Path = Path("/sys/fs/cgroup")) -> int:
-    """How many processors this process may use: the least of its affinity, its container's quota and SLURM's share.
+    """Return the number of usable processors: the least of affinity, the container's quota and SLURM's share.
 
     joblib counts the same, but its import takes longer than `swaymeter --help`.
     """

@@ -1,4 +1,4 @@
-"""What a graph of steps is: steps with their ids, artifacts with their states, reruns and selections.
+"""Graph of steps: steps with ids, artifacts with states, reruns and selections.
 
-Nothing here knows which steps a study has (swaymeter.flows.stages does), runs a step, or imports Prefect.
+The steps of a study are in swaymeter.flows.stages. No module here runs a step or imports Prefect.
 """

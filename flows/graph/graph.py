@@ -52,12 +52,12 @@ class Reference:
 
     @property
     def check(self) -> Check | None:
-        """How the artifact stands; None where the node is blocked."""
+        """Check of the artifact; None if the node is blocked."""
         return self.node.checks.get(self.role)
 
     @property
     def is_usable(self) -> bool:
-        """Whether it can be read, though the step may be asked to make it again."""
+        """True if the artifact can be read, also if the step will make it again."""
         return self.check is not None and self.check.state == "done"
 
     def with_all_columns(self) -> "Reference":
@@ -113,7 +113,7 @@ class Node:
 
     @property
     def resource(self) -> Resource:
-        """What it waits for."""
+        """Resource that the step waits for."""
         source = self.step or self.recipe
         return source.resource if source else self.kind.resource
 
@@ -243,7 +243,7 @@ class Graph:
         return self.nodes[identity]
 
     def remembered(self, reference: Reference, compute: Callable[[pa.Table], Any]) -> Any:
-        """What `compute` makes of the rows of a table, computed once for each content of it."""
+        """Return `compute` of the rows of a table, computed once for each content."""
         assert reference.check is not None
         key = (reference.check.path, compute.__qualname__)
         if key not in self._memory:
@@ -251,7 +251,7 @@ class Graph:
         return self._memory[key]
 
     def once(self, compute: Callable[[str], Any], name: str) -> Any:
-        """What `compute` gives or raises for a name, found out once for all graphs of a run: it may ask the network."""
+        """Return or raise the result of `compute` for a name, once for all graphs of a run: it may use the network."""
         key = (compute.__qualname__, name)
         if key not in self._memory:
             try:
@@ -269,15 +269,15 @@ class Graph:
         return self.resolve(node)
 
     def _artifacts(
-        self, outputs: Mapping[str, Output | FilesOutput], made_from: Mapping[str, Any]
+        self, outputs: Mapping[str, Output | FilesOutput], key_inputs: Mapping[str, Any]
     ) -> dict[str, Artifact]:
         artifacts: dict[str, Artifact] = {}
         for role, output in outputs.items():
             if isinstance(output, Output):
-                of_role = {**made_from, "output": [role, dict(output.parameters)]}
-                artifacts[role] = self.workspace.table(output.folders, output.name, output.table, of_role)
+                inputs_of_role = {**key_inputs, "output": [role, dict(output.parameters)]}
+                artifacts[role] = self.workspace.table(output.folders, output.name, output.table, inputs_of_role)
             else:
-                artifacts[role] = output({**made_from, "output": [role, {}]})
+                artifacts[role] = output({**key_inputs, "output": [role, {}]})
         return artifacts
 
     def _check_outputs(self, node: Node) -> None:
@@ -286,8 +286,8 @@ class Graph:
         wrong = next((check for check in node.checks.values() if check.state != "done"), None)
         if wrong is None:
             node.state, node.reason = "done", ""
-        elif (noted := self.workspace.failure_reason(str(node.id), node.step.key)) is not None:
-            node.state, node.reason = "failed", noted
+        elif (failure := self.workspace.failure_reason(str(node.id), node.step.key)) is not None:
+            node.state, node.reason = "failed", failure
         else:
             node.state, node.reason = wrong.state, wrong.reason
 

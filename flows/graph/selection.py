@@ -1,4 +1,4 @@
-"""Which steps of a study are to run: all, or those of some stages, relations, models, measures, and what they need."""
+"""Selection of the steps of a run: all, or those of stages, relations, models and measures with their inputs."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -15,7 +15,7 @@ DISPUTABLE = "disputable"
 UNKNOWN_RELATIONS = ("static", "temporal", "triples", "own")
 """The subjects of steps that may lead to any other relation."""
 
-OF_CLASSES = "invented names"
+CLASS_STEPS = "invented names"
 """The group of steps whose subject is a class of entities, and no relation."""
 
 UNKNOWN_MEASURES = "every measure"
@@ -35,7 +35,7 @@ class Selection:
     stages: tuple[Stage, ...] = STAGES
 
     def matches(self, step: StepId) -> bool:
-        """Whether a step is selected by itself, and not only because another needs it."""
+        """Return if a step is selected by itself, and not only as the input of another."""
         return step.stage in self.stages and self._concerns(step)
 
     def _concerns(self, step: StepId) -> bool:
@@ -49,8 +49,8 @@ class Selection:
         )
 
     def _is_of_a_relation(self, step: StepId) -> bool:
-        may_lead_to_one = step.subject in UNKNOWN_RELATIONS and {*self.relations} != {DISPUTABLE}
-        return not self.relations or step.subject in self.relations or may_lead_to_one
+        may_lead_to_relation = step.subject in UNKNOWN_RELATIONS and {*self.relations} != {DISPUTABLE}
+        return not self.relations or step.subject in self.relations or may_lead_to_relation
 
     def of(self, graph: Graph) -> set[StepId]:
         """The steps of a graph that are selected: those that match and what they need, of the selected stages."""
@@ -79,10 +79,11 @@ class Selection:
         stopped = {
             node.id.subject
             for node in graph
-            if (node.id in failed and node.id.group != OF_CLASSES) or node.blocked_by in failed
+            if (node.id in failed and node.id.group != CLASS_STEPS) or node.blocked_by in failed
         }
-        known = tuple(sorted(stopped - NO_RELATIONS | stopped & {CORPUS}))  # the steps that count in a corpus, too
-        return replace(self, relations=known or self.relations)
+        # Steps that count in a corpus are tried again, too.
+        failed_relations = tuple(sorted(stopped - NO_RELATIONS | stopped & {CORPUS}))
+        return replace(self, relations=failed_relations or self.relations)
 
     def as_json(self) -> dict[str, Any]:
         """The selection as plain values."""
@@ -95,5 +96,5 @@ class Selection:
 
 
 def _is_of_study(step: StepId) -> bool:
-    """Whether a step is of the whole study, whatever is selected; the others of its stage are about a model."""
+    """Return if a step belongs to the whole study; other steps of its stage belong to a model."""
     return step.stage in SUMMARISING and not step.model

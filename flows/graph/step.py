@@ -13,17 +13,22 @@ from swaymeter.tasks.measures.run import Spent
 
 Record = TypeVar("Record")
 Resource = Literal["services", "server", "compute"]
-"""What a step waits for: the answers of services, a few at a time; those of the server of its model, one at a time for
-each such model; or the processors and the GPU, one at a time."""
+"""Resource of a step. services: answers of services, a few at a time. server: the model's server, one step at a time
+for each model. compute: processors and GPU, one step at a time."""
 
 
 @dataclass(frozen=True, order=True)
 class StepId:
-    """What identifies a step in its study.
+    """Identity of a step in its study.
 
-    subject: the relation, class, partition or list that it is about. group: what it makes, for scores the measure whose
-    pass it is. part: which piece of the subject, such as the title of a page. way: how the model is asked, where that
-    is done in several ways.
+    Attributes:
+        stage: Stage of the step.
+        subject: Relation, class, partition or list of the step.
+        group: Product of the step; for scores the leading measure of the pass.
+        part: Piece of the subject, such as the title of a page.
+        model: Name of the model; empty without one.
+        dtype: Dtype of the model in the study.
+        setup: Names of prompt and decoding, if a model has several.
     """
 
     stage: Stage
@@ -32,28 +37,28 @@ class StepId:
     part: str = ""
     model: str = ""
     dtype: str = ""
-    way: str = ""
+    setup: str = ""
 
     def __str__(self) -> str:
-        """The name of its task run."""
-        model = f"{in_way(self.model, self.way)} ({self.dtype})" if self.model else ""
+        """Return the name of the step, as messages and pages have it."""
+        model = f"{with_setup(self.model, self.setup)} ({self.dtype})" if self.model else ""
         return " · ".join(part for part in (self.stage, self.subject, self.part, self.group, model) if part)
 
 
-def in_way(model: str, way: str) -> str:
-    """What a model is called that is asked in a way; its own name where there is one way alone."""
-    return f"{model} · {way}" if way else model
+def with_setup(model: str, setup: str) -> str:
+    """Return the name of a model with its prompt and decoding; the model's own name if it has one of each."""
+    return f"{model} · {setup}" if setup else model
 
 
 def no_progress(done: int, total: int) -> None:
-    """Shows nothing."""
+    """Show nothing."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What holds for all steps of one run, wherever they run.
+    """Settings of all steps of one run, on any worker.
 
-    progress: called with the chunks that are done and those that there are.
+    progress: called with the number of finished and of all chunks.
     """
 
     workspace: Path
@@ -140,10 +145,10 @@ class StepKind:
     resource: Resource = "compute"
 
     def id(
-        self, subject: str, part: str = "", *, group: str = "", model: str = "", dtype: str = "", way: str = ""
+        self, subject: str, part: str = "", *, group: str = "", model: str = "", dtype: str = "", setup: str = ""
     ) -> StepId:
-        """What identifies the step of this kind about a subject."""
-        return StepId(self.stage, subject, group or self.group, part, model, dtype, way)
+        """Return the identity of the step of this kind about a subject."""
+        return StepId(self.stage, subject, group or self.group, part, model, dtype, setup)
 
 
 @dataclass(frozen=True)

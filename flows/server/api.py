@@ -96,14 +96,14 @@ def prefect_api(*meanwhile: str) -> Iterator[str]:
 
 
 def configured_api_answers() -> bool:
-    """Whether the API to which this process is pointed answers."""
+    """Return if the API of this process answers."""
     from prefect.settings import get_current_settings
 
     return not _why_not(get_current_settings().api.url or "")
 
 
 def _why_not(url: str, path: str = "health", seconds: float | None = None) -> str:
-    """Why an API does not answer, empty where it does."""
+    """Return the reason why an API does not answer; empty if it does."""
     from http.client import HTTPException
     from urllib.error import HTTPError
     from urllib.request import urlopen

@@ -19,7 +19,7 @@ from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import queries_digest
 from swaymeter.data.warehouse.schema import Schema
 from swaymeter.flows.graph.graph import Graph, Node, Reference
-from swaymeter.flows.graph.step import Run, Step, StepKind, in_way
+from swaymeter.flows.graph.step import Run, Step, StepKind, with_setup
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.history import Completion, keep_history
@@ -40,7 +40,7 @@ Done = tuple[TableArtifact, Check]
 
 @dataclass(frozen=True)
 class Aggregation:
-    """What the database is made from beside its inputs.
+    """Settings that the database is made from, in addition to its inputs.
 
     Attributes:
         completion: Settings of the run's snapshot; its seed is that of statistics, too.
@@ -55,7 +55,7 @@ class Aggregation:
 
 def schema() -> tuple[Table, ...]:
     """Return every table of the database: of records, measures and statistics, also of extensions."""
-    declared = [*(measure.table for measure in MEASURES.values()), *(one.table for one in STATISTICS.values())]
+    declared = [*(measure.table for measure in MEASURES.values()), *(each.table for each in STATISTICS.values())]
     tables: dict[str, Table] = {}
     for table in (*RECORD_TABLES, *declared):
         if tables.setdefault(table.name, table) != table:
@@ -132,7 +132,7 @@ def runs_of(done: Iterable[Done], run: Run) -> list[Mapping[str, Any]]:
             continue
         key_inputs, about = artifact.key_inputs, check.about or {}
         model, dtype = (key_inputs["parameters"][name] for name in ("model", "dtype"))
-        model = in_way(model, key_inputs["parameters"].get("way", ""))
+        model = with_setup(model, key_inputs["parameters"].get("way", ""))
         rows.append(
             {
                 "relation": key_inputs["subject"][0],
@@ -145,7 +145,7 @@ def runs_of(done: Iterable[Done], run: Run) -> list[Mapping[str, Any]]:
                 "parameters": about.get("parameters"),
                 "hardware": about.get("hardware"),
                 "reading": about.get("reading"),
-                **{name: about[name] for name in _NOTED},
+                **{name: about[name] for name in _LOGGED},
                 "key": artifact.key,
                 "file": str(check.path.relative_to(run.workspace)),  # type: ignore[union-attr]
                 "rows": check.rows,
@@ -154,7 +154,7 @@ def runs_of(done: Iterable[Done], run: Run) -> list[Mapping[str, Any]]:
     return rows
 
 
-_NOTED = (
+_LOGGED = (
     "started_at", "finished_at", "seconds", "forward_passes", "prompts",
     "swaymeter_version", "torch_version", "transformers_version",
 )  # fmt: skip
@@ -173,7 +173,7 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
         return graph.wait(MAKE_DATABASE, MAKE_DATABASE.id("study"), undone)
     study = plan.study
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
-    rest = [*fetched.facts.values(), *fetched.names.values(), *_made_from(graph, fetched, built)]
+    rest = [*fetched.facts.values(), *fetched.names.values(), *_sources_of_questions(graph, fetched, built)]
     loaded = _by_role([*prompts, *scores, *rest])
     variants = {
         variant.key: {
@@ -221,7 +221,11 @@ def undone_instead_of_scores(graph: Graph, *, whole_only: bool = False) -> Node 
 
 
 def _key_of(statistic: Statistic) -> dict[str, Any]:
-    """What its rows depend on beside its inputs and the seed; UsageError where it reads a query that does not exist."""
+    """Return the dependencies of a statistic's rows, in addition to its inputs and the seed.
+
+    Raises:
+        UsageError: The statistic reads a query that does not exist.
+    """
     try:
         queries = queries_digest(statistic.queries)
     except UnknownName as error:
@@ -233,8 +237,8 @@ def _by_role(references: Iterable[Reference]) -> dict[str, Reference]:
     return {f"{reference.role}: {reference.node.id}": reference for reference in references}
 
 
-def _made_from(graph: Graph, fetched: Fetched, built: Built) -> list[Reference]:
-    """What questions were made from, and what was rejected on the way."""
+def _sources_of_questions(graph: Graph, fetched: Fetched, built: Built) -> list[Reference]:
+    """Return the sources of questions and the rejected rows."""
     references = [node.output("rejected") for node in built.chosen.values()]
     for node in graph:
         if node.id.stage in ("fetch", "build"):

@@ -69,13 +69,13 @@ def choose(step: Step, run: Run) -> None:
     several = QUESTION_SOURCES[study.questions.source].in_several_steps
     candidates = candidates_of(step.inputs.values(), partition, several=several)
     candidates, problems = with_kinds(candidates, judgements)
-    asked = study.questions.askable(candidates)
-    candidates, rejected = list(asked.questions), list(asked.rejected)
+    answerable = study.questions.askable(candidates)
+    candidates, rejected = list(answerable.questions), list(answerable.rejected)
     if study.questions.annotated:
-        said = opinions(candidates, judgements)
-        decided = decide(candidates, said)
+        votes = opinions(candidates, judgements)
+        decided = decide(candidates, votes)
         candidates, rejected = decided.questions, [*rejected, *decided.rejected]
-        problems += said.problems
+        problems += votes.problems
     if problems:
         named = first_names(problems, NAMED, separator="; ")
         log.warning("partition %s: judgements that do not count: %s", partition, named)
@@ -130,11 +130,11 @@ def build_questions(step: Step, run: Run) -> None:
     ordered = sorted(questions, key=lambda question: question.question_id)
     table, tables, amounts = step.table("questions"), [], {"cases": len(ordered), "left_out": 0}
     for first in range(0, len(ordered), AT_ONCE):
-        asked = options.as_asked(ordered[first : first + AT_ONCE])
-        passages = [len(context.passages) for question in asked for context in question.contexts]
+        answerable = options.as_asked(ordered[first : first + AT_ONCE])
+        passages = [len(context.passages) for question in answerable for context in question.contexts]
         amounts["cases"] += len(passages)
         amounts["left_out"] += sum(count for count in passages if count > 1)
-        tables.append(table.table.of([as_row(question) for question in asked]))
+        tables.append(table.table.of([as_row(question) for question in answerable]))
     table.write(pa.concat_tables(tables), amounts)
 
 

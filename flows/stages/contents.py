@@ -1,4 +1,4 @@
-"""What of a study is fetched and chosen, as records: for those who export, annotate or compare it."""
+"""Fetched and chosen records of a study, for export, annotation and comparison."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Contents:
 
     @property
     def workspace(self) -> Workspace:
-        """Where they lie."""
+        """Workspace of the study."""
         return self.graph.workspace
 
     @property

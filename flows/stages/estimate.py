@@ -1,7 +1,7 @@
-"""What a run would do: the steps that are not done, their prompts, how long that takes as measured here, and its disk.
+"""Estimate of a run: unfinished steps, prompts, time as measured on this machine, and disk.
 
-Where nothing of the kind was measured in the workspace, the hours of a GPU are reckoned from the model's size: good to
-tell an hour from a day, not from two.
+Without a measurement in the workspace, the hours of a GPU follow from the model's size. That estimate tells an hour
+from a day, and not from two hours.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from swaymeter.tasks.models.endpoints.endpoint import REPEATED_PROMPTS
 from swaymeter.tasks.models.size import parameters_of
 
 OPERATIONS_PER_SECOND = 100e12
-"""What a data-centre GPU reaches on short prompts in 16 bits, about a tenth to a fourth of what its maker states."""
+"""Speed of a data-centre GPU on short prompts in 16 bits, a tenth to a fourth of the maker's figure."""
 
 TOKENS: dict[About, int] = {"contexts": 16, "queries": 16 * 3 * 64, "questions": 350}
 """Tokens that a prompt costs, at two operations for each of a model's parameters.
@@ -39,17 +39,17 @@ TOKENS_READ: dict[About, int] = {"contexts": 40, "queries": 20, "questions": 150
 """Of a prompt that a server reads, about; what it costs is reckoned from them."""
 
 BYTES: dict[About, int] = {"contexts": 9, "queries": 100, "questions": 30_000}
-"""What the files of a prompt's scores take, as measured on bundled studies."""
+"""Bytes of the score files for each prompt, as measured on bundled studies."""
 
 BYTES_OF_THOUGHT = 6
-"""What the files take of a token of thoughts: its number, and its letters."""
+"""Bytes of the files for each token of thoughts: its number and its letters."""
 
 
 @dataclass
 class _Work:
-    """What is to be done with one model: prompts, seconds as measured, hours of a GPU as reckoned.
+    """Work with one model: prompts, measured seconds, estimated hours of a GPU.
 
-    thoughts: the most tokens of them; is_sure: whether it is known that the model may write them, so that they count.
+    thoughts: upper bound on tokens of thoughts; is_sure: True if the model may write thoughts, so that they count.
     """
 
     prompts: int = 0
@@ -68,10 +68,10 @@ class _Work:
         is_sampled = answers and about == "questions"
         each = answers.samples + 1 if is_sampled else 1
         begun = 0 if self.requests else PROBE  # of each run
-        asked = count * each + begun + (REPEATED_PROMPTS if is_sampled and begun else 0)
-        self.requests += asked
-        self.tokens_read += asked * TOKENS_READ[about]
-        self.tokens_written += asked * (answers.max_new_tokens if is_sampled else 1)
+        prompts = count * each + begun + (REPEATED_PROMPTS if is_sampled and begun else 0)
+        self.requests += prompts
+        self.tokens_read += prompts * TOKENS_READ[about]
+        self.tokens_written += prompts * (answers.max_new_tokens if is_sampled else 1)
 
     @property
     def served(self) -> str:
@@ -83,7 +83,7 @@ class _Work:
 
     @property
     def duration(self) -> str:
-        """How long it takes."""
+        """Duration of the work in words."""
         if self.is_measured:
             return f"{self.seconds:.0f} s"
         unknown = "unknown, nothing of the kind was measured in this workspace yet"
@@ -113,7 +113,7 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
         reckoned = thoughts * is_sure
         size = parameters_of(node.id.model) if plan.variant(node.id).model.is_local else None
         stored += count * BYTES[about] + BYTES_OF_THOUGHT * reckoned
-        for name in (plan.called(node.id), ""):
+        for name in (plan.display_name(node.id), ""):
             work = works.setdefault(name, _Work())
             rate = rates.get((node.id.model, node.id.dtype, node.id.group))
             work.prompts += count
@@ -153,7 +153,7 @@ def _thoughts(plan: Plan, node: Node) -> tuple[int, bool]:
 
 
 def _thinks_always(variant: Variant) -> bool | None:
-    """Whether nothing turns off the thoughts of a step's model; None where its tokenizer is not on this machine."""
+    """Return if the thoughts of a step's model cannot be turned off; None without its tokenizer on this machine."""
     from swaymeter.tasks.models.prompts.template_options import opens_thoughts, options_of
 
     prompts, speaker = variant.prompts, variant.at_hand
@@ -167,7 +167,7 @@ def _disk(stored: int) -> str:
 
 
 def _is_open(plan: Plan, node: Node) -> bool:
-    """Whether the leading measure of a pass is to be computed, and not only those that are derived from it."""
+    """Return if the leading measure of a pass is to be computed, and not only derived measures."""
     if node.id.stage != "score" or node.id.group not in MEASURES:
         return False
     return any(name == node.id.group and state != "done" for name, state, _ in plan.measure_states(node))
@@ -179,24 +179,24 @@ def _prompts(plan: Plan, node: Node, leading: str = "") -> int | None:
     leading: the measure that they are of, "" for any.
     """
     if node.id.stage == "score" and node.id.group == UNKNOWN_MEASURES:
-        return _of_partition(plan, node.id.subject, leading)
+        return _questions_of_partition(plan, node.id.subject, leading)
     if not _is_open(plan, node) or leading not in ("", node.id.group):
         return 0
     measure = MEASURES[node.id.group]
     return measure.count_prompts(plan.parameters[measure.name], **_amounts(plan, node))
 
 
-def _of_partition(plan: Plan, partition: str, leading: str) -> int | None:
+def _questions_of_partition(plan: Plan, partition: str, leading: str) -> int | None:
     """The prompts of a partition whose questions are not fetched."""
     questions = plan.study.questions
     assert questions is not None
     counts = [questions.published.get(partition), questions.per_partition]
-    known, cases = [count for count in counts if count is not None], questions.cases
-    if not known or cases is None:
+    counted, cases = [count for count in counts if count is not None], questions.cases
+    if not counted or cases is None:
         return None
     leading_measures = [group.leading for group in plan.passes if group.leading.about == "questions"]
     return sum(
-        measure.count_prompts(plan.parameters[measure.name], cases=cases * min(known))
+        measure.count_prompts(plan.parameters[measure.name], cases=cases * min(counted))
         for measure in leading_measures
         if leading in ("", measure.name)
     )
@@ -205,7 +205,7 @@ def _of_partition(plan: Plan, partition: str, leading: str) -> int | None:
 def _amounts(plan: Plan, node: Node) -> dict[str, int]:
     built = {role: check.rows for other in node.inputs for role, check in other.checks.items() if check.state == "done"}
     questions = [node.checks["questions"] for node in node.inputs if "questions" in node.checks]
-    of_questions = {
+    by_partition = {
         name: sum(check.about.get(name, 0) for check in questions if check.about) for name in ("cases", "left_out")
     }
     relation, sample = plan.relations.get(node.id.subject), plan.study.contexts.sample
@@ -214,7 +214,7 @@ def _amounts(plan: Plan, node: Node) -> dict[str, int]:
     return {
         "queries": built.get("queries", forms * entities),
         "contexts": sample.contexts if sample else contexts,
-        **of_questions,
+        **by_partition,
     }
 
 

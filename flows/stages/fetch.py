@@ -11,7 +11,7 @@ from swaymeter.data.records.tables import FACTS, INVENTED, QUESTIONS, REJECTED
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.flows.graph.graph import Graph, Node, Reference
-from swaymeter.flows.graph.selection import OF_CLASSES
+from swaymeter.flows.graph.selection import CLASS_STEPS
 from swaymeter.flows.graph.step import Output, Resource, Run, Step, StepKind
 from swaymeter.flows.stages.plan import Plan, access_for
 from swaymeter.flows.stages.wikidata import fetch_wikidata
@@ -37,8 +37,8 @@ def fetch_names(step: Step, run: Run) -> None:
     options, entity_class = study.facts, step.id.subject
     assert options is not None
     names, absent_from = fetch_invented_names(options, entity_class, study.seed, access_for(study, step, run))
-    made_by = options.invented_model or options.invented
-    step.write("invented", [InventedName(entity_class, name, made_by, tuple(absent_from)) for name in names])
+    inventor = options.invented_model or options.invented
+    step.write("invented", [InventedName(entity_class, name, inventor, tuple(absent_from)) for name in names])
 
 
 def fetch_questions(step: Step, run: Run) -> None:
@@ -57,7 +57,7 @@ def fetch_questions(step: Step, run: Run) -> None:
 # ---- the steps of a study --------------------------------------------------------------------------------------------
 
 FETCH_FACTS = StepKind("fetch", "facts", makes=("facts",), function=fetch_facts, version=4, resource="services")
-FETCH_NAMES = StepKind("fetch", OF_CLASSES, makes=("invented",), function=fetch_names, version=4, resource="services")
+FETCH_NAMES = StepKind("fetch", CLASS_STEPS, makes=("invented",), function=fetch_names, version=4, resource="services")
 FETCH_QUESTIONS = StepKind(
     "fetch", "questions", makes=("rejected", "questions"), function=fetch_questions, version=5, resource="services",
 )  # fmt: skip
@@ -65,10 +65,10 @@ FETCH_QUESTIONS = StepKind(
 
 @dataclass(frozen=True)
 class Fetched:
-    """What the next stage builds from.
+    """Inputs of the stage `build`.
 
-    facts: by relation. names: by class. candidates: of each partition the steps that may yield its questions.
-    lacking: the lists that are not fetched, of partitions whose steps follow from them.
+    facts: by relation. names: by class. candidates: the steps of each partition that may yield its questions. lacking:
+    the unfetched lists of partitions whose steps follow from the lists.
     """
 
     facts: Mapping[str, Reference]

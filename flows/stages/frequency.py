@@ -31,7 +31,7 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class PartOfStudy:
-    """What is counted in a step, and the study that says how."""
+    """Counted texts of a step, with the study."""
 
     study: Study
     part: Part
@@ -48,8 +48,8 @@ def collect_names(step: Step, run: Run) -> None:
         rows = step.table(role).read()
         pairs |= set(zip(rows["entity"].to_pylist(), rows["answer"].to_pylist(), strict=True))
     if unused := sorted(aliases.keys() - set(chain.from_iterable(pairs))):
-        some = ", ".join(map(repr, unused[:SHOWN])) + ", …" * (len(unused) > SHOWN)
-        problem = f"frequency.aliases: {len(unused):,} of {len(aliases):,} names are no entity and no answer: {some}"
+        names = ", ".join(map(repr, unused[:SHOWN])) + ", …" * (len(unused) > SHOWN)
+        problem = f"frequency.aliases: {len(unused):,} of {len(aliases):,} names are no entity and no answer: {names}"
         if len(unused) == len(aliases):
             raise InputError(f"{problem}; the column name holds names as the facts write them")
         log.warning("%s", problem)
@@ -100,10 +100,11 @@ def add_up(step: Step, run: Run) -> None:
         (
             Frequency(
                 entity=pair.entity, answer=pair.answer, entity_count=entity, capitals_count=capitals,
-                lower_case_count=small, pair_count=both, entity_counted=KINDS[of_entity], pair_counted=KINDS[of_pair],
+                lower_case_count=small, pair_count=both,
+                entity_counted=KINDS[entity_number], pair_counted=KINDS[pair_number],
                 excluded=limits.exclusion_reason(pair.entity_names, capitals, small), **read,
             )
-            for pair, (entity, capitals, small, both), (of_entity, of_pair) in zip(
+            for pair, (entity, capitals, small, both), (entity_number, pair_number) in zip(
                 pairs, totals.T.tolist(), kinds.T.tolist(), strict=True
             )
         ),
@@ -112,8 +113,8 @@ def add_up(step: Step, run: Run) -> None:
 
 def _total(numbers: Iterable[int | None]) -> int | None:
     """The sum; None where there is no number."""
-    known = [number for number in numbers if number is not None]
-    return sum(known) if known else None
+    counted = [number for number in numbers if number is not None]
+    return sum(counted) if counted else None
 
 
 # ---- the steps of a study --------------------------------------------------------------------------------------------

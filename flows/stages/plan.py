@@ -1,4 +1,4 @@
-"""What a study file and this machine decide, resolved once: all that follows reads the plan, and asks nobody."""
+"""Plan of a study on this machine, resolved once: models, passes, parameters and relations."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.data.sources.source import Group
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Node, State
-from swaymeter.flows.graph.step import Run, Step, StepId, in_way
+from swaymeter.flows.graph.step import Run, Step, StepId, with_setup
 from swaymeter.flows.study.places import folder_of
 from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import Study
@@ -33,10 +33,14 @@ from swaymeter.tasks.models.tokenizer import Unloaded
 
 @dataclass(frozen=True)
 class PlannedRelation:
-    """What the prompts of a relation are written from.
+    """Inputs of the prompts of a relation.
 
-    entry: its forms, None of a group. own: contexts of one's own that take the place of the written ones. amounts: how
-    many entities, query forms and contexts there will be. refusal: why there can be none.
+    Attributes:
+        entry: Query forms and context templates; None for a group.
+        group: The group; None for a relation.
+        own: Contexts of a file, in place of generated ones.
+        amounts: Numbers of entities, query forms and contexts.
+        refusal: Reason why the relation cannot be built.
     """
 
     entry: Relation | None = None
@@ -48,16 +52,24 @@ class PlannedRelation:
 
 @dataclass(frozen=True)
 class Variant:
-    """What is compared: a model in a dtype, and how it is asked.
+    """A model with its dtype, prompt and decoding: the unit of comparison.
 
-    place: in the study file. dtype: that it computes in; as the study has it where that is not known. passes: over its
-    prompts; those about queries and contexts are the same in every way, and are of the first one alone. refusal: why it
-    cannot be asked. prompt: the name of its prompt, where the study has several. decoding: likewise that of its
-    decoding; contrast: what that is, None for the model's own distribution. replies: recorded ones, of such a model.
+    Attributes:
+        model: Section of the study.
+        position: Position in the study file.
+        prompts: Texts around questions and contexts.
+        dtype: Computing dtype; the study's if it is not known.
+        passes: Passes over its prompts. Passes about queries and contexts belong to the first variant of a model alone.
+        identity: Identity of the model's weights.
+        refusal: Reason why the model cannot be used.
+        prompt: Name of its prompt, if the study has several.
+        decoding: Name of its decoding, if the study has several.
+        contrast: The decoding; None for the model's own distribution.
+        replies: Recorded replies.
     """
 
     model: ModelPart
-    place: int
+    position: int
     prompts: AnswerPrompts
     dtype: str
     passes: tuple[Pass, ...]
@@ -69,33 +81,33 @@ class Variant:
     replies: Replies | None = None
 
     @property
-    def way(self) -> str:
-        """How the model is asked; empty where there is one way alone."""
+    def setup(self) -> str:
+        """Names of prompt and decoding; empty if the model has one of each."""
         return " · ".join(filter(None, (self.prompt, self.decoding)))
 
     @property
     def name(self) -> str:
-        """What scores call it: the model's name, with the way where there are several."""
-        return in_way(self.model.name, self.way)
+        """Unique name in all tables: the model's name, with prompt and decoding if there are several."""
+        return with_setup(self.model.name, self.setup)
 
     @property
     def label(self) -> str | None:
-        """What the page calls it; None: its name."""
-        return in_way(self.model.label, self.way) if self.model.label else None
+        """Text that people read in place of the name; None for the name."""
+        return with_setup(self.model.label, self.setup) if self.model.label else None
 
     @property
     def key(self) -> str:
-        """What tells it from others: in `variants`, and beside every score."""
+        """Key of the variant, in `variants` and beside every score."""
         return f"{self.name}/{self.dtype}"
 
     @property
-    def called(self) -> str:
-        """What people read of it: the model's label in place of its name."""
+    def display_name(self) -> str:
+        """Label or name with the dtype of the study."""
         return f"{self.label or self.name}/{self.model.dtype}"
 
     def is_of(self, step: StepId) -> bool:
-        """Whether a step asks it."""
-        return (self.model.name, self.model.dtype, self.way) == (step.model, step.dtype, step.way)
+        """Return if a step belongs to the variant."""
+        return (self.model.name, self.model.dtype, self.setup) == (step.model, step.dtype, step.setup)
 
     @cached_property
     def at_hand(self) -> Unloaded | None:
@@ -129,12 +141,12 @@ class Plan:
     judgements: tuple[Judgement, ...] = ()
 
     def variant(self, step: StepId) -> Variant:
-        """That which a step is about."""
+        """Return the variant of a step."""
         return next(variant for variant in self.variants if variant.is_of(step))
 
-    def called(self, step: StepId) -> str:
-        """What people read of the variant of a step; empty where it is about none."""
-        return self.variant(step).called if step.model else ""
+    def display_name(self, step: StepId) -> str:
+        """Return the label of the variant of a step; empty for a step without one."""
+        return self.variant(step).display_name if step.model else ""
 
     def measure_states(self, node: Node) -> Iterator[tuple[str, State, str]]:
         """The measures of a score step, each with its state and the reason of it: some of a pass may be done."""
@@ -169,7 +181,7 @@ def plan_of(study: Study, workspace: Workspace) -> Plan:
 
 
 def access_for(study: Study, step: Step, run: Run) -> Access:
-    """How a step reaches services: by the study's settings, in the sessions of its process."""
+    """Return the access of a step to services, by the study's settings, in the sessions of its process."""
     return study.access(
         Workspace(run.workspace).downloads, offline=run.offline,
         forced=step.forced, refreshed=step.refreshed,
@@ -204,9 +216,9 @@ def workspace_of(study: Study, folder: str | None = None) -> Workspace:
 
 
 def _variants(study: Study, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Iterator[Variant]:
-    """Each model in each way."""
-    for place, model in enumerate(study.models):
-        first, decodings = _variant(study, place, grouped, parameters), _decodings(study, model)
+    """Yield each model with each prompt and decoding."""
+    for position, model in enumerate(study.models):
+        first, decodings = _variant(study, position, grouped, parameters), _decodings(study, model)
         prompts = ("",) if model.gives_text_of else tuple(study.prompts or ("",))
         ways = product(prompts, decodings)
         passes_of = _passes_of_ways(first.passes, next(iter(decodings)))
@@ -251,24 +263,24 @@ def _passes_of_ways(passes: tuple[Pass, ...], first: str) -> Callable[[str], tup
     what follows from them differ.
     """
     about_questions = tuple(each for each in passes if each.leading.about == "questions")
-    of_answers = tuple(each for each in about_questions if each.leading.capability in (None, "samples"))
-    return lambda decoding: about_questions if decoding == first else of_answers
+    answer_passes = tuple(each for each in about_questions if each.leading.capability in (None, "samples"))
+    return lambda decoding: about_questions if decoding == first else answer_passes
 
 
-def _variant(study: Study, place: int, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Variant:
+def _variant(study: Study, position: int, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Variant:
     """A model, asked as the study says of all."""
-    model = study.models[place]
+    model = study.models[position]
     replies = _or_refusal(_replies, study, model)
     prompts = study.answer_prompts(model)
     identity = replies if isinstance(replies, SwaymeterError) else _or_refusal(_identity, model, replies)
     dtype = _or_refusal(_resolved_dtype, model)
     refusal = next((of for of in (identity, dtype) if isinstance(of, SwaymeterError)), None)
     if isinstance(dtype, SwaymeterError):  # its steps are refused with the reason
-        return Variant(model, place, prompts, model.dtype, grouped, refusal=refusal)
+        return Variant(model, position, prompts, model.dtype, grouped, refusal=refusal)
     applies = (each for each in grouped if _applies(each, parameters, str(dtype)))
-    known = None if isinstance(identity, SwaymeterError) else identity
+    identified = None if isinstance(identity, SwaymeterError) else identity
     recorded = None if isinstance(replies, SwaymeterError) else replies
-    return Variant(model, place, prompts, str(dtype), tuple(applies), known, refusal, replies=recorded)
+    return Variant(model, position, prompts, str(dtype), tuple(applies), identified, refusal, replies=recorded)
 
 
 def _replies(study: Study, model: ModelPart) -> Replies | None:
@@ -280,9 +292,9 @@ def _replies(study: Study, model: ModelPart) -> Replies | None:
 
 
 def _identity(model: ModelPart, replies: Replies | None) -> ModelIdentity:
-    """What a model's name stands for; of a served one what the study says, and the tokenizer that writes its prompts.
+    """Return the identity of a model's weights; of a served one, the study's revision and the tokenizer of its prompts.
 
-    Where the server is does not count: the same weights at another address give the same scores.
+    The address does not count: the same weights at another address give the same scores.
     """
     if replies is not None:
         return ModelIdentity(model.name, replies_digest(replies), "recorded", str(model.replies))
@@ -308,7 +320,7 @@ def _resolved_dtype(model: ModelPart) -> str:
 
 
 def _applies(group: Pass, parameters: Mapping[str, Any], dtype: str) -> bool:
-    """Whether a measure says anything about a model in its dtype."""
+    """Return if a measure applies to a model in its dtype."""
     measure = group.leading
     return measure.applies(parameters[measure.name], dtype)
 

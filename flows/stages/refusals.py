@@ -1,6 +1,6 @@
-"""What is known to be impossible before anything runs: missing files, too few facts, devices that are absent or small.
+"""Impossible runs, found before a run begins: missing files, too few facts, missing or small devices.
 
-Only steps that are not done are considered: scores that a GPU gave are aggregated on any machine.
+Only unfinished steps are considered: scores of a GPU can be aggregated on any machine.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ from swaymeter.data.errors import (
 from swaymeter.data.records import NO_RELATIONS, RelationName
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.flows.graph.graph import Graph
-from swaymeter.flows.graph.selection import DISPUTABLE, OF_CLASSES, UNKNOWN_MEASURES, Selection
+from swaymeter.flows.graph.selection import CLASS_STEPS, DISPUTABLE, UNKNOWN_MEASURES, Selection
 from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages.build import BUILD_PROMPTS
 from swaymeter.flows.stages.fetch import FETCH_FACTS
@@ -56,84 +56,84 @@ def check_run(
 
 def check_selection(selection: Selection, study: Study, resolve: Callable[[], Graph]) -> None:
     """Raise UnknownName for a selected name that the study does not have; the graph is resolved for relations."""
-    for kind, names, known in (
+    for kind, names, valid in (
         ("model", selection.models, [model.name for model in study.models]),
         ("measure", selection.measures, list(study.requested())),
         ("relation", selection.relations, _relations(resolve(), selection) if selection.relations else []),
     ):
         for name in names:
-            if name not in known:
-                raise UnknownName(kind, name, known)
+            if name not in valid:
+                raise UnknownName(kind, name, valid)
 
 
 def _relations(graph: Graph, selection: Selection) -> list[str]:
     """Return the relations of a study; all possible ones if its questions are not fetched yet."""
-    known = {node.id.subject for node in graph if node.id.stage == "build"}
+    valid = {node.id.subject for node in graph if node.id.stage == "build"}
     if any(node.state != "done" for node in graph if node.id.subject in ("static", "temporal")):
-        known |= {*catalog.relations(), DISPUTABLE}
-    known |= {node.id.subject for node in graph if node.id.stage == "fetch" and node.id.group != OF_CLASSES}
+        valid |= {*catalog.relations(), DISPUTABLE}
+    valid |= {node.id.subject for node in graph if node.id.stage == "fetch" and node.id.group != CLASS_STEPS}
     if any(node.id.subject == "own" and node.state != "done" for node in graph):
-        known |= {*selection.relations}  # the groups of the file are not read yet
-    return sorted(known - NO_RELATIONS)
+        valid |= {*selection.relations}  # the groups of the file are not read yet
+    return sorted(valid - NO_RELATIONS)
 
 
 def refusals(
     graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False, offline: bool = False
 ) -> Iterator[str]:
-    """Why the selected steps cannot be run, each reason with the key of the study file that leads to it.
+    """Yield the reasons why the selected steps cannot run, each with its key of the study file.
 
-    A model that the hub did not give is not among them: a later run may get it, and the other steps go on.
+    A model that the hub did not give is not refused: a later run may get it, and the other steps go on.
     """
     nodes = [node for node in graph if node.id in selected]
     for node in nodes:
-        is_known_early = node.id.stage == "fetch" or node.id.group in (BUILD_PROMPTS.group, ADD_COUNTS.group)
-        if is_known_early and node.refusal and not isinstance(node.refusal, ModelError):
+        is_checked_early = node.id.stage == "fetch" or node.id.group in (BUILD_PROMPTS.group, ADD_COUNTS.group)
+        if is_checked_early and node.refusal and not isinstance(node.refusal, ModelError):
             yield str(node.refusal)
     sample = plan.study.contexts.sample
-    of_entities = {FETCH_FACTS.group, BUILD_PROMPTS.group}
-    relations = dict.fromkeys(node.id.subject for node in nodes if node.id.group in of_entities and not node.refusal)
+    entity_groups = {FETCH_FACTS.group, BUILD_PROMPTS.group}
+    relations = dict.fromkeys(node.id.subject for node in nodes if node.id.group in entity_groups and not node.refusal)
     for relation in relations:
         if graph.nodes[FETCH_FACTS.id(relation)].refusal:
             continue  # which says all of it
         prompts = graph.nodes[BUILD_PROMPTS.id(relation)]
         if prompts.state != "done":
-            asked_with = None if prompts.refusal else sample
-            if asked_with is not None:
-                yield from _too_few_written_contexts(plan, RelationName(relation), asked_with)
-            yield from _too_few(plan, RelationName(relation), asked_with)
+            required = None if prompts.refusal else sample
+            if required is not None:
+                yield from _too_few_written_contexts(plan, RelationName(relation), required)
+            yield from _too_few(plan, RelationName(relation), required)
     if sample is not None:
         subjects = dict.fromkeys(n.id.subject for n in nodes if n.id.stage == "score" and (force or n.state != "done"))
         for relation in subjects:
             yield from _too_few_built_contexts(graph, relation, sample)
-    yield from refused_models(plan, asked_variants(graph, plan, selected, force=force), offline=offline)
-    of_judge = {JUDGED, UNKNOWN_MEASURES}  # the latter before the questions are there
+    yield from refused_models(plan, variants_to_score(graph, plan, selected, force=force), offline=offline)
+    judge_groups = {JUDGED, UNKNOWN_MEASURES}  # the latter before the questions are there
     if JUDGED in plan.parameters and any(
-        node.id.group in of_judge and (force or node.state != "done") for node in nodes
+        node.id.group in judge_groups and (force or node.state != "done") for node in nodes
     ):
         yield from _refused_judge(plan, offline=offline)
     about_questions = [node.id for node in nodes if _is_about_questions(node.id)]
-    yield from _refused_templates(asked_variants(graph, plan, about_questions, force=force))
+    yield from _refused_templates(variants_to_score(graph, plan, about_questions, force=force))
 
 
-def asked_variants(graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False) -> list[Variant]:
+def variants_to_score(graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False) -> list[Variant]:
     """The variants of the study that the selected steps ask."""
     scores = (node for node in graph if node.id in selected and node.id.stage == "score")
-    asked = [node.id for node in scores if force or node.state != "done"]
-    names = {(step.model, step.dtype, step.way) for step in asked}
-    return [variant for variant in plan.variants if (variant.model.name, variant.model.dtype, variant.way) in names]
+    open_scores = [node.id for node in scores if force or node.state != "done"]
+    names = {(step.model, step.dtype, step.setup) for step in open_scores}
+    return [variant for variant in plan.variants if (variant.model.name, variant.model.dtype, variant.setup) in names]
 
 
 def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = False) -> Iterator[str]:
-    """Why models cannot be asked where they are to, each with its place in the study file; servers are asked."""
+    """Yield the reasons why models cannot be used, each with its position in the study file; servers are asked."""
     from swaymeter.tasks.models.loading import BALANCED
     from swaymeter.tasks.models.size import misfit_reason
 
     runner, unreached = plan.study.execution.runner, list[str]()
-    of_models = dict[int, Variant]()
+    variants_of_models = dict[int, Variant]()
     for variant in variants:
-        of_models.setdefault(variant.place, variant)
-    for variant in of_models.values():
-        number, model = variant.place, variant.model
+        variants_of_models.setdefault(variant.position, variant)
+    for variant in variants_of_models.values():
+        number, model = variant.position, variant.model
         if served := model.served:
             try:
                 yield from _not_served(plan, variant, served, offline=offline)
@@ -154,12 +154,16 @@ def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = F
             )
         elif reason := misfit_reason(model.source, model.dtype, model.device):
             yield f"models.{number}: {reason}"
-    if len(unreached) == len(of_models):
+    if len(unreached) == len(variants_of_models):
         yield from unreached
 
 
 def _not_served(plan: Plan, variant: Variant, endpoint: Endpoint, *, offline: bool) -> Iterator[str]:
-    """What a study wants of a server that this cannot give; ServiceError where it is not reached."""
+    """Yield the requirements of a study that a server cannot meet.
+
+    Raises:
+        ServiceError: The server cannot be reached.
+    """
     from swaymeter.tasks.models.endpoints.model import load_served
 
     revision = variant.identity.revision if variant.identity else ""
@@ -168,7 +172,7 @@ def _not_served(plan: Plan, variant: Variant, endpoint: Endpoint, *, offline: bo
     except ServiceError:
         raise
     except SwaymeterError as error:
-        yield f"models.{variant.place}: {error}"
+        yield f"models.{variant.position}: {error}"
         return
     without: dict[str, list[str]] = {}
     for name in dict.fromkeys(name for group in variant.passes for name in group.measures):
@@ -179,7 +183,7 @@ def _not_served(plan: Plan, variant: Variant, endpoint: Endpoint, *, offline: bo
         fewer = "ask for 0 samples (measures.answers.samples, --samples)"
         remedy = fewer if names == ["answers"] else "leave these out"
         yield (
-            f"models.{variant.place}: the server of {variant.model.name} cannot give {what}, which is needed for "
+            f"models.{variant.position}: the server of {variant.model.name} cannot give {what}, which is needed for "
             f"{', '.join(names)}; {remedy}, or ask it in a study of its own"
         )
 
@@ -208,7 +212,7 @@ def _needed_capabilities(plan: Plan, measure: str) -> tuple[Capability | None, .
 
 
 def _refused_templates(variants: Iterable[Variant]) -> Iterator[str]:
-    """Which models have a chat template, as far as it is on this machine, that lacks a keyword of the study."""
+    """Yield the models whose chat template lacks a keyword of the study, as far as the template is on this machine."""
     from swaymeter.tasks.models.prompts.template_options import options_of
 
     for variant in variants:
@@ -216,7 +220,7 @@ def _refused_templates(variants: Iterable[Variant]) -> Iterator[str]:
             if variant.prompts.template_options and variant.at_hand:
                 options_of(variant.at_hand, variant.prompts)
         except ModelError as error:
-            yield f"models.{variant.place}: {error}"
+            yield f"models.{variant.position}: {error}"
 
 
 def _is_about_questions(step: StepId) -> bool:
@@ -224,7 +228,7 @@ def _is_about_questions(step: StepId) -> bool:
 
 
 def _too_few(plan: Plan, relation: RelationName, sample: PerQuery | None) -> Iterator[str]:
-    """Whether a source that has its facts at hand, the catalog's list of names or a file of contexts has too little."""
+    """Yield a reason if a source on this machine has too few facts: the catalog's names or a file of contexts."""
     options, planned = plan.study.facts, plan.relations[relation]
     assert options is not None
     if planned.entry is None:
@@ -250,11 +254,11 @@ def _too_few(plan: Plan, relation: RelationName, sample: PerQuery | None) -> Ite
         return
     if sample is not None and planned.own:
         mentioned = [(row.entity, row.object) for row in planned.own]
-        yield from _too_few_contexts(relation, {one.name for one in entities}, mentioned, sample)
+        yield from _too_few_contexts(relation, {each.name for each in entities}, mentioned, sample)
 
 
 def _too_few_written_contexts(plan: Plan, relation: RelationName, sample: PerQuery) -> Iterator[str]:
-    """Whether fewer contexts are written about each entity than a query is asked with; own ones are counted later."""
+    """Yield a reason if a query needs more contexts than an entity has; contexts of a file are counted later."""
     planned = plan.relations[relation]
     entities, _, contexts = planned.amounts
     each = planned.group.about_each if planned.group else contexts // entities
@@ -280,7 +284,10 @@ def _too_few_built_contexts(graph: Graph, relation: str, sample: PerQuery) -> It
 def _too_few_contexts(
     relation: str, entities: Collection[str], mentioned: Collection[Collection[str | None]], sample: PerQuery
 ) -> Iterator[str]:
-    """Whether an entity has too few contexts, the first such one; mentioned: whom each context names."""
+    """Yield the first entity with too few contexts.
+
+    mentioned: the entities that each context mentions.
+    """
     relevant = Counter(name for names in mentioned for name in {*names})
     for entity in sorted(entities):
         try:
@@ -290,14 +297,14 @@ def _too_few_contexts(
             return
 
 
-def check_models(study: Study, *, also_asked: bool = True, measures: Collection[str] = ()) -> None:
-    """Checks the models of a study: those that help to make questions and, if `also_asked`, that answer, or judge.
+def check_models(study: Study, *, is_scored: bool = True, measures: Collection[str] = ()) -> None:
+    """Checks the models of a study: those that help to make questions and, if `is_scored`, that answer, or judge.
 
     Judges of these measures alone, where some are named.
 
     StudyFileError names those that cannot be had, or cannot give what a measure needs; no hub is asked.
     """
-    if also_asked:
+    if is_scored:
         for model in study.models:
             if name := model.source if model.is_local else model.tokenizer:
                 _check(name, "language_model")

@@ -66,7 +66,7 @@ def gate_of(study: Study, database: Path) -> tuple[GateCheck, ...]:
 
 
 def card_of(step: Step) -> StudyCard:
-    """What a report needs beside the database, from the step that draws it."""
+    """Return the settings that a report needs in addition to the database."""
     study, not_run = step.arguments
     versions = {name: importlib.metadata.version(name) for name in PROGRAMS}
     return StudyCard(
@@ -82,12 +82,12 @@ def card_of(step: Step) -> StudyCard:
 
 
 def _prompt(study: Study) -> dict[str, str]:
-    """What of the prompt of questions is not our default, as the page says it."""
+    """Return the changes of the prompt from its default, as the page shows them."""
     prompt, texts = study.prompt, study.prompt.answer_prompts().content
-    of_models: dict[str, str] = {
+    model_prompts: dict[str, str] = {
         f"chat_template of {model.name}": model.chat_template for model in study.models if model.chat_template
     }
-    of_models |= _passages(study.questions) | {
+    model_prompts |= _passages(study.questions) | {
         f"decoding {name}": ", ".join(f"{key} {value:g}" for key, value in parameters.items()) or "as published"
         for name, parameters in (study.decodings or {}).items()
         if name != "greedy"
@@ -100,13 +100,13 @@ def _prompt(study: Study) -> dict[str, str]:
             f"prompt {name}": forms[name] + (f", with its own {of}" if of else "") + _wording(study.prompts[name])
             for name, of in changed.items()
         }
-        return {**named, **own, **of_models}
+        return {**named, **own, **model_prompts}
     if prompt.form == "default":
-        return {name: str(texts[name]) for name in prompt.own_texts()} | of_models
-    of_catalog = texts == catalog.prompts(prompt.form).content
-    called = "the published form" if prompt.form == "published" else prompt.form
-    form = f"{called}, our wording" if of_catalog else f"{called}, with texts of the study"
-    return {"form": form, **{name: str(text) for name, text in texts.items() if text is not None}, **of_models}
+        return {name: str(texts[name]) for name in prompt.own_texts()} | model_prompts
+    is_default = texts == catalog.prompts(prompt.form).content
+    title = "the published form" if prompt.form == "published" else prompt.form
+    form = f"{title}, our wording" if is_default else f"{title}, with texts of the study"
+    return {"form": form, **{name: str(text) for name, text in texts.items() if text is not None}, **model_prompts}
 
 
 def _wording(part: PromptPart) -> str:
@@ -117,7 +117,7 @@ def _wording(part: PromptPart) -> str:
 
 
 def _passages(questions: Any) -> dict[str, str]:
-    """How contexts are made of several passages; nothing where they are not."""
+    """Return the composition of contexts from several passages; empty without it."""
     options = getattr(questions, "passages", None)
     if options is None:
         return {}
@@ -127,7 +127,7 @@ def _passages(questions: Any) -> dict[str, str]:
 
 
 def _sources(step: Step) -> tuple[str, ...]:
-    """Where the facts and questions come from, under which terms, and which versions of both these are."""
+    """Return the sources of facts and questions with licences and versions."""
     facts = tuple(from_row(Fact, row) for table in step.inputs_of(FACTS) for row in table.read().to_pylist())
     tables = step.inputs_of(QUESTIONS)
     questions = tuple(from_row(Question, row) for table in tables for row in table.read().to_pylist())
@@ -158,7 +158,7 @@ def report(graph: Graph, plan: Plan, fetched: Fetched, built: Built, database: N
     """Adds the step."""
     not_run = tuple(
         NotRun(
-            f"{node.id.subject} {node.id.part}".strip(), plan.called(node.id), measure,
+            f"{node.id.subject} {node.id.part}".strip(), plan.display_name(node.id), measure,
             reason or "not computed yet",
         )
         for node in graph

@@ -29,12 +29,12 @@ PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions
 
 @dataclass(frozen=True)
 class Score:
-    """What a step asks of which model, and how questions are put to it.
+    """Arguments of a pass over one relation.
 
-    revision: of the model; parameters: of its measures and of those that they need, by name; declarations: of what it
-    computes, as the run found them; variant, called: its key, and what scores call it; per_query: the sample of
-    contexts that each query is asked with, None where every context stands before every query; decoding: of its
-    answers, None for the model's own distribution.
+    revision: of the model; parameters: of its measures and the measures that they need, by name; declarations: the
+    dependencies of its numbers, as the run found them; variant, name: key and name of the variant; per_query: the
+    sample of contexts of each query, None for every context; decoding: of its replies, None for the model's own
+    distribution.
     """
 
     measure_pass: str
@@ -45,7 +45,7 @@ class Score:
     declarations: Mapping[str, Mapping[str, Any]]
     answer_prompts: AnswerPrompts
     variant: str
-    called: str
+    name: str
     per_query: PerQuery | None = None
     decoding: Any = None
     replies: Replies | None = None
@@ -73,7 +73,7 @@ def run_pass(step: Step, run: Run) -> Spent:
     inputs = Inputs(
         relation=step.id.subject,
         variant=arguments.variant,
-        label=arguments.called,
+        label=arguments.name,
         decoding=arguments.decoding,
         seed=arguments.seed,
         dataset_version=content_key(digests)[:12],
@@ -121,9 +121,9 @@ def run_pass(step: Step, run: Run) -> Spent:
 def _check(arguments: Score) -> None:
     """Raises ModelError where what the numbers depend on is another here than where the run was planned."""
     for name, planned in arguments.declarations.items():
-        if (here := declaration(name, arguments.parameters)) != planned:
-            differs = {key for key in here if here[key] != planned.get(key)} - {"depends_on"}
-            differs |= {key for key, _ in here["depends_on"].items() ^ planned["depends_on"].items()}
+        if (declared := declaration(name, arguments.parameters)) != planned:
+            differs = {key for key in declared if declared[key] != planned.get(key)} - {"depends_on"}
+            differs |= {key for key, _ in declared["depends_on"].items() ^ planned["depends_on"].items()}
             raise ModelError(
                 f"measure {name}: this worker differs from the run in {', '.join(sorted(differs))}; restart it, and "
                 "give it the same code and the same files of models"
@@ -155,10 +155,10 @@ def _sample(step: Step, measure: str, seed: int) -> Any:
     frame = scores.select(columns).to_pandas()
     for role, (identity, text) in TEXTS.items():
         if identity in columns:
-            kept = [identity, "text", *(("query_type", "form", "entity") if role == "queries" else ())]
-            prompts = step.table(f"{role} {seed}").read().select(kept).to_pandas()
+            prompt_columns = [identity, "text", *(("query_type", "form", "entity") if role == "queries" else ())]
+            prompts = step.table(f"{role} {seed}").read().select(prompt_columns).to_pandas()
             # Texts as categories: merging repeats their numbers, and not the texts.
-            prompts = prompts.astype({name: "category" for name in kept if name not in (identity, "form")})
+            prompts = prompts.astype({name: "category" for name in prompt_columns if name not in (identity, "form")})
             frame = frame.merge(prompts.rename(columns=text), on=identity, validate="many_to_one")
     return frame
 
@@ -196,7 +196,7 @@ def score(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
     """Adds the steps that score what was built; gives the score tables."""
     scores: list[Reference] = []
     partitions = sorted({*built.questions, *built.waiting})
-    judging = {name: _sharing_judge(plan, place, len(partitions)) for place, name in enumerate(partitions)}
+    judging = {name: _sharing_judge(plan, number, len(partitions)) for number, name in enumerate(partitions)}
     for variant in plan.variants:
         model = variant.model
         for relation in built.queries:
@@ -207,19 +207,19 @@ def score(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
             scores += passes_of(graph, judging[relation], variant, relation, prompts)
         for partition, node in built.waiting.items():
             unknown = RUN_PASS.id(
-                partition, group=UNKNOWN_MEASURES, model=model.name, dtype=model.dtype, way=variant.way
+                partition, group=UNKNOWN_MEASURES, model=model.name, dtype=model.dtype, setup=variant.setup
             )
             graph.wait(RUN_PASS, unknown, node)
     return scores
 
 
-def _sharing_judge(plan: Plan, place: int, count: int) -> Plan:
+def _sharing_judge(plan: Plan, number: int, count: int) -> Plan:
     """Return the plan with the share of one of `count` partitions in the judge's sample of the whole study."""
     declaration = plan.declarations.get("judged_answers")
     if not isinstance(declaration, Mapping):
         return plan
     whole = plan.parameters["judged_answers"]
-    share = whole.model_copy(update={"agreement": whole.agreement // count + (place < whole.agreement % count)})
+    share = whole.model_copy(update={"agreement": whole.agreement // count + (number < whole.agreement % count)})
     declared = {**declaration, "parameters": share.model_dump(mode="json")}
     return replace(
         plan,
@@ -251,7 +251,7 @@ def _add(
 ) -> Node:
     model, study = variant.model, plan.study
     identity = RUN_PASS.id(
-        relation, part, group=group.leading.name, model=model.name, dtype=model.dtype, way=variant.way
+        relation, part, group=group.leading.name, model=model.name, dtype=model.dtype, setup=variant.setup
     )
     inputs = {name: available[name] for name in (*INPUTS[group.leading.about], *group.needs)}
     declared, refusal = dict[str, Mapping[str, Any]](), variant.refusal
@@ -275,8 +275,8 @@ def _add(
     per_query = study.contexts.sample if group.leading.about == "contexts" else None
     if per_query is not None:
         common["per_query"] = asdict(per_query)
-    if variant.way:
-        common["way"] = variant.way
+    if variant.setup:
+        common["way"] = variant.setup
     if variant.contrast is not None:
         common["decoding"] = asdict(variant.contrast)
     computed = model.model_copy(update={"dtype": common["dtype"]})  # auto is this machine's, and not a worker's
@@ -286,17 +286,17 @@ def _add(
     )  # fmt: skip
     return graph.add(
         RUN_PASS, identity, outputs, inputs=inputs, parameters=common, arguments=arguments,
-        **_place(group, plan.parameters, model),
+        **_queue(group, plan.parameters, model),
     )  # fmt: skip
 
 
-class _Place(TypedDict):
+class _Queue(TypedDict):
     resource: Resource | None
     device: str
 
 
-def _place(group: Pass, parameters: Mapping[str, Any], model: ModelPart) -> _Place:
-    """What a pass waits for, and the device of the model that it asks here; one that asks a server takes none."""
+def _queue(group: Pass, parameters: Mapping[str, Any], model: ModelPart) -> _Queue:
+    """Return the resource of a pass and the device of its model; a pass at a server has no device."""
     names = (group.leading.name, *group.measures)
     asks = any(MEASURES[name].capability for name in names)
     judges = [parameters[name] for name in names if name == "judged_answers"]
@@ -330,7 +330,7 @@ def reliability(
         for variant in plan.variants:
             if not any(MEASURES[name].about != "questions" for each in variant.passes for name in each.measures):
                 continue
-            of_seeds = {
+            scores_by_seed = {
                 study.seed: {
                     role: score
                     for (identity, role), score in own.items()
@@ -338,11 +338,11 @@ def reliability(
                 }
             }
             for seed in study.further_seeds:
-                of_seed = plan.further_seeds[seed]
-                same = next(other for other in of_seed.variants if other.key == variant.key)
-                scored = passes_of(graph, of_seed, same, relation, prompts[seed], part_of(seed))
-                of_seeds[seed] = {score.role: score for score in scored}
-            compared.append(_compared(graph, measures, variant, relation, prompts, of_seeds))
+                seed_plan = plan.further_seeds[seed]
+                same = next(other for other in seed_plan.variants if other.key == variant.key)
+                scored = passes_of(graph, seed_plan, same, relation, prompts[seed], part_of(seed))
+                scores_by_seed[seed] = {score.role: score for score in scored}
+            compared.append(_compared(graph, measures, variant, relation, prompts, scores_by_seed))
     return compared
 
 
@@ -357,13 +357,13 @@ def _compared(
     """The step that compares the samples of a relation under a model; prompts, scores: by seed."""
     inputs = {
         f"{role} {seed}": reference
-        for seed, of_seed in prompts.items()
-        for role, reference in {**of_seed, **{name: scores[seed][name] for name in measures}}.items()
+        for seed, seed_plan in prompts.items()
+        for role, reference in {**seed_plan, **{name: scores[seed][name] for name in measures}}.items()
     }
     model = variant.model
     outputs = {"reliability": Output(tables.RELIABILITY, ("reliability", relation, model.name), "reliability")}
     return graph.add(
-        COMPARE_SEEDS, COMPARE_SEEDS.id(relation, model=model.name, dtype=model.dtype, way=variant.way), outputs,
+        COMPARE_SEEDS, COMPARE_SEEDS.id(relation, model=model.name, dtype=model.dtype, setup=variant.setup), outputs,
         inputs=inputs,
         parameters={"model": model.name, "dtype": variant.dtype, "seeds": [*prompts], "measures": measures},
         arguments=(tuple(measures), tuple(prompts)),
@@ -379,11 +379,11 @@ def decisions(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference
     digest = content_key({"verdicts": [asdict(verdict) for verdict in verdicts]})
     decided = []
     for relation, questions in built.questions.items():
-        of_relation = [reference for reference in own if reference.node.id.subject == relation]
+        scores_of_relation = [reference for reference in own if reference.node.id.subject == relation]
         outputs = {"decided_answers": Output(tables.DECIDED_ANSWERS, ("verdicts", relation), "decided_answers")}
         node = graph.add(
             DECIDE_ANSWERS, DECIDE_ANSWERS.id(relation), outputs, inputs={"questions": questions},
-            optional={f"{reference.role} {reference.node.id}": reference for reference in of_relation},
+            optional={f"{reference.role} {reference.node.id}": reference for reference in scores_of_relation},
             parameters={"verdicts": digest}, arguments=verdicts,
         )  # fmt: skip
         decided.append(node.output("decided_answers"))

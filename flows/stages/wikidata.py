@@ -55,7 +55,7 @@ ADVICE = (
     "without it, use the published or the bundled questions (`source: dynamicqa` or `source: sample` under `questions`)"
 )
 
-_one_model_at_a_time = threading.Lock()
+_model_lock = threading.Lock()
 
 
 WRITER_DTYPE: Literal["bfloat16"] = "bfloat16"
@@ -70,7 +70,7 @@ def writer_of(study: Study) -> ModelPart:
 
 
 def fact_of(triple: Triple) -> str:
-    """What identifies a triple."""
+    """Return the identity of a triple."""
     return f"{triple.subject_id} {triple.property_id} {triple.object_id}"
 
 
@@ -152,7 +152,7 @@ def write_page(step: Step, run: Run) -> None:
         from swaymeter.tasks.contexts.disputes.questions import write_questions  # imports torch
         from swaymeter.tasks.models import load_language_model
 
-        with _one_model_at_a_time:
+        with _model_lock:
             model = load_language_model(writer.source, dtype=writer.dtype, device=writer.device)
             written = write_questions(model, disputes, seed=study.seed)
         rejected, questions = written.rejected, written.questions
@@ -173,7 +173,7 @@ def _embed(options: WikidataQuestions) -> Callable[[Sequence[str]], NDArray[np.f
     from swaymeter.tasks.models.embedder import load_embedder
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-        with _one_model_at_a_time:
+        with _model_lock:
             return load_embedder(options.embedder).embed(texts)
 
     return embed
@@ -184,7 +184,7 @@ def _wikipedia(access: Access) -> Wikipedia:
 
 
 def _without_doubles(result: "PageDisputes", title: str, titles: Sequence[str]) -> "PageDisputes":
-    """What was found, unless the title redirects to a page that is listed under its own name, too."""
+    """Return the disputes of a page, unless its title redirects to a page that the list contains, too."""
     pages = (*(dispute.page for dispute in result.disputes), *(rejected.part for rejected in result.rejected))
     page = next(iter(pages), title)
     if page == title or page not in titles:
@@ -224,11 +224,11 @@ def fetch_wikidata(graph: Graph, plan: Plan) -> Candidates:
     candidates: dict[Partition, list[Reference]] = {}
     lacking: dict[Partition, list[Node]] = {}
     if options.needs_triples:
-        questions, lists = live.of_properties()
+        questions, lists = live.property_steps()
         for partition in (name for name in options.partitions if name != "disputable"):
             candidates[partition], lacking[partition] = questions, lists
     if options.needs_disputes:
-        candidates["disputable"], lacking["disputable"] = live.of_pages()
+        candidates["disputable"], lacking["disputable"] = live.page_steps()
     return {name: candidates[name] for name in options.partitions}, lacking
 
 
@@ -240,7 +240,7 @@ class _Wikidata:
 
     # ---- static and temporal questions: by property ----------------------------------------------------------------
 
-    def of_properties(self) -> tuple[list[Reference], list[Node]]:
+    def property_steps(self) -> tuple[list[Reference], list[Node]]:
         """The questions of each property that is listed, and the lists that are not fetched."""
         lists, properties = self._lists(), self.options.triples.properties
         lacking = [reference.node for reference in lists if not reference.is_usable]
@@ -250,7 +250,7 @@ class _Wikidata:
                 for relation, listed in self.graph.remembered(reference, _by_relation).items():
                     if triples := [triple for triple in listed if not properties or triple.property_id in properties]:
                         by_relation.setdefault(relation, []).append((reference, triples))
-        return [self._of_property(name, by_relation[name]) for name in sorted(by_relation)], lacking
+        return [self._property_step(name, by_relation[name]) for name in sorted(by_relation)], lacking
 
     def _lists(self) -> list[Reference]:
         options = self.options.triples
@@ -268,13 +268,13 @@ class _Wikidata:
         }  # fmt: skip
         return [self._list(FETCH_TRIPLES.id("triples", name), parameters) for name in options.properties]
 
-    def _list(self, identity: StepId, made_from: Mapping[str, Any]) -> Reference:
+    def _list(self, identity: StepId, key_inputs: Mapping[str, Any]) -> Reference:
         name = f"triples-{identity.part}" if identity.part else "triples"
         outputs = {"triples": Output(TRIPLES, ("facts",), name)}
-        added = self.graph.add(FETCH_TRIPLES, identity, outputs, parameters=made_from, arguments=self.plan.study)
+        added = self.graph.add(FETCH_TRIPLES, identity, outputs, parameters=key_inputs, arguments=self.plan.study)
         return added.output("triples")
 
-    def _of_property(self, relation: str, listed: list[tuple[Reference, list[Triple]]]) -> Reference:
+    def _property_step(self, relation: str, listed: list[tuple[Reference, list[Triple]]]) -> Reference:
         kind, identity = FETCH_PROPERTY, FETCH_PROPERTY.id(relation)
         once = {fact_of(triple): triple for _, triples in listed for triple in triples}
         count = self.options.triples.per_property or len(once)
@@ -298,7 +298,7 @@ class _Wikidata:
 
     # ---- disputable questions: by page -----------------------------------------------------------------------------
 
-    def of_pages(self) -> tuple[list[Reference], list[Node]]:
+    def page_steps(self) -> tuple[list[Reference], list[Node]]:
         """The questions and disputes of each page, and the list of pages where it is not fetched."""
         titles = self.options.disputes.pages
         if not titles:
@@ -306,16 +306,16 @@ class _Wikidata:
             if not listed.is_usable:
                 return [], [listed.node]
             names = sorted(set(self.graph.remembered(listed, _titles)))
-            most = self.options.disputes.max_pages or len(names)
-            titles = tuple(drawn_first(names, most, self.plan.study.seed, "pages"))
+            limit = self.options.disputes.max_pages or len(names)
+            titles = tuple(drawn_first(names, limit, self.plan.study.seed, "pages"))
         pages = [self._disputes(title, titles) for title in titles]
         return [reference for page in pages for reference in (self._written(page), page)], []
 
     def _pages(self) -> Reference:
         outputs = {"pages": Output(PAGES, ("facts",), "pages")}
-        made_from = {"list_page": self.options.disputes.list_page, "address": self._addresses("wikipedia")}
+        key_inputs = {"list_page": self.options.disputes.list_page, "address": self._addresses("wikipedia")}
         added = self.graph.add(
-            FETCH_PAGES, FETCH_PAGES.id(DISPUTABLE), outputs, parameters=made_from, arguments=self.plan.study
+            FETCH_PAGES, FETCH_PAGES.id(DISPUTABLE), outputs, parameters=key_inputs, arguments=self.plan.study
         )
         return added.output("pages")
 

@@ -29,16 +29,15 @@ class KilledAt:
         from swaymeter.tasks.measures import run
 
         noted = os.open(self.prompts, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        count_prompts = run.count_prompts
+        within = run._within
         begun = seen = 0
 
-        def note(measure: Any, inputs: Any, chunk: Any) -> int:
+        def note(progress: Any, done: int, prompts: int, total: int) -> Any:
             nonlocal begun
-            prompts = count_prompts(measure, inputs, chunk)
             if prompts:
                 begun += 1
                 os.write(noted, b"." * prompts)
-            return prompts
+            return within(progress, done, prompts, total)
 
         def perhaps_die(subject: Any) -> None:
             nonlocal seen
@@ -48,7 +47,7 @@ class KilledAt:
             if (begun if self.moment == "layer" else seen) == self.nth:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        run.count_prompts = note
+        run._within = note  # which begins a chunk
         moments = {"layer": (LlamaMLP, "forward"), "rename": (Path, "replace"), "load": (Building, "_insert")}
         _before(*moments[self.moment], perhaps_die)
 

@@ -35,4 +35,4 @@ def dask_setup(worker: Any) -> None:
 
     run._store = store_later
     if version := os.environ.get(VERSION):
-        elsewhere.here = lambda: version
+        elsewhere.worker_mark = lambda: version

@@ -143,7 +143,7 @@ def test_steps_wait_for_a_gpu_that_is_asked_again(tmp_path: Path, caplog: pytest
         (worker,) = cluster._fitting("GPU")
         cluster._judge(worker, Outcome(failed="it is away", is_away=True))
         assert not cluster._fitting("GPU")
-        assert cluster.place(a_step(device="auto")) == "GPU"
+        assert cluster.queue(a_step(device="auto")) == "GPU"
         assert failures(cluster, 1, "auto") == [None]
     assert [one.partition(": ")[2] for one in warnings(caplog)] == [
         "it is away; the run waits for one that can be used", ""

@@ -137,7 +137,7 @@ def audit(
     progress = TerminalProgress(console)
     with printing_aside() if as_json else nullcontext():
         graph, message = ages.execute(selected, progress, oldest, force=force, offline=offline, wait=wait)
-    found = None if message or as_json else selected.findings(graph)
+    page_findings = None if message or as_json else selected.findings(graph)
     outcome: checks.Judged = []
     compared = earlier.Gate()
     notes: list[str] = []
@@ -157,18 +157,18 @@ def audit(
             junit, name, outcome, notes=notes, unused=unused, compared=compared.cases(), error=str(error or "")
         )
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
-    of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
-    asked_at = () if error else (*results.not_asked, *ages.lines_of(results.servers))
-    about_run = [line for line in (*of_rows, *asked_at, forgotten) if line]
+    row_lines = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
+    reply_lines = () if error else (*results.skipped, *ages.lines_of(results.servers))
+    about_run = [line for line in (*row_lines, *reply_lines, forgotten) if line]
     description, took, outputs = selected.description(graph), time.monotonic() - began, selected.outputs()
-    summary(console, description, progress, took, outputs, err, findings=found, notes=about_run)
+    summary(console, description, progress, took, outputs, err, findings=page_findings, notes=about_run)
     if error:
         raise typer.Exit(WorkFailed.exit_code) if message and progress.failures else error
     if as_json:
         print_product(view.as_json(selected, results, read, outcome, compared.numbers))
         for line in (*notes, *about_run):
             print_line(line, console)
-    elif found:
+    elif page_findings:
         print_line(Text("all numbers: --json", "dim"))
     for line in compared.lines:
         print_line(line, console)

@@ -1,1 +1,1 @@
-"""What commands show of results: status, differences, audits, comparisons, lists of what there is."""
+"""Output of commands: status, differences, audits, comparisons and lists."""

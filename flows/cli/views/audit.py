@@ -55,17 +55,17 @@ from swaymeter.tasks.statistics.statistic import Row
 NOT_USED = "rows-not-used.txt"
 """The file of the workspace that lists the rows that cannot be used."""
 MOVED: Mapping[str, Any] = {"clusters": {"entailment": "all-minilm-l6-v2"}, "coherent_persuasion": {}}
-"""What is measured of enough sampled answers alone, of models on this machine."""
+"""Measures that need enough sampled replies of a model on this machine."""
 DTYPES = frozenset(get_args(ModelPart.model_fields["dtype"].annotation))
 THOUGHTS = 2048
 """The most tokens of thoughts in an audit that does not say."""
 
 
 class Audited(NamedTuple):
-    """What was found: each model alone, how every two differ, whose answers were cut off, and which a server gave.
+    """Results of an audit: each model alone, differences of models, truncated replies, and served models.
 
     means: the rows that `measured` was read from. variants: what makes it follow, a row each, where there are several;
-    advice: the sentence on which to take. judged: what judgements of people count for. not_asked: why questions of rows
+    advice: the sentence on which to take. judged: what judgements of people count for. skipped: why questions of rows
     that can be read were not asked, with an example of each reason. effects: what moves answers among several passages.
     """
 
@@ -77,7 +77,7 @@ class Audited(NamedTuple):
     variants: pd.DataFrame = pd.DataFrame()
     advice: str = ""
     judged: tuple[str, ...] = ()
-    not_asked: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     effects: pd.DataFrame = pd.DataFrame()
     silent: pd.DataFrame = pd.DataFrame()
     """Rows of the query silent_replies: greedy replies and how many are undecided, by model and condition."""
@@ -88,16 +88,17 @@ class Audited(NamedTuple):
 def read_rows(
     study: StudyFile, thresholds: Iterable[Threshold], folder: Path, judgements: Sequence[Judgement] = ()
 ) -> ReadQuestions:
-    """What an audit's file has; rows that cannot be used are listed in the folder's NOT_USED.
+    """Read the rows of an audit's file, and list unusable rows in the folder's NOT_USED.
 
-    UsageError where no row, or none of a kind, can be used, or a threshold is not possible.
+    Raises:
+        UsageError: No row, or no row of a needed kind, can be used, or a threshold is impossible.
     """
     options: Any = study.questions
     try:
         read: ReadQuestions = options.in_some_set(_with_kinds(read_questions(options), judgements))
     except InputError as error:
         raise UsageError(str(error)) from None
-    wrong = [f"{place}: {why}\n" for place, why in wrong_rows(read.rejected)]
+    wrong = [f"{location}: {why}\n" for location, why in wrong_rows(read.rejected)]
     (folder / NOT_USED).unlink(missing_ok=True)
     if wrong:
         write_file(folder / NOT_USED, "".join(wrong))
@@ -115,31 +116,31 @@ def read_rows(
 def _with_kinds(read: ReadQuestions, judgements: Sequence[Judgement]) -> ReadQuestions:
     """Return what was read with the kinds that people give."""
     judged, _ = with_kinds(read.questions, judgements)
-    unknown = [sum(case.condition == "unknown" for one in listed for case in one.contexts)
+    unknown = [sum(case.condition == "unknown" for question in listed for case in question.contexts)
                for listed in (read.questions, judged)]  # fmt: skip
     return read._replace(questions=judged, unknown=max(0, read.unknown - unknown[0] + unknown[1]))
 
 
 def about_rows(read: ReadQuestions, file: Path, folder: Path) -> list[str]:
-    """What is wrong with rows that are not used, and where all of them are listed; nothing where all are used."""
+    """Return lines on unused rows with the file that lists them; empty if all rows are used."""
     layout = [f"read in the layout of {read.layout}"] if read.layout else []
     text = not_usable(file, read)
     return layout if not text else [*layout, f"not used: {text}", f"all rows that are not used: {folder / NOT_USED}"]
 
 
-def about_answers(found: Audited) -> list[str]:
-    """Who answered, where a server did, how models were asked to think, and which answers did not end; or nothing."""
-    unfinished = found.unfinished
+def about_answers(results: Audited) -> list[str]:
+    """Return lines on served models, thinking, and unfinished replies."""
+    unfinished = results.unfinished
     sentences = (
         (empty(unfinished), ""),
-        (served_beside(found.servers, found.means), ""),
+        (served_beside(results.servers, results.means), ""),
         (how_they_think(unfinished), ""),
         (cut_off(unfinished), "; --max-new-tokens raises it"),
         (not_answered(unfinished), "; --thinking with more tokens lets them end" if _thought(unfinished) else ""),
-        (undecided_of(found.silent), "" if found.judge else "; --judge NAME[@URL] decides them"),
-        (found.judge, ""),
+        (undecided_of(results.silent), "" if results.judge else "; --judge NAME[@URL] decides them"),
+        (results.judge, ""),
     )
-    return [*(f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence), *found.judged]
+    return [*(f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence), *results.judged]
 
 
 def _thought(unfinished: pd.DataFrame) -> bool:
@@ -179,9 +180,10 @@ def prompts_of(named: Sequence[str]) -> dict[str, dict[str, str]]:
 
 
 def passages_of(sets: Sequence[str], orders: Sequence[str], form: str) -> dict[str, Any] | None:
-    """How contexts are made of several passages, of the options --set, --order and --passages-as; None without them.
+    """Return the section `passages` of --set, --order and --passages-as; None without them.
 
-    UsageError for a set, an order or a form that cannot be.
+    Raises:
+        UsageError: A set, an order or a form is impossible.
     """
     chosen = {"sets": [*sets], "orders": [*orders], "form": "" if form == "plain" else form}
     chosen = {name: value for name, value in chosen.items() if value}
@@ -285,7 +287,7 @@ def write_study(
         "judgements": [str(Path(name).expanduser().absolute()) for name in judgements],
         "models": [
             *(
-                model | _of_server(model, revision, max_age) | _of_calls(model, concurrency, timeout_s)
+                model | _server_keys(model, revision, max_age) | _call_keys(model, concurrency, timeout_s)
                 for model in _models(models, key_from)
             ),
             *({"name": column, "replies": column} for column in dict.fromkeys(replies)),
@@ -333,7 +335,7 @@ def _refuse_another(folder: Path, file: Path, name: str) -> None:
         raise UsageError(f"the workspace {folder} holds another study; name another --workspace")
 
 
-def _of_server(model: Mapping[str, str], revision: str, max_age: timedelta | None) -> dict[str, Any]:
+def _server_keys(model: Mapping[str, str], revision: str, max_age: timedelta | None) -> dict[str, Any]:
     """Return the keys of a model that a server alone has; nothing for a model of this machine."""
     if "endpoint" not in model:
         return {}
@@ -349,11 +351,11 @@ def _all_together(file: Path, columns: Mapping[str, str], replies: Sequence[str]
         recorded = read_questions(options).replies.values()
     except InputError as error:
         raise UsageError(str(error)) from None
-    several = any(len(texts) > 1 for of_column in recorded for _, texts in of_column)
+    several = any(len(texts) > 1 for recorded_of_column in recorded for _, texts in recorded_of_column)
     return {"sets": ["all"]} if several else None
 
 
-def _of_calls(model: Mapping[str, str], concurrency: int | None, timeout_s: float | None) -> dict[str, Any]:
+def _call_keys(model: Mapping[str, str], concurrency: int | None, timeout_s: float | None) -> dict[str, Any]:
     """Return the limits of calls of a function, and the time-out of a server."""
     limits: dict[str, Any] = {"concurrency": concurrency} if "function" in model else {}
     limits |= {"timeout_s": timeout_s} if {"function", "endpoint"} & {*model} else {}
@@ -372,8 +374,8 @@ def _models(names: Sequence[str], key_from: str) -> list[dict[str, str]]:
 
 def _model(name: str, key_from: str) -> dict[str, str]:
     """A model as an option names it, perhaps with a dtype behind a colon, or with an address behind an @."""
-    if of_server := re.fullmatch("(.+?)@(https?)(://.*)", name, re.IGNORECASE):
-        served_as, scheme, address = of_server.groups()
+    if served := re.fullmatch("(.+?)@(https?)(://.*)", name, re.IGNORECASE):
+        served_as, scheme, address = served.groups()
         key = {"key_from": key_from} if key_from else {}
         return {"name": served_as, "endpoint": scheme.lower() + address, **key}
     if re.search(r"@[^/@]+:\d+(/|$)", name):
@@ -396,11 +398,11 @@ def _function(module: str, function: str) -> dict[str, str]:
 
 def results_of(selected: Study) -> Audited:
     """Return the results of the study that was run, which another study of the workspace never has."""
-    return found_in(selected.workspace.database)
+    return results_in(selected.workspace.database)
 
 
-def found_in(database: Path) -> Audited:
-    """What a database says of its models."""
+def results_in(database: Path) -> Audited:
+    """Return the results of a database."""
     with opened(database, schema()) as warehouse:
         rows = warehouse.frame("models_side_by_side")
         differences = warehouse.frame("model_differences")
@@ -411,24 +413,24 @@ def found_in(database: Path) -> Audited:
         effects, silent = warehouse.frame("passage_effects_in_short"), warehouse.frame("silent_replies")
     frames = {variants.MEANS: rows, variants.DIFFERENCES: differences, variants.SPENT: spent}
     several = rows[["model", "dtype"]].drop_duplicates().shape[0] > 1
-    known = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
+    measured_rows = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
     return Audited(
-        measured_of(rows, silent), records(known.where(known.notna(), None)), unfinished, servers, rows,
+        measured_of(rows, silent), records(measured_rows.where(measured_rows.notna(), None)), unfinished, servers, rows,
         variants.table(frames) if several else pd.DataFrame(), variants.advice(frames), judged,
-        tuple(map(_not_asked, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))), effects,
+        tuple(map(_line_of_skipped, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))), effects,
         silent,
         judge,
     )  # fmt: skip
 
 
-def _not_asked(row: Mapping[str, Any]) -> str:
+def _line_of_skipped(row: Mapping[str, Any]) -> str:
     example = "" if pd.isna(row["example"]) else f": {row['example']}"
     return f"not asked: {REASONS[row['reason']].removesuffix('.')} ({row['candidates']}{example})"
 
 
 def as_json(
     selected: Study,
-    found: Audited,
+    results: Audited,
     read: ReadQuestions,
     outcome: Judged,
     compared: Sequence[Compared] = (),
@@ -442,19 +444,19 @@ def as_json(
     ]
     paths = {name: str(path) for name, path in selected.outputs().items()}
     content = {
-        "measured": [asdict(row) for row in found.measured],
-        "differences": list(found.differences),
-        "what_makes_it_follow": records(found.variants.astype(object).where(found.variants.notna(), None)),
-        "advice": found.advice,
-        "what_moves_the_answer": records(found.effects.astype(object).where(found.effects.notna(), None)),
+        "measured": [asdict(row) for row in results.measured],
+        "differences": list(results.differences),
+        "what_makes_it_follow": records(results.variants.astype(object).where(results.variants.notna(), None)),
+        "advice": results.advice,
+        "what_moves_the_answer": records(results.effects.astype(object).where(results.effects.notna(), None)),
         "sets_lacking": dict(read.lacking),
-        "unfinished_greedy_answers": records(found.unfinished),
-        "silent_replies": records(found.silent),
-        "served_models": records(found.servers),
+        "unfinished_greedy_answers": records(results.unfinished),
+        "silent_replies": records(results.silent),
+        "served_models": records(results.servers),
         "checks": checks,
         "compared": [row._asdict() for row in compared],
-        "questions_not_asked": found.not_asked,
-        "rows_not_used": [f"{place}: {why}" for place, why in wrong_rows(read.rejected)],
+        "questions_not_asked": results.skipped,
+        "rows_not_used": [f"{location}: {why}" for location, why in wrong_rows(read.rejected)],
         "kinds_not_given": {"supporting": read.derived, "unknown": read.unknown},
     }
     return json.dumps(content | paths, indent=2)

@@ -30,7 +30,7 @@ BETTER: Mapping[tuple[str, str], str] = {
     ("prefers_wrong", "mixed"): DOWN, ("keeps", "irrelevant"): UP, ("keeps", "neutral"): UP,
     ("refuses", "supporting"): DOWN, ("context_bias", "conflicting"): DOWN, ("prior_bias", "supporting"): DOWN,
 }  # fmt: skip
-"""Which verdict on a quantity in a group is for the better; of what is not here nobody says which is."""
+"""Direction of improvement of a quantity in a group; missing quantities have none."""
 
 
 class Compared(NamedTuple):
@@ -57,7 +57,7 @@ class Compared(NamedTuple):
 
     @property
     def in_short(self) -> str:
-        """What it was and is, and what is known of that."""
+        """The number before and now, with the evidence for a change."""
         return f"{self.name} of {self.model} {self.before} → {self.now} ({self.verdict})"
 
 
@@ -140,7 +140,7 @@ def against(before: LastRun, database: Path) -> Gate:
 
 
 def not_worse(run: str, numbers: Sequence[Compared]) -> str:
-    """That no number is shown to be worse than in a run, and which came closest to it."""
+    """Return a sentence that no number is shown to be worse, with the number closest to it."""
     last = min(numbers, key=lambda row: row.gain)
     furthest = f"largest change for the worse: {last.name} of {last.model} {last.change}, {last.verdict}"
     changed = furthest if last.gain < 0 else "none of them changed for the worse"
@@ -150,26 +150,26 @@ def not_worse(run: str, numbers: Sequence[Compared]) -> str:
 def power(numbers: Sequence[Compared]) -> str:
     """Return the smallest fall that the questions can show, and that of 100 questions, in words."""
     tested = [row for row in numbers if row.p is not None]
-    most = max(tested, key=lambda row: row.clusters)
-    counts = [(most.clusters, plural(most.clusters, most.over)), (100, plural(100, most.over))]
-    falls = [(named, smallest_shown_fall(count, most.tests)) for count, named in counts]
-    (here, fall), (many, of_many) = falls
+    largest = max(tested, key=lambda row: row.clusters)
+    counts = [(largest.clusters, plural(largest.clusters, largest.over)), (100, plural(100, largest.over))]
+    falls = [(named, smallest_shown_fall(count, largest.tests)) for count, named in counts]
+    (questions, fall), (many, fall_of_many) = falls
     shown = f"can show a fall of {100 * fall:.0f} points or more" if fall else "can show no fall, however large"
-    return f"{here} {shown}; {many} one of {100 * (of_many or 1):.0f}"
+    return f"{questions} {shown}; {many} one of {100 * (fall_of_many or 1):.0f}"
 
 
 def nothing_tested(run: str, numbers: Sequence[Compared]) -> str:
-    """That the questions are too few for any test, how many it takes, and what moved furthest for the worse."""
-    most, last = max(numbers, key=lambda row: row.clusters), min(numbers, key=lambda row: row.gain)
+    """Return a sentence that the questions are too few for a test, with the needed number and the largest fall."""
+    largest, last = max(numbers, key=lambda row: row.clusters), min(numbers, key=lambda row: row.gain)
     changed = f"largest change for the worse: {last.in_short}" if last.gain < 0 else "no number changed for the worse"
     return (
-        f"{plural(most.clusters, most.over)} cannot show a change, and nothing was tested against {run}: ask at least "
-        f"{plural(MIN_CLUSTERS_TO_TEST, most.over)} that both runs have; {changed}"
+        f"{plural(largest.clusters, largest.over)} cannot show a change, and nothing was tested against {run}: ask at "
+        f"least {plural(MIN_CLUSTERS_TO_TEST, largest.over)} that both runs have; {changed}"
     )
 
 
 def not_tested(numbers: Sequence[Compared]) -> list[str]:
-    """That numbers changed for the worse of which there are too few questions for a test; empty where none did."""
+    """Return lines on numbers that fell without enough questions for a test."""
     rows = [row for row in numbers if row.p is None and row.gain < 0]
     named = ", ".join(row.in_short for row in rows)
     few = f"fewer than {plural(MIN_CLUSTERS_TO_TEST, rows[0].over)}" if rows else ""
@@ -177,7 +177,7 @@ def not_tested(numbers: Sequence[Compared]) -> list[str]:
 
 
 def not_compared(now: Snapshot, numbers: Sequence[Compared]) -> list[str]:
-    """That models have no number of which the earlier run has the same; empty where all have one."""
+    """Return lines on models without a number in common with the earlier run."""
     others = sorted({str(Model(*model)) for model in now.models} - {row.model for row in numbers})
     return [f"not compared, as the earlier run has nothing of a model of that name: {', '.join(others)}"] * bool(others)
 
@@ -234,7 +234,7 @@ def _compared(row: Mapping[str, Any], over: str, tests: int) -> Compared:
 
 
 def _verdict(row: Mapping[str, Any], over: str) -> str:
-    """How a number changed, in words; of one that is undecided with p, as its interval alone can be beside 0."""
+    """Return the change of a number in words; an undecided change has its p, because its interval can exclude 0."""
     if row["p_adjusted"] is None:
         return f"not tested: {plural(int(row['clusters']), over)}"
     return verdict(row) + (f", p = {row['p_adjusted']:.2g}" if row["verdict"] == UNDECIDED else "")

@@ -1,4 +1,4 @@
-"""What is installed and what works: packages, embedded models, GPU, Prefect's API, DuckDB."""
+"""Check of the installation: packages, embedded models, GPU, Prefect's API, DuckDB."""
 
 import importlib.metadata
 import platform
@@ -53,7 +53,7 @@ def checks() -> Iterator[Check]:
 
 
 def servers(models: Iterable[ModelPart]) -> Iterator[Check]:
-    """What the server of each of these models can give, and what not and why; nothing of models of this machine."""
+    """Yield the capabilities of the server of each served model, with reasons for missing ones."""
     for model in models:
         if endpoint := model.served:
             try:

@@ -1,4 +1,4 @@
-"""What a study file can name, read from the registries and the catalog: a row for each, on the terminal or as JSON."""
+"""Names that a study file can use, from the registries and the catalog: a row each, on the terminal or as JSON."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from inspect import cleandoc
@@ -46,12 +46,12 @@ def models() -> Iterator[Row]:
     """Every model that the catalog has a short name for."""
     for entry in catalog.models().values():
         yield {
-            "model": entry.alias, "kind": entry.kind.replace("_", " "), "place": _place(entry),
+            "model": entry.alias, "kind": entry.kind.replace("_", " "), "place": _location(entry),
             "licence": entry.licence,
         }  # fmt: skip
 
 
-def _place(entry: CatalogModel) -> str:
+def _location(entry: CatalogModel) -> str:
     if entry.hub is not None:
         return f"{'downloaded' if is_downloaded(entry.hub) else 'to be downloaded'} from the hub, {entry.hub}"
     try:

@@ -58,7 +58,7 @@ def labelling(
         raise UsageError(not_usable(file, read))
     name = annotator_name(annotator, judgements)
     mine = [row for row in judgements if row.annotator == name]
-    pairs = [(one, context) for one in with_kinds(read.questions, mine)[0] for context in one.contexts]
+    pairs = [(question, context) for question in with_kinds(read.questions, mine)[0] for context in question.contexts]
     return Labelling(name, target, pairs if everything else open_contexts(read.questions, mine), judgements)
 
 
@@ -90,8 +90,8 @@ def ask(work: Labelling, show: Callable[[str], None], read: Callable[[str], str]
         at = max(at - 1, 0) if reply in ("b", "back") else at + (bool(kind) or reply in ("", "skip"))
 
 
-def _lines(question: Question, context: QuestionContext, place: str) -> Iterator[str]:
-    yield f"\n{place} · {question.question_id}, {context.context_id}"
+def _lines(question: Question, context: QuestionContext, heading: str) -> Iterator[str]:
+    yield f"\n{heading} · {question.question_id}, {context.context_id}"
     yield f"question  {question.question}"
     yield f"answer    {'; '.join(question.forms)}"
     yield f"passage   {(context.text or '')[:LONGEST]}"

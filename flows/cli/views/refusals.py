@@ -14,10 +14,10 @@ from swaymeter.flows.study.places import AUDIT
 
 @contextmanager
 def leaving_nothing(folder: Path) -> Iterator[None]:
-    """Where a UsageError is raised within: the study of the audit is as it was, and a folder that is empty is gone.
+    """Restore the study of an audit and remove an empty folder if a UsageError is raised within.
 
-    The answers of a server that was tried are no content where the folder has nothing else and was made within. The
-    message names no place in that study.
+    Stored replies of a server's probe do not count as content of a folder that was made within. The message names no
+    position in that study.
     """
     study = folder / AUDIT
     before = study.read_bytes() if study.is_file() else None

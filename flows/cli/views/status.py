@@ -17,13 +17,13 @@ from rich.text import Text
 from swaymeter.flows.api import StatusRow
 from swaymeter.flows.cli.console import by_reason, print_line, print_table
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 """Relations of a stage that are named."""
 STYLES = {"done": "green", "missing": "yellow", "blocked": "yellow", "failed": "red", "damaged": "red"}
 
 
 def is_broken(rows: Sequence[StatusRow]) -> bool:
-    """Whether anything failed or is damaged."""
+    """Return if a step failed or is damaged."""
     return any(row.state in ("failed", "damaged") for row in rows)
 
 
@@ -56,14 +56,16 @@ def _show_stages(console: Console, rows: Sequence[StatusRow]) -> None:
     """Print a line for each stage, and below it one for each relation with a step that is not done."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for stage in dict.fromkeys(row.stage for row in rows):
-        of_stage = [row for row in rows if row.stage == stage]
-        by_relation = {name: [row for row in of_stage if row.subject == name] for name in _subjects(of_stage)}
-        open_relations = {name: some for name, some in by_relation.items() if any(row.state != "done" for row in some)}
-        names = ", ".join(by_relation) if len(by_relation) <= MOST_NAMED else f"{len(by_relation)} relations"
-        table.add_row(stage, _summary(of_stage), Text(names, "dim"))
-        for name, some in open_relations.items():
+        stage_rows = [row for row in rows if row.stage == stage]
+        by_relation = {name: [row for row in stage_rows if row.subject == name] for name in _subjects(stage_rows)}
+        open_relations = {
+            name: listed for name, listed in by_relation.items() if any(row.state != "done" for row in listed)
+        }
+        names = ", ".join(by_relation) if len(by_relation) <= MAX_NAMED else f"{len(by_relation)} relations"
+        table.add_row(stage, _summary(stage_rows), Text(names, "dim"))
+        for name, open_rows in open_relations.items():
             if len(by_relation) > 1:
-                table.add_row("", _summary(some), Text(name))
+                table.add_row("", _summary(open_rows), Text(name))
     console.print(table)
 
 

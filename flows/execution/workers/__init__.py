@@ -1,4 +1,4 @@
-"""Where steps are computed: in the process that walks the graph, in processes beside it, or in a Dask cluster.
+"""Workers that compute steps: the process of the study, processes beside it, or a Dask cluster.
 
-Without Prefect: a worker needs neither Prefect nor a way to its API.
+A worker needs neither Prefect nor access to its API.
 """

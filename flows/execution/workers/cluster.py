@@ -21,7 +21,7 @@ from uuid import uuid4
 
 from swaymeter.data.errors import UsageError, WorkspaceError, first_line
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.execution.workers.elsewhere import attempt_elsewhere, here, why_not, why_not_held
+from swaymeter.flows.execution.workers.elsewhere import attempt_elsewhere, unfit_models, why_not, worker_mark
 from swaymeter.flows.execution.workers.local import MARKS, local_cluster
 from swaymeter.flows.execution.workers.workers import AT_ONCE, INTERRUPTED, TRIES, Outcome, Workers, failed
 from swaymeter.flows.graph.graph import Node
@@ -31,19 +31,19 @@ from swaymeter.flows.study.sections import ModelPart
 log = logging.getLogger(__name__)
 
 SECONDS_BETWEEN_LOOKS = 2.0
-"""How long it is taken as known which workers there are."""
+"""Seconds for which the list of workers is reused."""
 
 SECONDS_REFUSED = 10.0
-"""How long a worker that does not fit gets no steps: then it is tried again, as a folder may be mounted again."""
+"""Seconds without steps for a worker that does not fit. It is tried again after them: a folder may be mounted again."""
 
 SECONDS_TO_COME = 120
-"""How long a run waits for the first worker."""
+"""Seconds that a run waits for the first worker."""
 
 SECONDS_WITHOUT = 15.0
 """After so long without a worker, that is said."""
 
 GONE = ("closing", "closed")
-"""What a client is once its scheduler is given up: nothing that it waits for ends any more."""
+"""Status of a client without a scheduler; its calls never end."""
 
 
 class Cluster(Workers):
@@ -54,7 +54,7 @@ class Cluster(Workers):
         address: str | None,
         workers: int | None,
         run: Run,
-        asked: Mapping[int, ModelPart] | None = None,
+        models: Mapping[int, ModelPart] | None = None,
     ) -> None:
         """Nothing is connected yet; UsageError where Dask is not installed.
 
@@ -66,13 +66,13 @@ class Cluster(Workers):
         if find_spec("distributed") is None:
             raise UsageError('workers need Dask, which is not installed: pip install "swaymeter[dask]"')
         self._address = address
-        self._workers, self._run, self._asked = workers, run, asked or {}
+        self._workers, self._run, self._models = workers, run, models or {}
         self._local: Any = None
         self._marks: dict[str, set[str]] = {}  # of the workers that are there
         self._seen, self._fitted = set[str](), set[str]()  # marks, and workers that fitted once
         self._refused: dict[str, tuple[float, str]] = {}  # until when a worker gets no steps, and why
         self._looking, self._looked_at = threading.Lock(), -math.inf
-        self._choosing, self._given = threading.Lock(), Counter[str]()  # steps that each worker has
+        self._choosing, self._loads = threading.Lock(), Counter[str]()  # steps that each worker has
         self._missed = set[str]()  # what no worker has had for a while, as was said
 
     def __enter__(self) -> "Cluster":
@@ -103,12 +103,12 @@ class Cluster(Workers):
 
     def _check_workers(self) -> None:
         """UsageError where one of the workers does not fit."""
-        answers = self._client.run(why_not, self._run, here(), on_error="return")
+        answers = self._client.run(why_not, self._run, worker_mark(), on_error="return")
         for address, answer in answers.items():
             if isinstance(answer, OSError):  # it has ended meanwhile, which says nothing of others like it
                 answers[address] = None
             elif isinstance(answer, Exception):  # such as a worker that cannot import what it is asked for
-                answers[address] = f"{first_line(answer)}; install swaymeter {here()} there"
+                answers[address] = f"{first_line(answer)}; install swaymeter {worker_mark()} there"
             if not self._marks.get(address, MARKS):
                 answers[address] = "it has no resource; start it with --resources GPU=1, or --resources CPU=1"
         if wrong := [f"worker {address} cannot be used: {reason}" for address, reason in answers.items() if reason]:
@@ -118,15 +118,15 @@ class Cluster(Workers):
     def _check_models(self) -> None:
         """UsageError for a model that no worker with a GPU can hold."""
         workers = self._fitting("GPU")
-        asked = {number: model for number, model in self._asked.items() if model.device != "cpu"}
-        if not (workers and asked):
+        models = {number: model for number, model in self._models.items() if model.device != "cpu"}
+        if not (workers and models):
             return
         # One that is gone, or cannot tell, says nothing against a model.
-        answers = self._client.run(why_not_held, [*asked.values()], workers=[*workers], on_error="ignore")
-        for place, number in enumerate(asked):
-            if len(answers) == len(workers) and all(one[place] for one in answers.values()):
+        answers = self._client.run(unfit_models, [*models.values()], workers=[*workers], on_error="ignore")
+        for index, number in enumerate(models):
+            if len(answers) == len(workers) and all(answer[index] for answer in answers.values()):
                 worker, reasons = min(answers.items())
-                raise UsageError(f"models.{number}: no worker of the cluster can hold it; {worker}: {reasons[place]}")
+                raise UsageError(f"models.{number}: no worker of the cluster can hold it; {worker}: {reasons[index]}")
 
     def _look(self) -> None:
         """Sees which workers there are, unless that was just done."""
@@ -153,16 +153,16 @@ class Cluster(Workers):
     def _judge(self, address: str, outcome: Outcome) -> None:
         """Refuses a worker that does not fit, for a while, and says so once."""
         with self._choosing:
-            _, known = self._refused.get(address, (0.0, ""))
+            _, reason = self._refused.get(address, (0.0, ""))
             if outcome.is_away:
                 self._refused[address] = (time.monotonic() + SECONDS_REFUSED, str(outcome.failed))
             else:
                 self._refused.pop(address, None)
                 self._fitted.add(address)
-        if outcome.is_away and outcome.failed != known:
+        if outcome.is_away and outcome.failed != reason:
             goes_on = "goes on without it" if any(map(self._fitting, MARKS)) else "waits for one that can be used"
             log.warning("worker %s cannot be used: %s; the run %s", address, outcome.failed, goes_on)
-        elif known and not outcome.is_away:
+        elif reason and not outcome.is_away:
             log.warning("worker %s can be used again", address)
 
     def at_once(self) -> Mapping[str, int]:
@@ -170,9 +170,9 @@ class Cluster(Workers):
         # A task for a mark that no worker has had is begun, and fails with the reason.
         return {**AT_ONCE, **{mark: len(self._fitting(mark)) if mark in self._seen else 1 for mark in MARKS}}
 
-    def place(self, step: Step | Node) -> str:
+    def queue(self, step: Step | Node) -> str:
         if not step.device:
-            return super().place(step)
+            return super().queue(step)
         fit_once = self._fitted | (self._marks.keys() - self._refused.keys())  # one that is refused may come back
         has_gpu = any("GPU" in self._marks.get(address, ()) for address in fit_once)
         return "CPU" if step.device == "cpu" or (step.device == "auto" and not has_gpu) else "GPU"
@@ -180,7 +180,7 @@ class Cluster(Workers):
     def compute(self, step: Step, run: Run) -> Outcome:
         if not step.device:
             return super().compute(step, run)
-        mark = self.place(step)
+        mark = self.queue(step)
         if mark not in self._seen:
             reason = f"device {step.device}: no worker of the cluster has the resource {mark}; start one, or change it"
             return failed(step, run, reason)
@@ -223,20 +223,20 @@ class Cluster(Workers):
                 return away
             if time.monotonic() - began > SECONDS_WITHOUT:
                 with self._choosing:
-                    is_said, self._missed = mark in self._missed, self._missed | {mark}
-                if not is_said:
+                    is_repeated, self._missed = mark in self._missed, self._missed | {mark}
+                if not is_repeated:
                     log.warning("no worker with the resource %s is left; the run waits for one: start it", mark)
             time.sleep(SECONDS_BETWEEN_LOOKS)
             self._look()
         self._missed.discard(mark)
         with self._choosing:  # Dask knows nothing of steps, and would give two to one worker and none to another
-            chosen = min(sorted(workers), key=self._given.__getitem__)
-            self._given[chosen] += 1
+            chosen = min(sorted(workers), key=self._loads.__getitem__)
+            self._loads[chosen] += 1
         try:
             outcome = self._by(chosen, step, run, mark, topic)
         finally:
             with self._choosing:
-                self._given[chosen] -= 1
+                self._loads[chosen] -= 1
         if outcome and outcome.is_away and (gone := self._away(run)):
             return gone
         if outcome:
@@ -248,7 +248,7 @@ class Cluster(Workers):
         distributed = _distributed()
         try:
             future = self._client.submit(
-                _attempt, step, run, here(), topic,
+                _attempt, step, run, worker_mark(), topic,
                 key=f"{step.id} {uuid4()}", pure=False, resources={mark: 1}, workers=[worker],
             )  # fmt: skip
         except Exception:
@@ -267,17 +267,17 @@ class Cluster(Workers):
                 if worker not in self._fitting(mark) or self._client.status in GONE:
                     return None
             if raised is not None and not isinstance(raised, distributed.KilledWorker):  # such as what cannot be read
-                reason = f"{type(raised).__name__}: {first_line(raised)}; install swaymeter {here()} there"
+                reason = f"{type(raised).__name__}: {first_line(raised)}; install swaymeter {worker_mark()} there"
                 return Outcome(failed=reason, may_pass=True, is_away=True)
             return self._fetched(future)
         finally:
             future.release()  # what a worker keeps of it is computed again where that worker dies
 
     def _fetched(self, future: Any) -> Outcome | None:
-        """What a step gave; None where that is gone with its worker, or the scheduler is.
+        """Return the outcome of a step; None if it is lost with its worker or the scheduler.
 
-        Not `future.result()`: without a timeout it waits for ever, as that worker alone may compute the step again; and
-        where a timeout ends it, the calls of other threads fail, which share a task with it.
+        `future.result()` is not used. Without a timeout it can wait for ever, because the lost worker alone may compute
+        the step again. With a timeout, calls of other threads that share a task with it fail.
         """
         if future.status != "finished":
             return None
@@ -290,7 +290,7 @@ class Cluster(Workers):
         return outcomes.get(future.key)
 
     def _away(self, run: Run) -> Outcome | None:
-        """What comes of a step while the workspace cannot be seen where this process runs; None where it can."""
+        """Return the outcome of a step whose workspace this process cannot see; None if the workspace is visible."""
         try:
             Workspace(run.workspace).check_mounted()
         except WorkspaceError as away:
@@ -314,11 +314,11 @@ class Cluster(Workers):
         self._client.close()
 
 
-def _attempt(step: Step, run: Run, wanted: str, topic: str) -> Outcome:
-    """What came of a step in the worker that tries it."""
+def _attempt(step: Step, run: Run, mark: str, topic: str) -> Outcome:
+    """Run a step in a worker and return its outcome."""
     worker = _distributed().get_worker()
     worker.log_event(topic, "begun")  # Dask counts as lost with a worker also what only waited for it
-    return attempt_elsewhere(step, run, wanted)
+    return attempt_elsewhere(step, run, mark)
 
 
 def _distributed() -> Any:

@@ -1,6 +1,6 @@
-"""What a worker does in its own process: it sees that it fits the run, and computes one step at a time.
+"""Worker process: it checks that it fits the run, and computes one step at a time.
 
-It keeps the models of the last step loaded, and unloads them when a step needs another: its GPU has room for one.
+It keeps the models of the last step loaded, and unloads them if a step needs another: its GPU has room for one.
 """
 
 import functools
@@ -15,22 +15,22 @@ from swaymeter.flows.study.sections import ModelPart
 from swaymeter.tasks.models.loading import forget_models
 from swaymeter.tasks.models.machine import keep_freed_memory
 
-_one_at_a_time = threading.Lock()
+_compute_lock = threading.Lock()
 """A model and its tokenizer are for one thread; somebody may start a worker with several."""
 
-_kept = ("", "")
+_loaded = ("", "")
 
 
 @functools.cache
-def here() -> str:
+def worker_mark() -> str:
     """The version of this package where this is called."""
     return version("swaymeter")
 
 
-def why_not(run: Run, wanted: str) -> str:
-    """Why a worker does not fit a run: it has another version of the package, or does not see the workspace."""
-    if here() != wanted:
-        return f"it has swaymeter {here()}, and the run has {wanted}; install the same version there"
+def why_not(run: Run, mark: str) -> str:
+    """Return the reason why a worker does not fit a run: its version of the package, or no access to the workspace."""
+    if worker_mark() != mark:
+        return f"it has swaymeter {worker_mark()}, and the run has {mark}; install the same version there"
     if not os.path.exists(run.workspace / "workspace.json"):  # Path.exists raises where a file server does not answer
         return (
             f"it does not see the workspace {run.workspace}; put it in a folder that all workers share, under one path"
@@ -38,8 +38,8 @@ def why_not(run: Run, wanted: str) -> str:
     return ""
 
 
-def why_not_held(models: Sequence[ModelPart]) -> list[str | None]:
-    """Why the GPUs of a worker cannot hold each of these models; None where they can."""
+def unfit_models(models: Sequence[ModelPart]) -> list[str | None]:
+    """Return, for each model, the reason why the GPUs of a worker cannot hold it; None if they can."""
     from swaymeter.tasks.models.size import misfit_reason
 
     return [
@@ -47,15 +47,15 @@ def why_not_held(models: Sequence[ModelPart]) -> list[str | None]:
     ]
 
 
-def attempt_elsewhere(step: Step, run: Run, wanted: str) -> Outcome:
+def attempt_elsewhere(step: Step, run: Run, mark: str) -> Outcome:
     """Computes a step in a worker that fits; wanted: the version of the package that gave the step its key."""
-    if reason := why_not(run, wanted):
+    if reason := why_not(run, mark):
         return Outcome(failed=reason, may_pass=True, is_away=True)
     keep_freed_memory()
-    global _kept
-    with _one_at_a_time:
-        asked = (step.id.model, step.id.dtype)
-        if asked != _kept:
+    global _loaded
+    with _compute_lock:
+        step_model = (step.id.model, step.id.dtype)
+        if step_model != _loaded:
             forget_models()
-        _kept = asked
+        _loaded = step_model
         return attempt(step, run)

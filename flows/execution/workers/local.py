@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 MARKS = ("GPU", "CPU")
 """The resources by which workers say what they have."""
 
-HERE = "127.0.0.1"
+LOCALHOST = "127.0.0.1"
 
 WITHOUT_GPU = 2
 """Worker processes where a machine has no GPU and nobody says how many."""
@@ -23,7 +23,7 @@ WITHOUT_GPU = 2
 NO_PAGES: Mapping[str, list[str]] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
 """Dask's pages are not encrypted, and would show other users of this machine what is computed."""
 
-OF_DASK = {
+DASK_SETTINGS = {
     # By default a worker looks a hundred times a second where its thread is, which takes a tenth of a processor.
     "distributed.worker.profile.enabled": False,
     # A worker whose run was killed, or whose neighbour was, would write tracebacks of its connections.
@@ -34,10 +34,10 @@ OF_DASK = {
 
 def local_cluster(workers: int | None) -> Any:
     """A cluster of so many workers, or of one a GPU; WorkFailed where they do not start."""
-    of_each = environments(workers)
+    settings = environments(workers)
     for tries in range(1, TRIES + 1):
         try:
-            return _started(of_each)
+            return _started(settings)
         except RuntimeError as error:  # one worker that was killed while it started ends them all
             reason = first_line(error.__cause__ or error)
             log.warning("the workers of Dask did not start: %s (try %d of %d)", reason, tries, TRIES)
@@ -46,12 +46,12 @@ def local_cluster(workers: int | None) -> Any:
     )
 
 
-def _started(of_each: list[dict[str, str]]) -> Any:
+def _started(settings: list[dict[str, str]]) -> Any:
     distributed = import_module("distributed")
     # Whoever reaches a worker can have it do anything, and a machine may have many users.
     listening = {
-        "host": HERE, "protocol": "tls://", "security": distributed.Security.temporary(),
-        "dashboard_address": f"{HERE}:0",
+        "host": LOCALHOST, "protocol": "tls://", "security": distributed.Security.temporary(),
+        "dashboard_address": f"{LOCALHOST}:0",
     }  # fmt: skip
 
     def options(variables: Mapping[str, str]) -> dict[str, Any]:
@@ -61,9 +61,9 @@ def _started(of_each: list[dict[str, str]]) -> Any:
             "silence_logs": logging.ERROR,
         }  # fmt: skip
 
-    workers = {n: {"cls": distributed.Nanny, "options": options(variables)} for n, variables in enumerate(of_each)}
+    workers = {n: {"cls": distributed.Nanny, "options": options(variables)} for n, variables in enumerate(settings)}
     scheduler = {"cls": distributed.Scheduler, "options": {**listening, "port": 0}}
-    with import_module("dask").config.set(OF_DASK):
+    with import_module("dask").config.set(DASK_SETTINGS):
         return distributed.SpecCluster(
             workers=workers, scheduler=scheduler, security=listening["security"], silence_logs=logging.ERROR
         )

@@ -30,7 +30,7 @@ SCHEDULER = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 
 @dataclass(frozen=True)
 class Jobs:
-    """What each of the jobs asks SLURM for; a job is one worker.
+    """Resources of each SLURM job; a job is one worker.
 
     folder: all nodes share it; it has the files of the cluster's key while the jobs run.
     gpus: 0 for a worker that computes on processors.
@@ -71,8 +71,8 @@ class Jobs:
                 )  # fmt: skip
         except OSError as error:
             raise WorkspaceError(f"{first_line(error)}; choose another --workspace") from None
-        of_client = {f"distributed.comm.{key}": setting for key, setting in tls.items()}
-        with cluster, import_module("dask").config.set(of_client):
+        client_settings = {f"distributed.comm.{key}": setting for key, setting in tls.items()}
+        with cluster, import_module("dask").config.set(client_settings):
             cluster.scale(jobs=workers)
             cluster.wait_for_workers(1)
             os.environ["DASK_SCHEDULER_ADDRESS"] = cluster.scheduler_address
@@ -94,7 +94,7 @@ class Jobs:
 
 
 def _configured() -> Any:
-    """What Dask's configuration says of TLS; None where it names no certificate."""
+    """Return the TLS settings of Dask's configuration; None without a certificate."""
     security = import_module("distributed").Security()
     return security if security.tls_ca_file else None
 

@@ -24,19 +24,18 @@ log = logging.getLogger(__name__)
 AT_ONCE: Mapping[str, int] = {"services": 3, "compute": 1}
 """Tasks that run at the same time: those that wait for services, and those that have the processors or the GPU."""
 
-OF_A_SERVER = 1
+TASKS_OF_A_SERVER = 1
 """Tasks that run at the same time of one model at a server; the requests of one are many."""
 
 TRIES = 4
-"""How often a step is begun whose worker dies: by the fourth time it is probably the step that kills it."""
+"""Upper bound on starts of a step whose worker dies: after four deaths, the step probably kills its workers."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a step: what it spent, or why it failed, and whether that may pass.
+    """Outcome of a step: its cost, or its failure.
 
-    is_away: whether it says nothing of the step: the workspace could not be seen where it was tried, or another version
-    of the package is there.
+    is_away: True if the failure is the worker's: it cannot see the workspace, or has another version of the package.
     """
 
     spent: Spent | None = None
@@ -91,7 +90,7 @@ class Workers:
         """Return the number of tasks that may run at the same time, by place; it may change while a study runs."""
         return AT_ONCE
 
-    def place(self, step: Step | Node) -> str:
+    def queue(self, step: Step | Node) -> str:
         """Return the place that a step takes; a model at a server is one of its own, which `at_once` does not name."""
         return f"server {step.id.model}" if step.resource == "server" else step.resource
 

@@ -59,7 +59,7 @@ def test_notebooks_go_on_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(interrupt, "close_sessions", lambda: None)
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
     assert interrupt.end_in_time(interrupt.STOPPED) is None
-    timer = interrupt.end_in_time(interrupt.TOLD_TO_END)
+    timer = interrupt.end_in_time(interrupt.TERMINATED)
     assert timer is not None
     timer.cancel()
 

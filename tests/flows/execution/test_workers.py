@@ -17,7 +17,7 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.workers import cluster as clusters
 from swaymeter.flows.execution.workers import elsewhere, local
 from swaymeter.flows.execution.workers.cluster import Cluster
-from swaymeter.flows.execution.workers.elsewhere import here
+from swaymeter.flows.execution.workers.elsewhere import worker_mark
 from swaymeter.flows.execution.workers.workers import INTERRUPTED, TRIES, Outcome, attempt
 from swaymeter.flows.graph.step import Run, Step, StepId
 from swaymeter.flows.study.sections import ModelPart
@@ -76,7 +76,7 @@ def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, place: str,
     cluster = Cluster("tcp://127.0.0.1:1", None, Run(tmp_path))
     cluster._marks = {"tcp://cpu:1": {"CPU"}} | ({"tcp://gpu:1": {"GPU"}} if gpus else {})
     cluster._seen = {"CPU", "GPU"} if gpus else {"CPU"}
-    assert cluster.place(step(device)) == place
+    assert cluster.queue(step(device)) == place
     if place == "GPU" and not gpus:
         assert "no worker of the cluster has the resource GPU" in str(
             cluster.compute(step(device), cluster._run).failed
@@ -89,7 +89,7 @@ def test_a_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeyp
     for model in ("a", "a", "b", "b", "a"):
         monkeypatch.setattr(elsewhere, "forget_models", lambda model=model: forgotten.append(model))
         asked = Step(StepId("score", "capital", "persuasion", model=model), nothing, {}, {}, device="cpu")
-        assert elsewhere.attempt_elsewhere(asked, Run(tmp_path), here()).failed is None
+        assert elsewhere.attempt_elsewhere(asked, Run(tmp_path), worker_mark()).failed is None
     assert forgotten == ["a", "b", "a"]
 
 
@@ -116,12 +116,12 @@ def test_a_cluster_whose_workers_do_not_fit_is_refused(resources: Any, wrong: st
 def test_a_model_that_no_worker_can_hold_is_refused_first(
     refusal: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clusters, "why_not_held", lambda models: [refusal] * len(models))
+    monkeypatch.setattr(clusters, "unfit_models", lambda models: [refusal] * len(models))
     (tmp_path / "workspace.json").touch()
     asked = {3: ModelPart(name="large"), 4: ModelPart(name="large", device="cpu")}
     refused = pytest.raises(UsageError, match=rf"models\.3: no worker .* can hold it; tcp://[^ ]+: {refusal}")
     ends = refused if refusal else nullcontext()
-    with one_worker(GPU=1) as address, ends, Cluster(address, None, Run(tmp_path), asked=asked):
+    with one_worker(GPU=1) as address, ends, Cluster(address, None, Run(tmp_path), models=asked):
         pass
 
 

@@ -8,7 +8,7 @@ import pytest
 from swaymeter.data import catalog
 from swaymeter.data.errors import UsageError
 from swaymeter.flows.graph.step import StepId
-from swaymeter.flows.stages.score import RUN_PASS, _place
+from swaymeter.flows.stages.score import RUN_PASS, _queue
 from swaymeter.flows.study.sections import ModelPart
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.judged_answers import JudgedAnswersParameters
@@ -48,7 +48,7 @@ def test_a_pass_that_asks_a_server_takes_no_device(tmp_path: Path) -> None:
 def test_a_judge_has_a_place(judge: str, place: tuple[str, str]) -> None:
     parameters = {"judged_answers": JudgedAnswersParameters(judge=judge)}
     own = Pass(MEASURES["judged_answers"], ("judged_answers",), ())
-    where = _place(own, parameters, ModelPart(name="m", device="cpu"))
+    where = _queue(own, parameters, ModelPart(name="m", device="cpu"))
     assert (where["resource"] or RUN_PASS.resource, where["device"]) == place
 
 
@@ -56,9 +56,9 @@ def test_each_prompt_is_a_variant(tmp_path: Path) -> None:
     prompts = {"strict": None, "mine": {"with_context": "{context} ? {question}"}}
     study = prepare(selected(tmp_path, measures={"answers": {}, "whose_answer": {}, "persuasion": {}}, prompts=prompts))
     steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
-    texts = {one.id.way: one.arguments.answer_prompts.with_context for one in steps if one.id.group == "answers"}
+    texts = {one.id.setup: one.arguments.answer_prompts.with_context for one in steps if one.id.group == "answers"}
     assert texts == {"strict": catalog.prompts("strict").with_context, "mine": "{context} ? {question}"}
-    assert {one.id.way for one in steps if one.id.group == "persuasion"} == {"mine"}, "the first has the queries"
+    assert {one.id.setup for one in steps if one.id.group == "persuasion"} == {"mine"}, "the first has the queries"
     name = study.study.models[0].name
     database = study.graph.nodes[StepId("aggregate", "study", "database")].step
     assert database is not None
@@ -92,7 +92,7 @@ def test_each_decoding_is_a_variant(tmp_path: Path) -> None:
         selected(tmp_path, facts=None, models=models, measures=measures, decodings=decodings, prompts=["cite", "role"])
     )
     steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
-    asked = {(one.id.model == "there", one.id.way, one.id.group): one.arguments.decoding for one in steps}
+    asked = {(one.id.model == "there", one.id.setup, one.id.group): one.arguments.decoding for one in steps}
     ways = {way for there, way, group in asked if group == "answers" and not there}
     assert ways == {"cite · greedy", "cite · cad", "role · greedy", "role · cad"}
     assert {way for there, way, group in asked if there} == {"cite · greedy", "role · greedy"}

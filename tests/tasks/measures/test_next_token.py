@@ -58,7 +58,7 @@ def test_scores_say_where_they_come_from(name: str, study: Study) -> None:
 
 def test_a_killed_study_has_the_same_scores_in_the_end(study: Study) -> None:
     def kill(done: int, total: int) -> None:
-        if done == 1:
+        if 0 < done < total:
             raise KeyboardInterrupt
 
     names = [name for name in ABOUT_QUERIES if MEASURES[name].capability and name != "precision"]

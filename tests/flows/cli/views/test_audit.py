@@ -302,8 +302,8 @@ def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
     of_questions = {"questions": [as_row(one) for one in questions], "rejected": [alike]}
     files = stored(tmp_path / "files", of_questions | {"answers": answers})
     build(tmp_path / "study.duckdb", "key", schema(), files)
-    found = audit.found_in(tmp_path / "study.duckdb")
-    (not_asked,) = found.not_asked
+    found = audit.results_in(tmp_path / "study.duckdb")
+    (not_asked,) = found.skipped
     assert not_asked.startswith("not asked: A context called conflicting states the right answer in another spelling")
     assert not_asked.endswith("(1: q1, conflicting: 'two' is the right answer '2')")
     (said,) = audit.about_answers(found)
