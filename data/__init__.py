@@ -1,1 +1,1 @@
-"""What is known: records, catalog, sources, workspace, warehouse. Imports no other package of the project."""
+"""Data of studies: records, catalog, sources, workspace, warehouse. Imports no other package of the project."""

@@ -71,12 +71,12 @@ def _joined(parts: Iterable[object]) -> bytes:
 
 
 def git_sha1(content: bytes) -> str:
-    """What git, and the hub, name a small file by."""
+    """Return the digest by which git and the hub name a small file."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def integrity(text: str) -> str:
-    """What a content security policy, or a page, calls this style or script."""
+    """Return the digest by which a page or its content security policy names a style or script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
@@ -128,7 +128,7 @@ def digest_of_large(path: Path, copy: Path | None = None) -> str:
 
 
 def is_endless(path: Path) -> bool:
-    """Whether it is a device or a pipe, whose reading may never end."""
+    """Return True if the path is a device or a pipe, whose reading may never end."""
     return path.is_char_device() or path.is_block_device() or path.is_fifo()
 
 

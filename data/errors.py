@@ -9,7 +9,7 @@ MOST_NAMES = 20
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What an unknown name may have meant: the nearest of the known ones, or all of them; of many the first ones."""
+    """Suggest names for an unknown one: the nearest of the known names, or all of them; of many the first ones."""
     names = sorted(known)
     near = get_close_matches(name, names, n=1, cutoff=0.5)
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
@@ -38,7 +38,7 @@ def printable(content: str | bytes, most: int = 80) -> str:
 
 
 def is_text(value: str) -> bool:
-    """Whether UTF-8 can hold it: it has no lone surrogate."""
+    """Return True if UTF-8 can encode the value: it has no lone surrogate."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -58,11 +58,11 @@ class SwaymeterError(Exception):
     """Something went wrong that a person can correct; the message says what, where, and what to do."""
 
     exit_code = 1
-    """What the command line ends with."""
+    """Exit status of the command line."""
 
 
 class UsageError(SwaymeterError):
-    """What was asked for cannot be done as asked: a study file, an option, a name."""
+    """A request that cannot be carried out as stated: a study file, an option, a name."""
 
     exit_code = 2
 

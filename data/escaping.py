@@ -14,7 +14,7 @@ from collections.abc import Callable
 from markupsafe import Markup, escape
 
 _ACTS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What a terminal would obey, or what turns the text round, in place of being shown; line breaks and tabs do not."""
+"""Characters that control a terminal or the direction of text instead of being shown; not line breaks and tabs."""
 _NO_HTML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _NO_XML = re.compile(r"[^\t\n -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -56,7 +56,7 @@ def _code(character: re.Match[str]) -> str:
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$&#!])")
 _BLOCK = re.compile(r"^(\d{0,9})([-+=:.)])")
-"""What makes a list, a heading or a line of a text that begins with it."""
+"""Beginnings of a text that Markdown reads as a list, a heading or a line."""
 
 
 def markdown(text: object) -> str:
@@ -68,27 +68,81 @@ def markdown(text: object) -> str:
 # LaTeX.
 
 _TEXT = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
-    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "[": "{[}", "]": "{]}", "*": "{*}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}",
-    "\u2212": r"\ensuremath{-}", "\u2013": r"\textendash{}", "\u2014": r"\textemdash{}", "\u2026": r"\dots{}",
-    "\u2018": r"\textquoteleft{}", "\u2019": r"\textquoteright{}", "\u201c": r"\textquotedblleft{}",
-    "\u201d": r"\textquotedblright{}", "\u221e": r"\ensuremath{\infty}", "\u2265": r"\ensuremath{\geq}",
-    "\u2264": r"\ensuremath{\leq}", "\u2260": r"\ensuremath{\neq}", "\u00d7": r"\ensuremath{\times}",
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
+    "\u2212": r"\ensuremath{-}",
+    "\u2013": r"\textendash{}",
+    "\u2014": r"\textemdash{}",
+    "\u2026": r"\dots{}",
+    "\u2018": r"\textquoteleft{}",
+    "\u2019": r"\textquoteright{}",
+    "\u201c": r"\textquotedblleft{}",
+    "\u201d": r"\textquotedblright{}",
+    "\u221e": r"\ensuremath{\infty}",
+    "\u2265": r"\ensuremath{\geq}",
+    "\u2264": r"\ensuremath{\leq}",
+    "\u2260": r"\ensuremath{\neq}",
+    "\u00d7": r"\ensuremath{\times}",
     "\u00b1": r"\ensuremath{\pm}",
-    "\u00b7": r"\textperiodcentered{}", "\u00b0": r"\textdegree{}", "\u00b5": r"\textmu{}", "\u00a7": r"\S{}",
-    "\u00df": r"\ss{}", "\u00e6": r"\ae{}", "\u00c6": r"\AE{}", "\u0153": r"\oe{}", "\u0152": r"\OE{}",
-    "\u00f8": r"\o{}", "\u00d8": r"\O{}", "\u0142": r"\l{}", "\u0141": r"\L{}", "\u0131": r"\i{}",
-    "\u0111": r"\dj{}", "\u0110": r"\DJ{}", "\u00f0": r"\dh{}", "\u00d0": r"\DH{}", "\u00fe": r"\th{}",
-    "\u00de": r"\TH{}", "\u20ac": r"\texteuro{}", "\u00a3": r"\pounds{}",
-}  # fmt: skip
-"""What does not stand for itself; brackets and stars could follow the end of a row, which takes them for options."""
+    "\u00b7": r"\textperiodcentered{}",
+    "\u00b0": r"\textdegree{}",
+    "\u00b5": r"\textmu{}",
+    "\u00a7": r"\S{}",
+    "\u00df": r"\ss{}",
+    "\u00e6": r"\ae{}",
+    "\u00c6": r"\AE{}",
+    "\u0153": r"\oe{}",
+    "\u0152": r"\OE{}",
+    "\u00f8": r"\o{}",
+    "\u00d8": r"\O{}",
+    "\u0142": r"\l{}",
+    "\u0141": r"\L{}",
+    "\u0131": r"\i{}",
+    "\u0111": r"\dj{}",
+    "\u0110": r"\DJ{}",
+    "\u00f0": r"\dh{}",
+    "\u00d0": r"\DH{}",
+    "\u00fe": r"\th{}",
+    "\u00de": r"\TH{}",
+    "\u20ac": r"\texteuro{}",
+    "\u00a3": r"\pounds{}",
+}
+"""LaTeX for special characters; brackets and stars after the end of a row would be read as its options."""
 _LIGATURE = re.compile(r"([-,'])(?=\1)")
 _ACCENTS = {
-    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
-    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0323": "d", "\u0327": "c", "\u0328": "k",
-    "\u0326": "textcommabelow", "\u0331": "b",
-}  # fmt: skip
+    "\u0300": "`",
+    "\u0301": "'",
+    "\u0302": "^",
+    "\u0303": "~",
+    "\u0304": "=",
+    "\u0306": "u",
+    "\u0307": ".",
+    "\u0308": '"',
+    "\u030a": "r",
+    "\u030b": "H",
+    "\u030c": "v",
+    "\u0323": "d",
+    "\u0327": "c",
+    "\u0328": "k",
+    "\u0326": "textcommabelow",
+    "\u0331": "b",
+}
 
 
 def latex(text: object) -> str:
@@ -138,12 +192,12 @@ def coded(text: str) -> str:
 
 
 def looks_like_formula(text: str) -> bool:
-    """Whether a program might run the text: after quotes and invisible characters it begins with a formula's sign."""
+    """Return True if a program might run the text: a formula's sign follows its quotes and invisible characters."""
     return _FORMULA.match(text) is not None
 
 
 def is_computed(text: str) -> bool:
-    """Whether a program might take a cell for something else than its text, as `looks_like_formula` or by its start."""
+    """Return True if a program might not read a cell as text, by `looks_like_formula` or by its first character."""
     return (looks_like_formula(text) and not _NUMBER.fullmatch(text)) or text[:1] in ("\t", "\n")
 
 

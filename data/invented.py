@@ -12,7 +12,7 @@ from swaymeter.data.errors import InputError, UsageError
 from swaymeter.data.randomness import generator
 
 GENERATOR_VERSION = f"2, parts {digest(FILE)[:12]}"
-"""What besides seed and class decides about the names: with another version they may be others."""
+"""Version of the generator: with the seed and the class it determines the names."""
 
 LENGTHS = range(2, 81)
 

@@ -1,4 +1,4 @@
-"""What every section of a study file has in common: a key that it does not know is refused, with the nearest one."""
+"""Base of the sections of a study file: an unknown key is refused, and the nearest one suggested."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from swaymeter.data.escaping import terminal
 
 
 class Problem(NamedTuple):
-    """What is wrong with one key, and what to do; of a key that the section does not have, only what to do.
+    """Fault of one key and its remedy; of a key that the section does not have, only the remedy.
 
     place: the key, and those of the sections around it as far as they are known.
     """
@@ -98,7 +98,7 @@ ModelName = Annotated[str, AfterValidator(folder_beside_the_study)]
 
 
 def problems(error: ValidationError, fields: Mapping[str, FieldInfo]) -> list[Problem]:
-    """What is wrong with a section that has these keys."""
+    """Return the faults of a section that has these keys."""
     return [_problem(line, fields) for line in error.errors()]
 
 
@@ -107,11 +107,14 @@ def refused(problems: Iterable[Problem]) -> ValidationError:
     return ValidationError.from_exception_data(
         "study file",
         [
-            {"type": PydanticCustomError(_UNKNOWN if is_unknown else "refused", "{message}", {"message": message}),
-             "loc": place, "input": None}
+            {
+                "type": PydanticCustomError(_UNKNOWN if is_unknown else "refused", "{message}", {"message": message}),
+                "loc": place,
+                "input": None,
+            }
             for place, message, is_unknown in problems
         ],
-    )  # fmt: skip
+    )
 
 
 def unknown_key(key: str, known: Iterable[str]) -> Problem:
@@ -142,11 +145,14 @@ _MESSAGES = {
     "less_than": "must be less than {lt:,}, not {input}",
     "less_than_equal": "must be at most {le:,}, not {input}",
 }
-"""What is said of each type of error of pydantic."""
+"""Sentence for each type of error of pydantic."""
 _ALIKE = {
-    "int_parsing": "int_type", "int_parsing_size": "int_type", "int_from_float": "int_type",
-    "float_parsing": "float_type", "bool_parsing": "bool_type",
-}  # fmt: skip
+    "int_parsing": "int_type",
+    "int_parsing_size": "int_type",
+    "int_from_float": "int_type",
+    "float_parsing": "float_type",
+    "bool_parsing": "bool_type",
+}
 
 
 def _problem(line: Any, fields: Mapping[str, FieldInfo]) -> Problem:

@@ -1,9 +1,9 @@
-"""Why a fact, a dispute or a question of a source became no question of the dataset: a code each, and a sentence."""
+"""Reasons why a fact, dispute or question of a source became no question of the dataset: code and sentence."""
 
 from swaymeter.data.sources.slots import RULES
 
 REASONS = {flag: f"A rule is broken: {rule}" for flag, rule in RULES.items()}
-"""What each code means, for people who read the counts."""
+"""Meaning of each code, for readers of the counts."""
 
 
 def _reason(code: str, sentence: str) -> str:

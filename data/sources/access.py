@@ -18,7 +18,7 @@ CHANGES_DAILY = ("wikidata_api", "wikipedia", "pageviews")
 
 @dataclass(frozen=True)
 class Access:
-    """How a study reaches services, which have the names of SERVICES; sessions are opened at their first use.
+    """The services that a study may reach, by their names in SERVICES; a session is opened at its first use.
 
     Attributes:
         downloads: The workspace's folder of downloaded files, loaded graphs and cached responses.

@@ -25,11 +25,17 @@ def facts(relation: str) -> list[Fact]:
     """The bundled facts of a relation; UnknownName where the catalog has no such relation."""
     return [
         Fact(
-            RelationName(row.relation), row.subject, row.object, _id(row.subject_id), _id(row.object_id),
-            row.id_source, row.source, LICENCE,
+            RelationName(row.relation),
+            row.subject,
+            row.object,
+            _id(row.subject_id),
+            _id(row.object_id),
+            row.id_source,
+            row.source,
+            LICENCE,
         )
         for row in catalog.facts(relation)
-    ]  # fmt: skip
+    ]
 
 
 def questions(partition: Partition) -> list[Question]:
@@ -40,17 +46,30 @@ def questions(partition: Partition) -> list[Question]:
 def _question(row: catalog.CatalogQuestion, partition: Partition) -> Question:
     return Question(
         question_id=identity("sample", row.partition, row.relation, row.subject, row.object),
-        relation=RelationName(row.relation), partition=partition, subject=row.subject, subject_id=_id(row.subject_id),
-        property_id=_id(row.property_id), object=row.object, object_id=_id(row.object_id), answers=row.answers,
-        replacement=row.replacement, question=row.question,
+        relation=RelationName(row.relation),
+        partition=partition,
+        subject=row.subject,
+        subject_id=_id(row.subject_id),
+        property_id=_id(row.property_id),
+        object=row.object,
+        object_id=_id(row.object_id),
+        answers=row.answers,
+        replacement=row.replacement,
+        question=row.question,
         contexts=both_contexts(
-            fill_slot(row.snippet, row.object), fill_slot(row.snippet, row.replacement), (row.object, *row.answers),
+            fill_slot(row.snippet, row.object),
+            fill_slot(row.snippet, row.replacement),
+            (row.object, *row.answers),
             row.replacement,
         ),
         edits=row.edits,
-        subject_popularity=row.subject_popularity, object_popularity=row.object_popularity, id_source=row.id_source,
-        source=row.source, licence=LICENCE, flags=flags_of(row.question, row.answers, row.object, row.replacement),
-    )  # fmt: skip
+        subject_popularity=row.subject_popularity,
+        object_popularity=row.object_popularity,
+        id_source=row.id_source,
+        source=row.source,
+        licence=LICENCE,
+        flags=flags_of(row.question, row.answers, row.object, row.replacement),
+    )
 
 
 def _id(value: str | None) -> WikidataId | None:
@@ -89,16 +108,22 @@ SAMPLE_FACTS = FactSource(
     "sample",
     SampleFacts,
     key=lambda options, relation, seed, access: {
-        "source": "sample", "version": VERSION, "relation": relation, "digest": catalog.facts_digest(relation),
+        "source": "sample",
+        "version": VERSION,
+        "relation": relation,
+        "digest": catalog.facts_digest(relation),
     },
     fetch=lambda options, relation, seed, access: FetchedFacts(facts(relation)),
     at_hand=True,
-)  # fmt: skip
+)
 SAMPLE_QUESTIONS = QuestionSource(
     "sample",
     SampleQuestions,
     key=lambda options, partition, access: {
-        "source": "sample", "version": VERSION, "partition": partition, "digest": catalog.questions_digest(partition),
+        "source": "sample",
+        "version": VERSION,
+        "partition": partition,
+        "digest": catalog.questions_digest(partition),
     },
     fetch=lambda options, partition, access: FetchedQuestions(questions(partition)),
-)  # fmt: skip
+)

@@ -66,7 +66,7 @@ def replace_object(context: str, answer: str, replacement: str) -> str | None:
 
 
 def places_of(text: str, name: str) -> list[tuple[int, int]]:
-    """Where a name begins and ends in a text, as whole words in any case."""
+    """Return the spans (start, end) of a name in a text, as whole words in any case."""
     return [match.span() for match in _whole_words(name).finditer(text)] if name else []
 
 

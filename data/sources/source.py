@@ -1,4 +1,4 @@
-"""What a source declares: its keys in a study file, what its rows depend on, and how they are fetched.
+"""Declarations of sources: keys in a study file, parameters that their rows depend on, and how rows are fetched.
 
 A source is one module with one `FactSource` or `QuestionSource`, which swaymeter.data.sources.registry names.
 """
@@ -56,19 +56,19 @@ class LabelledEntity:
 
     @property
     def name(self) -> str:
-        """What it is called: of a pair, both names."""
+        """The name of the entity; of a pair, both names."""
         return " and ".join(self.names)
 
     @property
     def slots(self) -> dict[str, str]:
-        """What is put into the slots of texts about it."""
+        """The names that fill the slots of texts about the entity, by slot."""
         slots = PAIR if len(self.names) > 1 else SINGLE
         return dict(zip((slot.strip("{}") for slot in slots), self.names, strict=True))
 
 
 @dataclass(frozen=True)
 class Group:
-    """What the queries and contexts of a set are written from: entities, query forms and sentences."""
+    """The entities, query forms and sentences from which the queries and contexts of a set are written."""
 
     entities: tuple[LabelledEntity, ...]
     open: tuple[str, ...]
@@ -77,34 +77,34 @@ class Group:
 
     @property
     def about_each(self) -> int:
-        """How many sentences are written about each entity."""
+        """The number of sentences about each entity."""
         return sum("{" in sentence.text for sentence in self.sentences)
 
     @property
     def contexts(self) -> int:
-        """How many contexts there are."""
+        """The number of contexts."""
         return len(self.sentences) + (len(self.entities) - 1) * self.about_each
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the prompts depend on, as JSON values."""
+        """The parameters that the prompts depend on, as JSON values."""
         entities = [asdict(entity) for entity in self.entities]
         sentences = [sentence.model_dump() for sentence in self.sentences]
         return {"entities": entities, "open": self.open, "closed": self.closed, "sentences": sentences}
 
 
 class FactsOptions(Options):
-    """Which relations, how many real and invented entities of each, and where invented names come from."""
+    """Relations, numbers of real and invented entities of each, and the origin of invented names."""
 
     called: ClassVar[str]
     """The source's name in error messages, such as "YAGO"."""
     refuses: ClassVar[Mapping[str, str]] = {}
-    """What cannot stand beside such facts, a section, a kind of measures or an export, and why."""
+    """Sections, kinds of measures and exports that such facts exclude, each with the reason."""
     names_own_relations: ClassVar[bool] = False
-    """Whether relations may have names that are not the catalog's."""
+    """Accept names of relations that are not the catalog's."""
 
     source: str
-    """Where the facts come from."""
+    """Name of the source of the facts."""
     relations: tuple[str, ...] = ()
     """Names of relations (`swaymeter list relations` lists them), or `all` for every relation of the source."""
     real_entities: int = Field(default=4, ge=0, le=100_000)
@@ -112,9 +112,9 @@ class FactsOptions(Options):
     invented_entities: int = Field(default=4, ge=0, le=100_000)
     """Invented entities of each relation."""
     choice: Choice = "random"
-    """How real entities are chosen: at random, or those of the highest degree in the graph."""
+    """Choice of real entities: at random, or those of the highest degree in the graph."""
     invented: NameSource = "catalog"
-    """What makes up invented names: the catalog's lists, a generator of names, or a language model."""
+    """Origin of invented names: the catalog's lists, a generator of names, or a language model."""
     invented_model: ModelName | None = None
     """The language model that makes up names, where `invented` is model."""
     absent_from: tuple[GraphName, ...] | None = None
@@ -155,20 +155,24 @@ class FactsOptions(Options):
         return catalog.relation(name, self.own_relations)
 
     def group(self, relation: str, seed: int) -> Group | None:
-        """What the prompts of a relation are written from, where that is not facts; InputError where it cannot be."""
+        """Return the texts for a relation's prompts; None where facts give them.
+
+        Raises:
+            InputError: The texts cannot be read or made.
+        """
         return None
 
 
 class QuestionsOptions(Options):
-    """Which DynamicQA-style questions, and how many of each partition."""
+    """DynamicQA-style questions, and the number of each partition."""
 
     published: ClassVar[Mapping[str, int]] = {}
-    """How many questions of a partition there are, where that is known before they are fetched."""
+    """Number of questions of each partition, where it is known before they are fetched."""
     cases: ClassVar[int | None] = 3
-    """What a question is asked with: alone, and with each of its contexts; None where questions differ in that."""
+    """Number of prompts of a question: without context, and one for each context; None where questions differ in it."""
 
     source: str
-    """Where the questions come from."""
+    """Name of the source of the questions."""
     partitions: tuple[Partition, ...] = PARTITIONS
     """The partitions that are asked."""
     per_partition: int | None = Field(default=8, ge=1)
@@ -178,7 +182,7 @@ class QuestionsOptions(Options):
 
     @property
     def of_drawn(self) -> dict[str, Any]:
-        """What the contexts of drawn questions depend on beside what is fetched, as JSON values; empty: nothing."""
+        """Parameters of the drawn questions' contexts beside the fetched rows, as JSON values; empty: none."""
         return {}
 
     def askable(self, questions: Sequence[Question]) -> "FetchedQuestions":
@@ -282,7 +286,7 @@ class QuestionSource:
 
     @property
     def in_several_steps(self) -> bool:
-        """Whether its questions are made in several steps of the graph, and not fetched by partition."""
+        """True if the questions are made in several steps of the graph, not fetched by partition."""
         return self.fetch is None
 
 

@@ -74,17 +74,26 @@ def write_questions(folder: Path, questions: Sequence[Question]) -> list[Omitted
 def _cells(question: Question, partition: Partition, context: str, number: int) -> dict[str, str]:
     answers = dict.fromkeys((question.object, *question.answers))
     values = {
-        "": str(number), "id": question.list_id or str(number), "subj": question.subject,
-        "prop": question.property
-        or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", question.relation).lower(), "obj": question.object,
-        "subj_id": question.subject_id or "", "prop_id": question.property_id or "", "obj_id": question.object_id or "",
-        "s_pop": _whole(question.subject_popularity), "o_pop": _whole(question.object_popularity),
-        "question": question.question, "possible_answers": json.dumps(list(answers), ensure_ascii=False),
-        "num_edits": _whole(question.edits), "context": context, "replace_name": question.replacement,
-        "replace_quality": _number(question.replacement_quality), "s_pop_new": _number(question.subject_popularity),
+        "": str(number),
+        "id": question.list_id or str(number),
+        "subj": question.subject,
+        "prop": question.property or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", question.relation).lower(),
+        "obj": question.object,
+        "subj_id": question.subject_id or "",
+        "prop_id": question.property_id or "",
+        "obj_id": question.object_id or "",
+        "s_pop": _whole(question.subject_popularity),
+        "o_pop": _whole(question.object_popularity),
+        "question": question.question,
+        "possible_answers": json.dumps(list(answers), ensure_ascii=False),
+        "num_edits": _whole(question.edits),
+        "context": context,
+        "replace_name": question.replacement,
+        "replace_quality": _number(question.replacement_quality),
+        "s_pop_new": _number(question.subject_popularity),
         "o_pop_new": _number(question.object_popularity),
         "dir_info": f"./result/{question.page}-0/{question.page_revision or 0}" if question.page else "",
-    }  # fmt: skip
+    }
     if partition != "disputable":
         values["num_edits"] = _number(question.edits)
     return {column: values[column] for column in COLUMNS[partition]}

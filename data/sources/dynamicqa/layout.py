@@ -21,9 +21,25 @@ FILES: Mapping[Partition, str] = {
     "disputable": "Disputable_final.csv",
 }
 _OF_PROPERTY = (
-    "", "id", "subj", "prop", "obj", "subj_id", "prop_id", "obj_id", "s_pop", "o_pop", "question", "possible_answers",
-    "num_edits", "context", "replace_quality", "replace_name", "s_pop_new", "o_pop_new",
-)  # fmt: skip
+    "",
+    "id",
+    "subj",
+    "prop",
+    "obj",
+    "subj_id",
+    "prop_id",
+    "obj_id",
+    "s_pop",
+    "o_pop",
+    "question",
+    "possible_answers",
+    "num_edits",
+    "context",
+    "replace_quality",
+    "replace_name",
+    "s_pop_new",
+    "o_pop_new",
+)
 _OF_PAGE = ("", "id", "subj", "question", "context", "obj", "replace_name", "num_edits", "dir_info", "s_pop")
 COLUMNS: Mapping[Partition, tuple[str, ...]] = {
     "static": _OF_PROPERTY,
@@ -98,13 +114,13 @@ def rows_of(content: bytes, partition: Partition, named: str) -> Rows:
 
 
 def content_of(rows: Rows) -> bytes:
-    """What the rows' file holds."""
+    """Return the content of the file of these rows."""
     cells = [rows.columns, *([row.cells[column] for column in rows.columns] for row in rows.rows)]
     return "".join(_written(row, rows.line_end) for row in cells).encode()
 
 
 def keeps(text: str) -> bool:
-    """Whether a cell may hold the text: no control characters, no lone surrogates, and not longer than csv reads."""
+    """Return True if a cell may hold the text: no control character, no lone surrogate, not longer than csv reads."""
     return not re.search(rf"{_CONTROL.pattern}|[\ud800-\udfff]", text) and len(text) < csv.field_size_limit()
 
 

@@ -191,15 +191,30 @@ def _question(cells: _Cells, partition: Partition) -> Question:
     )
     return Question(
         question_id=identity(SOURCE, partition, cells.text(""), cells.text("id")),
-        relation=relation, partition=partition, subject=subject, subject_id=subject_id,
-        property_id=property_id, object=answer, object_id=object_id, answers=answers, replacement=replacement,
-        question=question, edits=edits,
+        relation=relation,
+        partition=partition,
+        subject=subject,
+        subject_id=subject_id,
+        property_id=property_id,
+        object=answer,
+        object_id=object_id,
+        answers=answers,
+        replacement=replacement,
+        question=question,
+        edits=edits,
         contexts=both_contexts(original, counter_memory, (answer, *answers), replacement),
-        subject_popularity=numbers["s_pop"], object_popularity=numbers["o_pop"],
-        id_source="dynamicqa" if subject_id else None, source=SOURCE, licence=LICENCE,
-        flags=tuple(dict.fromkeys(flags)), property=cells.text("prop") or None, replacement_quality=quality, page=page,
-        page_revision=page_revision, list_id=cells.text("id") or None,
-    )  # fmt: skip
+        subject_popularity=numbers["s_pop"],
+        object_popularity=numbers["o_pop"],
+        id_source="dynamicqa" if subject_id else None,
+        source=SOURCE,
+        licence=LICENCE,
+        flags=tuple(dict.fromkeys(flags)),
+        property=cells.text("prop") or None,
+        replacement_quality=quality,
+        page=page,
+        page_revision=page_revision,
+        list_id=cells.text("id") or None,
+    )
 
 
 class PublishedQuestions(QuestionsOptions):
@@ -221,12 +236,14 @@ def _key(options: PublishedQuestions, partition: Partition, access: Access) -> d
             "download the files"
         )
     return {
-        "source": "dynamicqa", "version": VERSION, "partition": partition,
+        "source": "dynamicqa",
+        "version": VERSION,
+        "partition": partition,
         "relations": catalog.property_names_digest(),
         "file": file_digest(Path(options.folder) / FILES[partition], "questions.folder")
         if options.folder
         else access.address("dynamicqa"),
-    }  # fmt: skip
+    }
 
 
 PUBLISHED = QuestionSource(

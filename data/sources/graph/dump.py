@@ -40,7 +40,7 @@ _NOT_READ = ("LOG", "LOCK", _LOADED)
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _shared: dict[Path, "Dump"] = {}
 _failed: dict[Path, str] = {}
-"""Why files could not be loaded in this process: the next relation's load would take as long and fail as well."""
+"""Errors of the files that this process could not load: a second load would take as long and fail as well."""
 _sharing = threading.Lock()
 
 

@@ -21,13 +21,39 @@ _XSD = "http://www.w3.org/2001/XMLSchema#"
 _UNITS = ("http://yago-knowledge.org/resource/", "http://www.wikidata.org/entity/")
 _AS_WRITTEN = ("identifier", "text", "url")
 _MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-_NUMBERS = frozenset({
-    "decimal", "integer", "double", "float", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger",
-    "nonPositiveInteger", "negativeInteger", "unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte",
-})  # fmt: skip
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+_NUMBERS = frozenset(
+    {
+        "decimal",
+        "integer",
+        "double",
+        "float",
+        "int",
+        "long",
+        "short",
+        "byte",
+        "nonNegativeInteger",
+        "positiveInteger",
+        "nonPositiveInteger",
+        "negativeInteger",
+        "unsignedInt",
+        "unsignedLong",
+        "unsignedShort",
+        "unsignedByte",
+    }
+)
 _ZONE = r"(?:Z|[+-][0-9]{2}:[0-9]{2})?"
 _DAY = re.compile(rf"([+-]?[0-9]{{1,12}})-([0-9]{{2}})-([0-9]{{2}})(?:T[0-9]{{2}}:[0-9]{{2}}:[0-9.]{{2,30}})?{_ZONE}")
 _MONTH = re.compile(rf"([+-]?[0-9]{{1,12}})-([0-9]{{2}})(?:-[0-9]{{2}})?{_ZONE}")

@@ -42,13 +42,21 @@ _TOP_CLASSES = {
     "CreativeWork": ("film", "tvSeries", "book", "newspaper", "song", "production", "work"),
     "Organization": ("performingGroup", "company", "organization", "recordLabel", "university", "airline"),
     "Place": (
-        "airport", "country", "region", "city", "place", "mountain", "waterBody", "road", "celestialBody",
+        "airport",
+        "country",
+        "region",
+        "city",
+        "place",
+        "mountain",
+        "waterBody",
+        "road",
+        "celestialBody",
     ),
     "Product": ("product", "material"),
     "Event": ("event",),
     "Taxon": ("taxon",),
     "Intangible": ("award", "degree", "language", "religion", "gender", "genre", "occupation"),
-}  # fmt: skip
+}
 TOP_CLASS: Mapping[str, str] = {name: _SCHEMA + top for top, names in _TOP_CLASSES.items() for name in names}
 """The class at the top of YAGO's taxonomy, which the layout speaks of, that a class of the catalog belongs to."""
 
@@ -175,14 +183,22 @@ def _facts(relation: Relation, pairs: Sequence[_Pair]) -> list[Fact]:
         by_entity.setdefault((uri is not None, uri or pair.entity), []).append(pair)
     return [
         Fact(
-            RelationName(relation.name), first.entity, first.answer, None, None, None, SOURCE, LICENCE,
+            RelationName(relation.name),
+            first.entity,
+            first.answer,
+            None,
+            None,
+            None,
+            SOURCE,
+            LICENCE,
             subject_uri=_iri(first.entity_uri),
             object_uri=None if relation.object_class in LITERAL_CLASSES else _iri(first.answer_uri),
             other_objects=tuple(sorted({other.answer for other in others} - {first.answer})),
-            subject_degree=first.degree, subject_relation_degree=first.relation_degree,
+            subject_degree=first.degree,
+            subject_relation_degree=first.relation_degree,
         )
         for first, *others in by_entity.values()
-    ]  # fmt: skip
+    ]
 
 
 def _iri(value: str | None) -> str | None:

@@ -61,7 +61,7 @@ class SparqlStore(Protocol):
 
     @property
     def address(self) -> str:
-        """Where it is."""
+        """The address of the service, or the names of the files of a dump."""
 
     def select(self, query: str) -> Rows:
         """The query's rows; ServiceTimeout where that needs too long: ask for less. ServiceError for all else."""
@@ -96,7 +96,7 @@ def count(term: Term) -> int:
 
 
 def is_iri(value: str) -> bool:
-    """Whether a query can name it: a whole IRI without space, bracket, quote or backslash."""
+    """Return True if a query can name the value: a whole IRI without space, bracket, quote or backslash."""
     return _IRI.fullmatch(value) is not None
 
 

@@ -39,12 +39,31 @@ LICENCE = "CC BY 4.0"
 ID_SOURCE = "yago"
 ADVICE = "without it, use `source: sample` or a `dump` of YAGO under `facts`, and set `absent_from: []`"
 NAMES = (LABEL, "http://schema.org/alternateName", "http://www.w3.org/2004/02/skos/core#altLabel")
-"""What joins an entity to its names and other names, in YAGO and in Wikidata."""
+"""Predicates from an entity to its names and other names, in YAGO and in Wikidata."""
 
 FURTHER_LANGUAGES = (
-    "cs", "da", "de", "es", "et", "fi", "fr", "hr", "hu", "it", "lv", "nb", "nl", "no", "pl", "pt", "ro", "sk", "sl",
-    "sv", "tr",
-)  # fmt: skip
+    "cs",
+    "da",
+    "de",
+    "es",
+    "et",
+    "fi",
+    "fr",
+    "hr",
+    "hu",
+    "it",
+    "lv",
+    "nb",
+    "nl",
+    "no",
+    "pl",
+    "pt",
+    "ro",
+    "sk",
+    "sl",
+    "sv",
+    "tr",
+)
 """Languages in which names are looked up besides English; Wikidata's labels have nb, not no."""
 TEXTS = 400
 """Texts, each in one language, that a query looks up."""
@@ -72,9 +91,12 @@ def facts(
         raise InputError(f"relation {relation.name}: YAGO has no predicate for it; choose another source")
     choice = _Choice(relation, Entities(store))
     sample = sampled_pairs(
-        store, relation.yago, seed=seed, page=min(2 * pairs, MOST_ROWS // 2),
+        store,
+        relation.yago,
+        seed=seed,
+        page=min(2 * pairs, MOST_ROWS // 2),
         english=relation.object_class in LITERAL_CLASSES,
-    )  # fmt: skip
+    )
     # A few more pairs than facts, since some are rejected; at most as many as a query asks about.
     while len(choice.chosen) < pairs and (block := list(islice(sample, min(BATCH, pairs + 20)))):
         choice.known.learn(choice.unknown(block))
@@ -189,14 +211,25 @@ def _facts(choice: _Choice, source: str, licence: str) -> list[Fact]:
         namesakes = choice.called[chosen.name]
         true = {choice.answer(value) for namesake in namesakes for value in everything.get(namesake, ())}
         fact = Fact(
-            RelationName(relation.name), chosen.name, chosen.answer, ids.get(entity), ids.get(uri) if uri else None,
-            id_source=ID_SOURCE if entity in ids or uri in ids else None, source=source, licence=licence,
-            subject_uri=str(entity), object_uri=str(uri) if uri else None,
+            RelationName(relation.name),
+            chosen.name,
+            chosen.answer,
+            ids.get(entity),
+            ids.get(uri) if uri else None,
+            id_source=ID_SOURCE if entity in ids or uri in ids else None,
+            source=source,
+            licence=licence,
+            subject_uri=str(entity),
+            object_uri=str(uri) if uri else None,
             other_objects=tuple(sorted(other for other in true - {chosen.answer} if other is not None)),
-            subject_degree=total[entity], subject_relation_degree=of_entities[entity],
-            object_degree=total[uri] if uri else None, object_relation_degree=of_answers[uri] if uri else None,
-            address=answer.address, query=answer.query, retrieved_at=answer.retrieved_at.isoformat(timespec="seconds"),
-        )  # fmt: skip
+            subject_degree=total[entity],
+            subject_relation_degree=of_entities[entity],
+            object_degree=total[uri] if uri else None,
+            object_relation_degree=of_answers[uri] if uri else None,
+            address=answer.address,
+            query=answer.query,
+            retrieved_at=answer.retrieved_at.isoformat(timespec="seconds"),
+        )
         written.append(fact)
     return written
 
@@ -255,19 +288,31 @@ class YagoFacts(FactsOptions):
 def _key(options: YagoFacts, relation: str, seed: int, access: Access) -> dict[str, Any]:
     entry = catalog.relation(relation)
     return {
-        "source": "yago", "version": VERSION, "relation": relation,
-        "graph": _graph(options, access).identity(), "predicates": list(entry.yago),
-        "reverse": entry.reverse, "unit": entry.unit, "object_class": entry.object_class, "pairs": options.pairs,
-        "seed": seed, "citation": options.citation, "licence": options.licence,
-    }  # fmt: skip
+        "source": "yago",
+        "version": VERSION,
+        "relation": relation,
+        "graph": _graph(options, access).identity(),
+        "predicates": list(entry.yago),
+        "reverse": entry.reverse,
+        "unit": entry.unit,
+        "object_class": entry.object_class,
+        "pairs": options.pairs,
+        "seed": seed,
+        "citation": options.citation,
+        "licence": options.licence,
+    }
 
 
 def _fetch(options: YagoFacts, relation: str, seed: int, access: Access) -> FetchedFacts:
     with alternative("" if options.dump else ADVICE):
         return facts(
-            _graph(options, access).open(), catalog.relation(relation), pairs=options.pairs, seed=seed,
-            source=options.citation, licence=options.licence,
-        )  # fmt: skip
+            _graph(options, access).open(),
+            catalog.relation(relation),
+            pairs=options.pairs,
+            seed=seed,
+            source=options.citation,
+            licence=options.licence,
+        )
 
 
 def _graph(options: YagoFacts, access: Access) -> Graph:

@@ -52,9 +52,11 @@ def published_source(name: str) -> QuestionSource:
 
 def _key(options: PublishedFile, partition: Partition, access: Access) -> Mapping[str, Any]:
     return {
-        "source": options.source, "version": [VERSION, options.data_set.version], **options.depends_on,
+        "source": options.source,
+        "version": [VERSION, options.data_set.version],
+        **options.depends_on,
         "files": [file_digest(file, "questions.file") for file in files_of(options.data_set, options.path)],
-    }  # fmt: skip
+    }
 
 
 def _fetch(options: PublishedFile, partition: Partition, access: Access) -> FetchedQuestions:

@@ -124,12 +124,18 @@ def facts_of(rows: Iterable[FactRow], origin: Origin) -> list[Fact]:
         true.setdefault(row.subject, []).extend((row.object, *row.aliases))
     return [
         Fact(
-            RelationName(row.relation), subject, row.object, _item(row.subject_id), _item(row.object_id),
-            origin.source if row.subject_id or row.object_id else None, origin.source, origin.licence,
+            RelationName(row.relation),
+            subject,
+            row.object,
+            _item(row.subject_id),
+            _item(row.object_id),
+            origin.source if row.subject_id or row.object_id else None,
+            origin.source,
+            origin.licence,
             other_objects=tuple(name for name in dict.fromkeys(true[subject]) if name != row.object),
         )
         for subject, row in first.items()
-    ]  # fmt: skip
+    ]
 
 
 def _relations(path: Any, info: ValidationInfo) -> Any:

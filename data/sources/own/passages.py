@@ -23,9 +23,11 @@ EVERY = "all"
 """The set of all passages of a question; before a kind, all of that kind."""
 
 FIRST_OR_LAST: Mapping[Order, tuple[OwnKind, bool]] = {
-    "right_first": ("supporting", True), "right_last": ("supporting", False),
-    "wrong_first": ("conflicting", True), "wrong_last": ("conflicting", False),
-}  # fmt: skip
+    "right_first": ("supporting", True),
+    "right_last": ("supporting", False),
+    "wrong_first": ("conflicting", True),
+    "wrong_last": ("conflicting", False),
+}
 """The kind that an order puts first (True) or last; the others stay in their order."""
 
 FORMS: Mapping[Form, str] = {
@@ -76,7 +78,7 @@ def _of_a_passage(template: str) -> str:
 
 
 class PassagesPart(Options):
-    """How contexts are made of several passages: the contexts of the file are the passages then."""
+    """Contexts of several passages each: the contexts of the file are then the passages."""
 
     sets: tuple[str, ...] = (EVERY,)
     """The sets: kinds with + between them, each with how many (1 where nothing is said, or all), such as `supporting`,
@@ -88,7 +90,7 @@ class PassagesPart(Options):
     passage and goes on as given; random, one by `seed`. An order that is there already is not asked
     again, and a set of which none of them can be made is asked as given."""
     form: Form = "plain"
-    """How a passage is written: plain, its text; numbered, with [1] before it; titled, below its title; cited, below
+    """Form of a passage: plain, its text; numbered, with [1] before it; titled, below its title; cited, below
     its number, title, source and date. What a passage has not is left out."""
     template: Annotated[str | None, AfterValidator(lambda text: text and _of_a_passage(text))] = None
     """A form of your own, with the slots {number}, {text}, {title}, {source}, {date} and {score}."""
@@ -224,9 +226,15 @@ def _context(
     if telling is None:
         stated = [form for passage in passages for form in passage.answers]
     return QuestionContext(
-        identity, condition, tuple(passages), tuple(dict.fromkeys(stated)), name, order,
-        options.template or FORMS[options.form], options.separator,
-    )  # fmt: skip
+        identity,
+        condition,
+        tuple(passages),
+        tuple(dict.fromkeys(stated)),
+        name,
+        order,
+        options.template or FORMS[options.form],
+        options.separator,
+    )
 
 
 def _condition(kinds: set[OwnKind | None]) -> Condition:

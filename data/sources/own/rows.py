@@ -146,9 +146,13 @@ class ReadQuestions(NamedTuple):
 
 
 def questions_of(
-    rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, str], *, skip_repeated: bool = False,
+    rows: Iterable[FileRow],
+    origin: Origin,
+    columns: Mapping[str, str],
+    *,
+    skip_repeated: bool = False,
     replies: Sequence[str] = (),
-) -> ReadQuestions:  # fmt: skip
+) -> ReadQuestions:
     """Return the questions of a file's rows.
 
     Args:
@@ -177,9 +181,13 @@ def questions_of(
 
 
 def asked_questions(
-    rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, str], *, skip_repeated: bool = False,
+    rows: Iterable[FileRow],
+    origin: Origin,
+    columns: Mapping[str, str],
+    *,
+    skip_repeated: bool = False,
     replies: Sequence[str] = (),
-) -> tuple[list[AskedQuestion], list[Rejected]]:  # fmt: skip
+) -> tuple[list[AskedQuestion], list[Rejected]]:
     """Return the questions as the rows have them, each with all of its contexts, and the rows that cannot be used."""
     questions: dict[tuple[str, ...], AskedQuestion] = {}
     rejected: list[Rejected] = []
@@ -327,9 +335,13 @@ def _our_name(name: str, columns: Mapping[str, str]) -> str:
 
 
 def _join(
-    questions: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnRow, recorded: Mapping[str, Recorded], *,
+    questions: dict[tuple[str, ...], AskedQuestion],
+    place: str,
+    row: OwnRow,
+    recorded: Mapping[str, Recorded],
+    *,
     skip_repeated: bool,
-) -> None:  # fmt: skip
+) -> None:
     """Add a row to the questions: a new question, or further contexts of one that is there."""
     key = (row.id,) if row.id else (row.question, row.answer)
     joined = questions.get(key) or AskedQuestion(place, row)
@@ -392,9 +404,11 @@ def _refuse_right_as_wrong(question: AskedQuestion, row: OwnRow) -> None:
     joined = AskedQuestion(question.place, question.row, contexts, aliases)
     right = {form.casefold(): form for form in joined.forms}
     wrong = (
-        form for context in joined.contexts if context.kind == "conflicting"
+        form
+        for context in joined.contexts
+        if context.kind == "conflicting"
         for form in (context.answer or "", *context.aliases)
-    )  # fmt: skip
+    )
     if found := next((right[form.casefold()] for form in wrong if form.casefold() in right), ""):
         raise InputError(f"answer: {found} is the right answer, and that of a conflicting context; correct one")
 
@@ -414,13 +428,28 @@ def _question(
             derived.append(name)
     others = question.others | ({DERIVED: " | ".join(derived)} if derived else {})
     return Question(
-        question_id=question.question_id, relation=groups[row.group],
-        partition=row.group, subject="", subject_id=None, property_id=None, object=row.answer, object_id=None,
-        answers=forms, replacement="", question=row.question, contexts=tuple(contexts),
-        edits=None, subject_popularity=None, object_popularity=None, id_source=None, source=origin.source,
-        licence=origin.licence, flags=(), list_id=row.id,
+        question_id=question.question_id,
+        relation=groups[row.group],
+        partition=row.group,
+        subject="",
+        subject_id=None,
+        property_id=None,
+        object=row.answer,
+        object_id=None,
+        answers=forms,
+        replacement="",
+        question=row.question,
+        contexts=tuple(contexts),
+        edits=None,
+        subject_popularity=None,
+        object_popularity=None,
+        id_source=None,
+        source=origin.source,
+        licence=origin.licence,
+        flags=(),
+        list_id=row.id,
         other_columns=json.dumps(others, ensure_ascii=False, sort_keys=True) if others else None,
-    )  # fmt: skip
+    )
 
 
 DERIVED = "contexts whose kind follows from their text"
@@ -485,6 +514,12 @@ def _rejected(place: str, cells: Mapping[str, Any], error: InputError, origin: O
     # No file holds lone surrogates.
     subject, detail = (text.encode(errors="backslashreplace").decode() for text in (subject, str(error)))
     return Rejected(
-        partition="own", relation=RelationName("own"), part=place, subject=subject, reason=reasons.ROW_NOT_USABLE,
-        source=origin.source, licence=origin.licence, detail=detail,
-    )  # fmt: skip
+        partition="own",
+        relation=RelationName("own"),
+        part=place,
+        subject=subject,
+        reason=reasons.ROW_NOT_USABLE,
+        source=origin.source,
+        licence=origin.licence,
+        detail=detail,
+    )

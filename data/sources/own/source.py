@@ -38,10 +38,10 @@ class AskedFile(QuestionsOptions, OwnFile):
     cases: ClassVar[int | None] = None
 
     neutral: bool = False
-    """Whether questions with an irrelevant context are also asked with a neutral one, which says nothing: how often an
+    """Ask questions with an irrelevant context also with a neutral one, which says nothing: how often an
     answer stays then is the baseline of how often it stays with an irrelevant one."""
     passages: PassagesPart | None = None
-    """Whether the contexts of a question are passages, of which contexts of several are made (docs/retrieval.md);
+    """Take the contexts of a question as passages, and make contexts of several of them (docs/retrieval.md);
     null: each is a context."""
     partitions: tuple[Partition, ...] = ("own",)
     """Own questions have groups in place of partitions; leave it out."""
@@ -64,7 +64,7 @@ class AskedFile(QuestionsOptions, OwnFile):
 
     @property
     def of_drawn(self) -> dict[str, Any]:
-        """What the contexts of the drawn questions depend on beside the file's, as JSON values; empty: nothing."""
+        """Parameters of the drawn questions' contexts beside the file, as JSON values; empty: none."""
         passages = {"passages": self.passages.model_dump(mode="json")} if self.passages else {}
         return passages | ({"neutral": True} if self.neutral else {})
 
@@ -130,18 +130,20 @@ class OwnQuestions(AskedFile):
 
 def _key(options: OwnQuestions, partition: Partition, access: Access) -> Mapping[str, Any]:
     return {
-        "source": "file", "version": VERSION, "digest": file_digest(options.path, "questions.file"),
-        "columns": options.columns, **options.depends_on, **({"replies": options.replies} if options.replies else {}),
-    }  # fmt: skip
+        "source": "file",
+        "version": VERSION,
+        "digest": file_digest(options.path, "questions.file"),
+        "columns": options.columns,
+        **options.depends_on,
+        **({"replies": options.replies} if options.replies else {}),
+    }
 
 
 def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> FetchedQuestions:
     return fetched(options.path, read_questions(options), options.columns)
 
 
-def fetched(
-    path: Path, read: ReadQuestions, columns: Mapping[str, str] = MappingProxyType({})
-) -> FetchedQuestions:
+def fetched(path: Path, read: ReadQuestions, columns: Mapping[str, str] = MappingProxyType({})) -> FetchedQuestions:
     """Return the questions that were read, with warnings of unused rows and of contexts without a kind.
 
     Args:
@@ -191,12 +193,17 @@ def _in_some_set(read: ReadQuestions, passages: PassagesPart) -> ReadQuestions:
     made = in_some_set(read.questions, passages)
     without = [
         Rejected(
-            partition="own", relation=question.relation, part=question.question_id, subject=question.question[:200],
-            reason=reasons.ROW_NOT_USABLE, source=question.source, licence=question.licence,
+            partition="own",
+            relation=question.relation,
+            part=question.question_id,
+            subject=question.question[:200],
+            reason=reasons.ROW_NOT_USABLE,
+            source=question.source,
+            licence=question.licence,
             detail=f"passages: it has too few for every one of the sets {', '.join(passages.sets)}",
         )
         for question in made.without_any
-    ]  # fmt: skip
+    ]
     return read._replace(questions=made.questions, rejected=[*read.rejected, *without], lacking=made.lacking)
 
 
@@ -247,6 +254,7 @@ def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str]
 
 def _with_missing_replies(content: FileRows, replies: Sequence[str]) -> FileRows:
     """Return the rows with None for an empty cell of CSV, which knows no other sign of a missing reply."""
+
     def marked(row: FileRow) -> FileRow:
         cells = {name: none_where_empty(cell) if name in replies else cell for name, cell in row.cells.items()}
         return row._replace(cells=cells)

@@ -26,11 +26,16 @@ log = logging.getLogger(__name__)
 
 LICENCE = "facts: Wikidata CC0 1.0"
 COLUMNS = {
-    "subject_id": ("subject_id", "subj_id"), "property_id": ("property_id", "prop_id"),
-    "object_id": ("object_id", "obj_id"), "subject": ("subject", "subj"), "property": ("property", "prop"),
-    "object": ("object", "obj"), "question": ("question",), "answers": ("answers", "possible_answers"),
+    "subject_id": ("subject_id", "subj_id"),
+    "property_id": ("property_id", "prop_id"),
+    "object_id": ("object_id", "obj_id"),
+    "subject": ("subject", "subj"),
+    "property": ("property", "prop"),
+    "object": ("object", "obj"),
+    "question": ("question",),
+    "answers": ("answers", "possible_answers"),
     "list_id": ("list_id", "id"),
-}  # fmt: skip
+}
 """The fields of a list, and the names of their columns; DynamicQA's names are the second ones."""
 REQUIRED = ("subject_id", "property_id", "object_id")
 _POPQA = "s_uri"
@@ -43,14 +48,33 @@ FILE = "test.tsv"
 POPQA_SOURCE = f"PopQA ({DATASET})"
 POPQA_LICENCE = "as published with PopQA; facts: Wikidata CC0 1.0"
 POPQA_COLUMNS = {
-    "subject_id": ("s_uri",), "object_id": ("o_uri",), "property": ("prop",), "subject": ("subj",),
-    "object": ("obj",), "question": ("question",), "answers": ("possible_answers",), "list_id": ("id",),
-}  # fmt: skip
+    "subject_id": ("s_uri",),
+    "object_id": ("o_uri",),
+    "property": ("prop",),
+    "subject": ("subj",),
+    "object": ("obj",),
+    "question": ("question",),
+    "answers": ("possible_answers",),
+    "list_id": ("id",),
+}
 _NUMBERS = {
-    "author": "P50", "capital": "P36", "capital of": "P1376", "color": "P462", "composer": "P86", "country": "P17",
-    "director": "P57", "father": "P22", "genre": "P136", "mother": "P25", "occupation": "P106", "place of birth": "P19",
-    "producer": "P162", "religion": "P140", "screenwriter": "P58", "sport": "P641",
-}  # fmt: skip
+    "author": "P50",
+    "capital": "P36",
+    "capital of": "P1376",
+    "color": "P462",
+    "composer": "P86",
+    "country": "P17",
+    "director": "P57",
+    "father": "P22",
+    "genre": "P136",
+    "mother": "P25",
+    "occupation": "P106",
+    "place of birth": "P19",
+    "producer": "P162",
+    "religion": "P140",
+    "screenwriter": "P58",
+    "sport": "P641",
+}
 PROPERTIES: Mapping[str, WikidataId] = {name: WikidataId(number) for name, number in _NUMBERS.items()}
 Ids = tuple[WikidataId, WikidataId, WikidataId]
 """Of subject, property and object."""
@@ -81,9 +105,20 @@ class ListedRow:
         subject_id, property_id, object_id = ids
         source, licence, name, retrieved_at = about
         return Triple(
-            relations[property_id], subject_id, property_id, object_id, source, licence, self.text("subject"), name,
-            self.text("object"), self.text("question"), self.answers("answers"), self.text("list_id"), retrieved_at,
-        )  # fmt: skip
+            relations[property_id],
+            subject_id,
+            property_id,
+            object_id,
+            source,
+            licence,
+            self.text("subject"),
+            name,
+            self.text("object"),
+            self.text("question"),
+            self.answers("answers"),
+            self.text("list_id"),
+            retrieved_at,
+        )
 
     def answers(self, field: str) -> tuple[str, ...]:
         """The cell's texts, each once: a JSON list, or separated by |; () where it is empty."""

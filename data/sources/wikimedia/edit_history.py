@@ -1,4 +1,4 @@
-"""Which revisions of an item changed a value of a property.
+"""The revisions of an item that changed a value of a property.
 
 A revision counts where a statement of the property was added or removed, or its value was changed. References,
 qualifiers, ranks, labels and links are not values. Where the summary decides, it is used; else the statements before
@@ -27,7 +27,7 @@ from swaymeter.data.sources.wikimedia.wikidata import Wikidata, statements_of
 
 
 class Verdict(Enum):
-    """Whether an edit changed a value of a property: added or removed a statement, or changed its value."""
+    """Effect of an edit on a property's values; a change adds or removes a statement, or changes its value."""
 
     CHANGED = auto()
     UNCHANGED = auto()
@@ -85,7 +85,7 @@ _NAMED = re.compile(r"\[\[Property:(P[1-9][0-9]*)]](?::|,|$)")
 
 
 def verdict(summary: str | None, property_id: WikidataId) -> Verdict:
-    """What a summary proves about the values of a property; None: the summary is hidden."""
+    """Return the effect that a summary proves on the values of a property; None: the summary is hidden."""
     begins = _KEY.match(summary or "")
     if summary is None or begins is None:
         return Verdict.UNKNOWN
@@ -123,7 +123,7 @@ class EditHistory:
 
     @property
     def count(self) -> int:
-        """How many revisions changed a value: one where it is static, more where it is temporal."""
+        """The number of revisions that changed a value: one where it is static, more where it is temporal."""
         return len(self.edits)
 
 
@@ -199,7 +199,7 @@ def _trail(revisions: Sequence[Revision], verdicts: Sequence[Verdict], readable:
 
 
 class _Contents:
-    """What revisions state under a property; each content is requested once, also where several revisions share it."""
+    """Statements of revisions under a property; a content that several revisions share is requested once."""
 
     def __init__(self, wiki: Wiki, revisions: Iterable[Revision], property_id: WikidataId) -> None:
         self._wiki, self._property_id = wiki, property_id

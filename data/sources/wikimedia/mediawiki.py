@@ -145,7 +145,7 @@ class Wiki:
 
 
 def is_title(title: str) -> bool:
-    """Whether a page can have this title, as far as is known without a request: "A|B" would be read as two."""
+    """Return True if a page can have this title, judged without a request: "A|B" would be read as two."""
     return bool(title.strip(" _")) and not _NO_TITLE.search(title) and len(title.encode()) <= _LONGEST_TITLE
 
 
@@ -263,7 +263,7 @@ def read_contents(content: Any) -> dict[int, str]:
 
 
 def all_there(content: Any) -> bool:
-    """Whether every requested version could be read: then the answer never changes."""
+    """Return True if every requested version could be read: then the answer never changes."""
     return len(read_contents(content)) == len(_entries(content)) and not content.get("query", {}).get("badrevids")
 
 

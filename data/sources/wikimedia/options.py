@@ -15,7 +15,7 @@ Title = Annotated[str, Field(min_length=1)]
 
 
 class TriplesOptions(Options):
-    """Which triples of Wikidata become static and temporal questions."""
+    """Triples of Wikidata that become static and temporal questions."""
 
     source: Literal["popqa", "file", "wikidata"] = "popqa"
     """PopQA's list (`file`, or from its hub), another list (`file`), or pairs drawn by Wikidata's query service."""
@@ -38,7 +38,7 @@ class TriplesOptions(Options):
 
 
 class DisputesOptions(Options):
-    """Which pages of Wikipedia are searched for disputes, and how."""
+    """Pages of Wikipedia that are searched for disputes, and the limits of the search."""
 
     pages: Annotated[tuple[Title, ...], AfterValidator(partial(different, kind="page"))] = ()
     """Titles of pages; where none are named, those that `list_page` links to."""
@@ -60,27 +60,27 @@ class WikidataQuestions(QuestionsOptions):
     source: Literal["wikidata"] = "wikidata"
     """Wikidata and Wikipedia as they are now."""
     triples: TriplesOptions = TriplesOptions()
-    """Which triples become static and temporal questions."""
+    """Triples that become static and temporal questions."""
     disputes: DisputesOptions = DisputesOptions()
-    """Which pages are searched for disputes."""
+    """Pages that are searched for disputes."""
     snippet_words: int = Field(default=80, ge=5, le=2000)
     """The most words of a snippet."""
     months: int = Field(default=12, ge=1, le=120)
     """Over how many of the last months page views are averaged."""
     counter_memory: Literal["wembedder", "embeddings"] = "wembedder"
-    """What finds the answer that replaces the object: Wembedder, and embeddings where it has none; or embeddings alone.
+    """Search for the answer that replaces the object: Wembedder, and embeddings where it has none; or embeddings alone.
     """
     embedder: ModelName = Field(default="all-minilm-l6-v2", min_length=1)
     """The embedding model that compares entities and spans."""
 
     @property
     def needs_triples(self) -> bool:
-        """Whether static or temporal questions are asked."""
+        """True if static or temporal questions are asked."""
         return bool({"static", "temporal"} & set(self.partitions))
 
     @property
     def needs_disputes(self) -> bool:
-        """Whether disputable questions are asked."""
+        """True if disputable questions are asked."""
         return "disputable" in self.partitions
 
 

@@ -1,4 +1,4 @@
-"""How often pages of the English Wikipedia are read: views a month, by people, over all kinds of access.
+"""Page views of the English Wikipedia: views a month, by people, over all kinds of access.
 
 Views through redirects are not counted. The service adds a month to its counts some days after the month's end. A page
 without views in a month has no entry for it, one without any gets a 404.

@@ -35,7 +35,7 @@ _MOST = 1.001  # the largest cosine, as rounded numbers give it
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What an item states under a property; value: its main snak (kind and value) as canonical JSON.
+    """Statement of an item under a property; value: its main snak (kind and value) as canonical JSON.
 
     item_id: the item that is the value; None for other values. rank: preferred, normal or deprecated.
     """
@@ -153,10 +153,15 @@ def _item(entity: Mapping[str, Any], retrieved_at: datetime) -> Item:
     others = entity["aliases"] or {}
     aliases = dict.fromkeys(text(alias["value"]) for language in LANGUAGES for alias in others.get(language, ()))
     return Item(
-        _id(entity["id"]), whole(entity["lastrevid"]), _term(entity["labels"]), tuple(aliases),
-        _term(entity["descriptions"]), statements_of(entity), None if link is None else text(link["title"]),
+        _id(entity["id"]),
+        whole(entity["lastrevid"]),
+        _term(entity["labels"]),
+        tuple(aliases),
+        _term(entity["descriptions"]),
+        statements_of(entity),
+        None if link is None else text(link["title"]),
         retrieved_at,
-    )  # fmt: skip
+    )
 
 
 def _term(values: Any) -> str | None:

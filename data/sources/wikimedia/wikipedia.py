@@ -44,9 +44,14 @@ class Wikipedia:
         if not is_title(title):
             return None
         form = {
-            "prop": "extracts|info|pageprops|revisions", "titles": title, "redirects": "1", "explaintext": "1",
-            "inprop": "url", "ppprop": "wikibase_item", "rvprop": "ids",
-        }  # fmt: skip
+            "prop": "extracts|info|pageprops|revisions",
+            "titles": title,
+            "redirects": "1",
+            "explaintext": "1",
+            "inprop": "url",
+            "ppprop": "wikibase_item",
+            "rvprop": "ids",
+        }
         fields: dict[str, Any] = {}
 
         def is_whole(content: Any) -> bool:  # parts of a page would be of different days
