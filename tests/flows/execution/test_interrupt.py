@@ -31,9 +31,9 @@ interrupt.SECONDS = float(sys.argv[3])
 interrupt.end_when_interrupted()
 steps = [threading.Thread(target=ask, args=(number,)) for number in range(3)]
 steps += [threading.Thread(target=time.sleep, args=(60,))] if sys.argv[4] == "computes" else []
-for step in steps:
-    step.start()
 try:
+    for step in steps:
+        step.start()
     time.sleep(60)
 except KeyboardInterrupt:
     for step in steps:  # a flow waits for the steps that it has begun

@@ -28,7 +28,7 @@ def compute():  # as Dask does, in a thread
     elsewhere.attempt, elsewhere.why_not = cleared, lambda *_: ""
     step = Step(StepId("score", "capital", "m"), cleared, {}, {})
     for _ in range(2):
-        elsewhere.attempt_elsewhere(step, None, elsewhere.here())
+        elsewhere.attempt_elsewhere(step, None, elsewhere.worker_mark())
 
 thread = threading.Thread(target=compute)
 thread.start()
