@@ -48,7 +48,7 @@ def write_made_up(step: Any, group: str, rng: np.random.Generator) -> None:
         **versions(), "pass": group, "started_at": "2026-01-01T00:00:00+00:00", "seconds": 1.0,
         "finished_at": "2026-01-01T00:00:01+00:00", "forward_passes": 1, "prompts": len(columns["query_id"]),
     }  # fmt: skip
-    model = step.table(group).made_from["parameters"]["model"]
+    model = step.table(group).key_inputs["parameters"]["model"]
     step.table(group).write(_with_origin(step.table(group).table, step.id.subject, model, columns), about_file)
 
 
