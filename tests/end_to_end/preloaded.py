@@ -40,6 +40,12 @@ def _become(command: list[str], environment: Mapping[str, str], said: str) -> No
     sys.argv = command
     os.environ.clear()
     os.environ.update(environment)
+    from prefect.context import refresh_global_settings_context
+
+    from swaymeter.flows.server.settings import keep_quiet
+
+    keep_quiet()
+    refresh_global_settings_context()  # else the API that the environment names is not used, and Prefect starts its own
 
 
 def script(arguments: list[str], environment: Mapping[str, str], said: str, before: None) -> None:
@@ -62,13 +68,8 @@ def swaymeter(
     interrupted = signal.signal(signal.SIGINT, signal.SIG_DFL)  # what is done here is none of the command's
     _become(["swaymeter", *arguments], environment, said)
     faulthandler.register(signal.SIGUSR1, all_threads=True)  # of a command that hangs
-    from prefect.context import refresh_global_settings_context
-
     from swaymeter.flows.cli.main import main
-    from swaymeter.flows.server.settings import keep_quiet
 
-    keep_quiet()
-    refresh_global_settings_context()
     in_small_chunks()
     _with_empty_figures()
     signal.signal(signal.SIGINT, interrupted)
