@@ -123,7 +123,7 @@ class TinyStudy:
 
     def processes(self) -> list[psutil.Process]:
         """Every process that a command of this study has started and that is still there."""
-        return [process for process in psutil.process_iter() if _mark_of(process) == self.mark]
+        return [process for process in psutil.process_iter() if _variable("SWAYMETER_TEST", process) == self.mark]
 
     def temporary_files(self) -> list[Path]:
         """What only a run that is killed leaves behind."""
@@ -264,11 +264,16 @@ def cut_short(path: Path) -> bytes:
     return whole
 
 
-def _mark_of(process: psutil.Process) -> str | None:
+def processes_below(folder: Path) -> list[psutil.Process]:
+    """Every process whose Prefect home is below a folder."""
+    return [process for process in psutil.process_iter() if _variable("PREFECT_HOME", process).startswith(f"{folder}/")]
+
+
+def _variable(name: str, process: psutil.Process) -> str:
     try:
-        return process.environ().get("SWAYMETER_TEST") if process.status() != psutil.STATUS_ZOMBIE else None
+        return process.environ().get(name, "") if process.status() != psutil.STATUS_ZOMBIE else ""
     except psutil.Error:
-        return None
+        return ""
 
 
 def new_study(folder: Path, api: str) -> TinyStudy:
