@@ -13,11 +13,11 @@ import yaml
 from benchmarks.made_up_scores import DTYPE, MODEL, write_made_up
 from swaymeter.data import catalog
 from swaymeter.data.records import Fact, RelationName, as_row
+from swaymeter.flows import study_graph
+from swaymeter.flows.config.reading import read_study
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.step import Run, Stage
-from swaymeter.flows.stages import resolve
 from swaymeter.flows.stages.plan import plan_of, workspace_of
-from swaymeter.flows.study.reading import read_study
 
 PAIRS, PER_KIND = 200, 2
 QUERIES, CONTEXTS = 4, 3 * PER_KIND  # of an entity
@@ -48,7 +48,7 @@ def write_study(folder: Path, relations: int, entities: int, models: int = 1) ->
 def graph_of(file: Path) -> Graph:
     """The graph of a study as its workspace is now."""
     study = read_study(str(file))
-    return resolve.graph_of(plan_of(study, workspace_of(study)))
+    return study_graph.graph_of(plan_of(study, workspace_of(study)))
 
 
 def write_facts(file: Path) -> None:

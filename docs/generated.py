@@ -25,11 +25,11 @@ from swaymeter.data.warehouse.queries import NAMED_QUERIES
 from swaymeter.data.warehouse.schema import Schema
 from swaymeter.data.warehouse.warehouse import Warehouse
 from swaymeter.flows.cli.main import app
+from swaymeter.flows.config.places import STUDIES
+from swaymeter.flows.config.prompt import PromptPart
+from swaymeter.flows.config.sections import ContextsPart, ExecutionPart, ModelPart, ServiceOptions, ServicesPart
+from swaymeter.flows.config.study import Study
 from swaymeter.flows.stages.aggregate import schema
-from swaymeter.flows.study.places import STUDIES
-from swaymeter.flows.study.prompt import PromptPart
-from swaymeter.flows.study.sections import ContextsPart, ExecutionPart, ModelPart, ServiceOptions, ServicesPart
-from swaymeter.flows.study.study import Study
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.tables import TABLES
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES

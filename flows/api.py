@@ -23,6 +23,9 @@ from swaymeter.data.records.findings import FINDINGS_FILE, Findings, read_findin
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.schema import Schema, quoted
+from swaymeter.flows.config.places import RunnerName, workspace_folder
+from swaymeter.flows.config.reading import read_study
+from swaymeter.flows.config.study import Study as StudyFile
 from swaymeter.flows.execution.interrupt import TERMINATED, ending_at_sigterm
 from swaymeter.flows.execution.progress import Progress, report_to
 from swaymeter.flows.execution.run import StudyRun, in_threads
@@ -38,10 +41,7 @@ from swaymeter.flows.stages.estimate import estimate
 from swaymeter.flows.stages.fetch import FETCH_FACTS
 from swaymeter.flows.stages.plan import Plan, plan_of, workspace_of
 from swaymeter.flows.stages.refusals import check_models, check_run, check_selection
-from swaymeter.flows.stages.resolve import graph_of, raised
-from swaymeter.flows.study.places import RunnerName, workspace_folder
-from swaymeter.flows.study.reading import read_study
-from swaymeter.flows.study.study import Study as StudyFile
+from swaymeter.flows.study_graph import graph_of
 from swaymeter.tasks.models.files.hub import set_offline
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ keep_quiet()  # before anything imports Prefect
 log = logging.getLogger(__name__)
 Names = Sequence[str] | None
 
-FLOW = "swaymeter.flows.execution.flow"
+FLOW = "swaymeter.flows.study"
 """Imports Prefect, which takes longer than anything else."""
 
 
@@ -200,7 +200,7 @@ class Study:
     ) -> Iterator[str]:
         """Yield a line for each step that would run, and the estimated time."""
         selection = self._select(stages)
-        graph = graph_of(self.plan, numbers=raised(self.graph, selection, {"force": force, "refresh": refresh}))
+        graph = graph_of(self.plan, numbers=selection.raised(self.graph, {"force": force, "refresh": refresh}))
         self._check(graph, selection, force=force)
         yield from estimate(graph, self.plan, selection)
         if failed := [node for node in graph if node.id in selection.of(graph) and node.refusal]:
@@ -253,7 +253,7 @@ class Study:
 
     def _run_flow(self, progress: Progress, parameters: Mapping[str, Any]) -> str:
         """Run the flow of a study with these parameters, and return why it failed; "" if it did not."""
-        from swaymeter.flows.server.api import prefect_api
+        from swaymeter.flows.server.temporary import prefect_api
 
         with prefect_api(FLOW) as url, progress:
             from prefect.exceptions import TerminationSignal

@@ -11,8 +11,8 @@ import pandas as pd
 from swaymeter.flows.api import Results, Study
 from swaymeter.flows.cli.views import audit as audits
 from swaymeter.flows.cli.views import comparison as comparisons
+from swaymeter.flows.config.thresholds import Threshold, judged, thresholds_of_bounds
 from swaymeter.flows.server.settings import keep_quiet
-from swaymeter.flows.study.thresholds import Threshold, judged, thresholds_of_bounds
 from swaymeter.tasks.models.applications import give_function
 
 keep_quiet()  # before anything imports Prefect

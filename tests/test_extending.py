@@ -18,7 +18,7 @@ from swaymeter.data.sources.registry import FACT_SOURCES
 from swaymeter.data.warehouse.queries import NAMED_QUERIES
 from swaymeter.flows.api import Study
 from swaymeter.flows.graph.graph import Graph
-from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.flows.study_graph import graph_of
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.tables import TABLES
 from swaymeter.tasks.measures import MEASURES

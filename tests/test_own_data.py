@@ -12,8 +12,8 @@ from swaymeter.data.sources.own.files import read_file
 from swaymeter.data.sources.own.named_file import Origin
 from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
 from swaymeter.data.sources.own.source import OWN_QUESTIONS, OwnQuestions
-from swaymeter.flows.study.reading import read_study
-from swaymeter.flows.study.thresholds import QUANTITIES, Threshold
+from swaymeter.flows.config.reading import read_study
+from swaymeter.flows.config.thresholds import QUANTITIES, Threshold
 from tests.flows.conftest import Command, swaymeter
 
 __all__ = ["swaymeter"]

@@ -17,9 +17,9 @@ import swaymeter
 from swaymeter.data.warehouse.loading import build
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.main import app
+from swaymeter.flows.config.reading import read_study
+from swaymeter.flows.config.study import Study
 from swaymeter.flows.stages.aggregate import schema
-from swaymeter.flows.study.reading import read_study
-from swaymeter.flows.study.study import Study
 from tests.data.warehouse.small_study import MADE as MADE_TABLES
 from tests.data.warehouse.small_study import row, small_study, stored, table
 from tests.tasks.models.tiny import save_language_model

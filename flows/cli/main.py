@@ -20,7 +20,7 @@ from swaymeter.flows.cli.commands.catalog import catalog, listing
 from swaymeter.flows.cli.commands.cluster import cluster
 from swaymeter.flows.cli.commands.comparisons import comparisons
 from swaymeter.flows.cli.commands.datasets import datasets, exports
-from swaymeter.flows.cli.commands.stages import stages
+from swaymeter.flows.cli.commands.run import runs
 from swaymeter.flows.cli.console import err, out, print_line
 from swaymeter.flows.execution.interrupt import GO_ON, STOPPED, TERMINATED, end_when_interrupted
 from swaymeter.flows.execution.threads import limit_threads
@@ -39,7 +39,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-for _group in (stages, audits, comparisons):
+for _group in (runs, audits, comparisons):
     app.add_typer(_group)
 app.add_typer(annotate, name="annotate")
 app.add_typer(exports, name="export")

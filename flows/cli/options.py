@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from swaymeter.flows.study.places import RunnerName
+from swaymeter.flows.config.places import RunnerName
 
 StudyFile = Annotated[
     str,

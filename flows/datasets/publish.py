@@ -10,12 +10,12 @@ from typing import Any
 from swaymeter.data import catalog
 from swaymeter.data.errors import UsageError
 from swaymeter.data.storage.workspace import DATABASE
+from swaymeter.flows.config.places import study_file
+from swaymeter.flows.config.study import Study
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.stages.build import part_of
 from swaymeter.flows.stages.contents import Contents
 from swaymeter.flows.stages.report import DRAW_REPORT, card_of
-from swaymeter.flows.study.places import study_file
-from swaymeter.flows.study.study import Study
 from swaymeter.reports.publish.publication import ModelEntry, Publication
 from swaymeter.tasks.models.machine import processor
 

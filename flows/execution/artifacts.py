@@ -26,11 +26,11 @@ from swaymeter.data.errors import SwaymeterError
 from swaymeter.data.escaping import markdown
 from swaymeter.data.records.findings import read_findings
 from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.config.study import Study
 from swaymeter.flows.execution.progress import StageProgress, progress
 from swaymeter.flows.graph.graph import Graph, Node
-from swaymeter.flows.server.api import configured_api_answers
+from swaymeter.flows.server.temporary import configured_api_answers
 from swaymeter.flows.stages.thresholds import judge_thresholds
-from swaymeter.flows.study.study import Study
 
 log = logging.getLogger(__name__)
 

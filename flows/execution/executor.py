@@ -16,7 +16,7 @@ from typing import Any
 from swaymeter.flows.execution.interrupt import STOPPED, TERMINATED, end_in_time
 from swaymeter.flows.execution.progress import Progress, shown
 from swaymeter.flows.execution.task import Task, task_name, tasks_of
-from swaymeter.flows.execution.workers.workers import TASKS_OF_A_SERVER, Workers
+from swaymeter.flows.execution.workers.base import TASKS_OF_A_SERVER, Workers
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import StepId

@@ -1,7 +1,7 @@
 """One run of a study: hold its workspace, find what is not done, compute it, and say what is not done at the end.
 
-`swaymeter run` and deployments submit the tasks to Prefect (`flow.py`). Audits and notebooks compute them in threads of
-their own process (`in_threads`), without Prefect, unless an API is configured.
+`swaymeter run` and deployments submit the tasks to Prefect (`flows/study.py`). Audits and notebooks compute them in
+threads of their own process (`in_threads`), without Prefect, unless an API is configured.
 """
 
 import logging
@@ -17,16 +17,16 @@ from swaymeter.data.sources.access import close_sessions
 from swaymeter.flows.execution.executor import Executor, Submit
 from swaymeter.flows.execution.progress import progress
 from swaymeter.flows.execution.task import Task
+from swaymeter.flows.execution.workers.base import Outcome, Workers
 from swaymeter.flows.execution.workers.cluster import Cluster
-from swaymeter.flows.execution.workers.workers import Outcome, Workers
 from swaymeter.flows.graph.graph import Graph, Node
-from swaymeter.flows.graph.rerun import Kind, write_numbers
+from swaymeter.flows.graph.rerun import Kind, numbers_file, write_numbers
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import Run, StepId
 from swaymeter.flows.stages.aggregate import undone_instead_of_scores
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.stages.refusals import check_run, variants_to_score
-from swaymeter.flows.stages.resolve import graph_of, numbers_file, raised
+from swaymeter.flows.study_graph import graph_of
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +122,7 @@ class StudyRun:
         try:
             with self._workers() as workers:
                 if any(self._kinds.values()) and not is_retried:
-                    write_numbers(numbers_file(self.plan.workspace), raised(self.graph, self.selection, self._kinds))
+                    write_numbers(numbers_file(self.plan.workspace), self.selection.raised(self.graph, self._kinds))
                     self.resolve()
                 with submission(self._run, workers) as submit:
                     executor = Executor(self.resolve, self.selection, submit, progress(), workers)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from swaymeter.flows.execution.progress import Progress, report_within, shown
-from swaymeter.flows.execution.workers.workers import Outcome, Workers
+from swaymeter.flows.execution.workers.base import Outcome, Workers
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.stage import Stage
 from swaymeter.flows.graph.step import Run, StepId

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from swaymeter.data.errors import DamagedFile, first_line
 from swaymeter.data.storage.notes import note_of, unsealed, write_sealed
+from swaymeter.data.storage.workspace import Workspace
 
 Kind = Literal["force", "refresh"]
 _NUMBERS = TypeAdapter(dict[str, int])
@@ -45,6 +46,11 @@ class Numbers:
 
 
 NO_NUMBERS = Numbers({}, {})
+
+
+def numbers_file(workspace: Workspace) -> Path:
+    """Return the file with the numbers of forced artifacts."""
+    return workspace.root / "forced.json"
 
 
 def read_numbers(file: Path) -> Numbers:

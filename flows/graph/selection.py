@@ -1,10 +1,12 @@
 """Selection of the steps of a run: all, or those of stages, relations, models and measures with their inputs."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from swaymeter.data.records import CORPUS, NO_RELATIONS
 from swaymeter.flows.graph.graph import Graph, Node, upstream
+from swaymeter.flows.graph.rerun import Kind, Numbers
 from swaymeter.flows.graph.stage import STAGES, Stage
 from swaymeter.flows.graph.step import StepId
 from swaymeter.tasks.measures import MEASURES
@@ -72,6 +74,15 @@ class Selection:
     def _candidates(self, node: Node) -> list[Node]:
         """The fetched questions that a choice is made from, of the selected relations."""
         return [other for other in node.after if other.id.stage == "fetch" and self._is_of_a_relation(other.id)]
+
+    def raised(self, graph: Graph, requested: Mapping[Kind, bool]) -> Numbers:
+        """Return the numbers of a graph, with new ones for the selected artifacts of `--force` and `--refresh`."""
+        numbers = graph.numbers
+        selected = [node for node in graph if node.step and self.matches(node.id)]
+        for kind in (kind for kind, is_requested in requested.items() if is_requested):
+            nodes = selected if kind == "force" else [node for node in selected if node.kind.changes_daily]
+            numbers = numbers.raised(kind, (node.step.key_without_number for node in nodes if node.step))
+        return numbers
 
     def failed(self, graph: Graph) -> "Selection":
         """The same of the relations alone of which a step has failed, or waits for one; the same where none has."""

@@ -135,6 +135,7 @@ class StepKind:
         function: Function that makes the outputs.
         version: Raised when the same inputs make another output.
         resource: What they wait for.
+        changes_daily: True if their source changes daily: `--refresh` runs them anew.
     """
 
     stage: Stage
@@ -143,6 +144,7 @@ class StepKind:
     function: Function
     version: int = 1
     resource: Resource = "compute"
+    changes_daily: bool = False
 
     def id(
         self, subject: str, part: str = "", *, group: str = "", model: str = "", dtype: str = "", setup: str = ""

@@ -10,12 +10,12 @@ from swaymeter.data.records.table import Table
 from swaymeter.data.records.tables import FACTS, INVENTED, QUESTIONS, REJECTED
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from swaymeter.flows.config.study import Study
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.selection import CLASS_STEPS
 from swaymeter.flows.graph.step import Output, Resource, Run, Step, StepKind
 from swaymeter.flows.stages.plan import Plan, access_for
 from swaymeter.flows.stages.wikidata import fetch_wikidata
-from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.invented_names import fetch_invented_names, invented_names_key
 
 
@@ -60,6 +60,7 @@ FETCH_FACTS = StepKind("fetch", "facts", makes=("facts",), function=fetch_facts,
 FETCH_NAMES = StepKind("fetch", CLASS_STEPS, makes=("invented",), function=fetch_names, version=4, resource="services")
 FETCH_QUESTIONS = StepKind(
     "fetch", "questions", makes=("rejected", "questions"), function=fetch_questions, version=5, resource="services",
+    changes_daily=True,
 )  # fmt: skip
 
 

@@ -14,11 +14,11 @@ from swaymeter.data.records import CORPUS, CountedPair, Frequency, Shard, from_r
 from swaymeter.data.records.facts import CountKind
 from swaymeter.data.records.tables import COUNTED_PAIRS, FREQUENCIES, SHARD_COUNTS, SHARDS
 from swaymeter.data.sources.own.named_file import read_aliases
+from swaymeter.flows.config.study import Study
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.step import Output, Run, Step, StepKind
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.plan import Plan, access_for
-from swaymeter.flows.study.study import Study
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.frequency.source import Part
 from swaymeter.tasks.frequency.words import CommonWords

@@ -16,11 +16,11 @@ from swaymeter.data.sources.own.facts import ContextRow, rows_by_relation
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.data.sources.source import Group
 from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.config.places import folder_of
+from swaymeter.flows.config.sections import ModelPart
+from swaymeter.flows.config.study import Study
 from swaymeter.flows.graph.graph import Node, State
 from swaymeter.flows.graph.step import Run, Step, StepId, with_setup
-from swaymeter.flows.study.places import folder_of
-from swaymeter.flows.study.sections import ModelPart
-from swaymeter.flows.study.study import Study
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.run import Pass, declaration, passes
 from swaymeter.tasks.models import tokenizer

@@ -19,6 +19,7 @@ from swaymeter.data.errors import (
 )
 from swaymeter.data.records import NO_RELATIONS, RelationName
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from swaymeter.flows.config.study import Study
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.selection import CLASS_STEPS, DISPUTABLE, UNKNOWN_MEASURES, Selection
 from swaymeter.flows.graph.step import StepId
@@ -26,7 +27,6 @@ from swaymeter.flows.stages.build import BUILD_PROMPTS
 from swaymeter.flows.stages.fetch import FETCH_FACTS
 from swaymeter.flows.stages.frequency import ADD_COUNTS
 from swaymeter.flows.stages.plan import Plan, Variant
-from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.sentences import choose_entities, unknown_names
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.judged_answers import JUDGED_ANSWERS, load_function

@@ -20,14 +20,14 @@ from swaymeter.data.records.findings import GateCheck, NotRun, StudyCard
 from swaymeter.data.records.tables import FACTS, QUESTIONS
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, queries_digest
+from swaymeter.flows.config.prompt import PromptPart
+from swaymeter.flows.config.study import Study
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.step import Run, Step, StepKind
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan
-from swaymeter.flows.study.prompt import PromptPart
-from swaymeter.flows.study.study import Study
 
 PROGRAMS = (
     "swaymeter", "prefect", "torch", "transformers", "duckdb", "numpy", "pandas", "scipy", "statsmodels", "matplotlib",

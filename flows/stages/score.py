@@ -10,14 +10,14 @@ from swaymeter.data.errors import ModelError, SwaymeterError
 from swaymeter.data.records import Context, Query, Question, tables
 from swaymeter.data.records.replies import Replies
 from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.config.sections import ModelPart
+from swaymeter.flows.config.study import MEASURES_OF_SEEDS
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
 from swaymeter.flows.graph.step import Output, Resource, Run, Step, StepKind
 from swaymeter.flows.stages.build import Built, part_of, prompts_of
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan, Variant
-from swaymeter.flows.study.sections import ModelPart
-from swaymeter.flows.study.study import MEASURES_OF_SEEDS
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import INPUTS, Inputs, PerQuery
 from swaymeter.tasks.measures.run import Pass, Spent, declaration, measure_relation, rejected_of

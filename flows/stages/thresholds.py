@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from swaymeter.data.warehouse.warehouse import opened
+from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.thresholds import Judged, judged, measured_of, thresholds_of_bounds
 from swaymeter.flows.stages.aggregate import schema
-from swaymeter.flows.study.study import Study
-from swaymeter.flows.study.thresholds import Judged, judged, measured_of, thresholds_of_bounds
 
 
 def judge_thresholds(study: Study, database: Path) -> Judged:

@@ -38,12 +38,12 @@ from swaymeter.data.sources.wikimedia.options import WikidataQuestions
 from swaymeter.data.sources.wikimedia.pageviews import PageViews
 from swaymeter.data.sources.wikimedia.wikidata import Wembedder, Wikidata
 from swaymeter.data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
+from swaymeter.flows.config.sections import ModelPart
+from swaymeter.flows.config.study import Study
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.selection import DISPUTABLE
 from swaymeter.flows.graph.step import Output, Run, Step, StepId, StepKind
 from swaymeter.flows.stages.plan import Plan, access_for
-from swaymeter.flows.study.sections import ModelPart
-from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.wikidata.questions import Clients, questions_of_property
 from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.files.identity import identify_model
@@ -203,10 +203,12 @@ def _without_doubles(result: "PageDisputes", title: str, titles: Sequence[str]) 
 FETCH_TRIPLES = StepKind("fetch", "triples", makes=("triples",), function=fetch_triples, version=2, resource="services")
 FETCH_PROPERTY = StepKind(
     "fetch", "questions", makes=("rejected", "questions"), function=fetch_property, version=2, resource="services",
+    changes_daily=True,
 )  # fmt: skip
 FETCH_PAGES = StepKind("fetch", "pages", makes=("pages",), function=fetch_pages, version=2, resource="services")
 FETCH_DISPUTES = StepKind(
     "fetch", "disputes", makes=("disputes", "rejected"), function=fetch_disputes, version=2, resource="services",
+    changes_daily=True,
 )  # fmt: skip
 WRITE_QUESTIONS = StepKind(
     "fetch", "questions of disputes", makes=("rejected", "questions"), function=write_page, version=2,

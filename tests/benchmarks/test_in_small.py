@@ -130,5 +130,3 @@ def test_scale_in_small(tmp_path: Path) -> None:
     assert content["prompts"] == 3 * 16 * 24
     for command in ("status", "aggregate", "report", "aggregate_and_report", "run_again", "aggregate_one_changed"):
         assert all(content[f"{command}_{what}"] > 0 for what in ("seconds", "cpu_seconds", "peak_bytes"))
-
-

@@ -99,8 +99,10 @@ def in_lines(text: str) -> str:
 @pytest.mark.parametrize(
     ("write", "shown", "expected"),
     [
-        (terminal, terminal, terminal), (html, in_html, lambda text: ACTS.sub(code, in_lines(text))),
-        (markdown, in_markdown, on_one_line), (csv_cell, in_a_cell, same),
+        (terminal, terminal, terminal),
+        (html, in_html, lambda text: ACTS.sub(code, in_lines(text))),
+        (markdown, in_markdown, on_one_line),
+        (csv_cell, in_a_cell, same),
         (xml, in_xml, lambda text: re.sub(r"[\ufffe\uffff]", code, ACTS.sub(code, text))),
         (json_text, lambda text: json.loads(json_text(text)), same),
     ],

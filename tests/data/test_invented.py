@@ -29,8 +29,10 @@ def test_every_class_has_500_clean_names(entity_class: str) -> None:
 
 
 def test_names_are_the_same_in_another_process_whatever_its_hashes() -> None:
-    asked = "from swaymeter.data.invented import invented_names as n; " \
+    asked = (
+        "from swaymeter.data.invented import invented_names as n; "
         "print(n('person', 60, seed=5) + n('company', 60, seed=5))"
+    )
     said = [
         subprocess.run(
             [sys.executable, "-c", asked], env={"PYTHONHASHSEED": hashes, "PYTHONPATH": str(CATALOG.parents[2])},

@@ -83,7 +83,7 @@ if os.environ.get(SIGN):
     for name in (
         "swaymeter.flows.cli.main", "swaymeter.flows.api", "swaymeter.flows.cli.views.comparison",
         "swaymeter.flows.cli.commands.annotate",
-        "swaymeter.flows.execution.flow", "swaymeter.flows.datasets.annotate", "swaymeter.flows.server.api",
+        "swaymeter.flows.study", "swaymeter.flows.datasets.annotate", "swaymeter.flows.server.temporary",
         "swaymeter.tasks.measures.run", "swaymeter.tasks.models", "swaymeter.tasks.models.loading",
         "swaymeter.tasks.models.embedder", "swaymeter.reports.report", "swaymeter.reports.figures.rendering",
         "transformers.models.llama.modeling_llama", "transformers.models.bert.modeling_bert",

@@ -7,7 +7,7 @@ import duckdb
 import yaml
 
 from swaymeter.flows.api import Study
-from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.flows.study_graph import graph_of
 from tests.data.sources.layouts.samples import write
 from tests.flows.small_study import run
 from tests.reports.pixels import without_pixels

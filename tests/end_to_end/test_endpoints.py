@@ -65,7 +65,8 @@ def scene(tmp_path_factory: pytest.TempPathFactory, api: str) -> Iterator[Scene]
         ]
         models[0]["key_from"] = "MADE_UP_KEY"
         content = {
-            "name": "served", "seed": 1,
+            "name": "served",
+            "seed": 1,
             "questions": {"partitions": ["static"], "per_partition": 1},
             "models": [*models, {"name": str(here), "dtype": "float32", "device": "cpu"}],
             "measures": {"answers": {"samples": 2, "max_new_tokens": 4}, "accuracy": {}},

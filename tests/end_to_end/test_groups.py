@@ -13,10 +13,10 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.api import Study
+from swaymeter.flows.config.places import STUDIES
 from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages.aggregate import schema
-from swaymeter.flows.stages.resolve import graph_of
-from swaymeter.flows.study.places import STUDIES
+from swaymeter.flows.study_graph import graph_of
 from tests.flows.small_study import run
 from tests.reports.pixels import without_pixels
 from tests.tasks.models.tiny import save_language_model

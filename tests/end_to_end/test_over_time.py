@@ -15,7 +15,7 @@ from tests.end_to_end.tiny_study import Run, TinyStudy, started
 RIGHT, WRONG = " Bern", " Nobody can tell"
 BACKFILL = """
 import sys
-from swaymeter.flows.execution.flow import backfill
+from swaymeter.flows.study import backfill
 
 study, workspace, *models = sys.argv[1:]
 state = backfill(study, "models.0.name", models, workspace, return_state=True)

@@ -23,9 +23,7 @@ def runs_of(study: TinyStudy) -> dict[str, dict[str, Any]]:
 def edges(tasks: dict[str, dict[str, Any]]) -> dict[str, set[str]]:
     """The names of the upstream tasks of each task."""
     names = {task["id"]: name for name, task in tasks.items()}
-    return {
-        name: {names[one["id"]] for one in task["task_inputs"].get("wait_for", ())} for name, task in tasks.items()
-    }
+    return {name: {names[one["id"]] for one in task["task_inputs"].get("wait_for", ())} for name, task in tasks.items()}
 
 
 def test_edges_lead_from_facts_to_the_page(undisturbed: tuple[TinyStudy, Run]) -> None:

@@ -40,12 +40,12 @@ class Pause:
         as_in_a_terminal()
         import socket
 
-        from swaymeter.flows.execution.workers import workers
+        from swaymeter.flows.execution.workers import base
         from swaymeter.tasks.measures import run
 
         if self.host:
             socket.gethostname = lambda: self.host
-        attempt, store = workers.attempt, run._store
+        attempt, store = base.attempt, run._store
 
         def attempt_later(step: Step, of: Run) -> object:
             if step.id.stage == self.stage != "score":
@@ -57,7 +57,7 @@ class Pause:
                 self._wait()
             store(*arguments)
 
-        workers.attempt, run._store = attempt_later, store_later
+        base.attempt, run._store = attempt_later, store_later
 
     def _wait(self) -> None:
         with suppress(FileExistsError):

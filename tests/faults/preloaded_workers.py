@@ -16,7 +16,7 @@ VERSION = "SWAYMETER_TEST_VERSION"
 
 def dask_setup(worker: Any) -> None:
     """What a Dask worker calls that is told to preload this module."""
-    from swaymeter.flows.execution.workers import elsewhere
+    from swaymeter.flows.execution.workers import dask_worker
     from swaymeter.tasks.measures import run
     from tests.end_to_end.preloaded import in_small_chunks
 
@@ -35,4 +35,4 @@ def dask_setup(worker: Any) -> None:
 
     run._store = store_later
     if version := os.environ.get(VERSION):
-        elsewhere.worker_mark = lambda: version
+        dask_worker.worker_mark = lambda: version

@@ -21,10 +21,10 @@ from swaymeter.data.sources.http.answer import Answer
 from swaymeter.data.sources.http.cache import HttpCache, key_of
 from swaymeter.data.storage.artifact import Artifact, FilesArtifact, TableArtifact
 from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.config.reading import read_study
 from swaymeter.flows.graph.rerun import NO_NUMBERS, read_numbers, write_numbers
 from swaymeter.flows.stages.plan import plan_of
-from swaymeter.flows.stages.resolve import graph_of
-from swaymeter.flows.study.reading import read_study
+from swaymeter.flows.study_graph import graph_of
 from swaymeter.tasks.models.files import hub
 from swaymeter.tasks.models.files.identity import identify_model
 from tests.data.sources.graph.turtle import ALL, TURTLE, written

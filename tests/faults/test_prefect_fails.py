@@ -32,11 +32,11 @@ class Failing:
         """Lets it fail in time."""
         from prefect.context import refresh_global_settings_context
 
-        from swaymeter.flows.server import api
+        from swaymeter.flows.server import temporary
         from swaymeter.tasks.measures import run
 
         signal.signal(signal.SIGINT, signal.default_int_handler)  # also where pytest runs in the background
-        api.ANSWER_SECONDS = api.STOP_SECONDS = 1.0  # the test is over sooner
+        temporary.ANSWER_SECONDS = temporary.STOP_SECONDS = 1.0  # the test is over sooner
         os.environ.update({"PREFECT_API_REQUEST_TIMEOUT": "2", "PREFECT_CLIENT_RETRY_JITTER_FACTOR": "0"})
         refresh_global_settings_context()
         count_prompts, has_failed = run.count_prompts, False
@@ -59,7 +59,9 @@ class Failing:
                 database.execute("DROP TABLE flow_run_state")
                 database.commit()
             return
-        (server,) = [one for one in psutil.Process().children() if "swaymeter.flows.server.api:app" in one.cmdline()]
+        from swaymeter.flows.server.temporary import APP
+
+        (server,) = [one for one in psutil.Process().children() if APP in one.cmdline()]
         server.send_signal(signal.SIGKILL if self.fault == "killed" else signal.SIGSTOP)
 
 

@@ -218,9 +218,7 @@ def test_a_run_outlasts_a_server_that_goes_away(
 
 
 @pytest.mark.faults
-def test_a_kill_repeats_only_requests_in_flight(
-    draw: int, case: Case, served: tuple[TinyStudy, Server, int]
-) -> None:
+def test_a_kill_repeats_only_requests_in_flight(draw: int, case: Case, served: tuple[TinyStudy, Server, int]) -> None:
     _, usual, port = served
     server = Server()
     with listening(server, port):

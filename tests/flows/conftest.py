@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from swaymeter.flows.cli import main as cli
-from swaymeter.flows.server.api import server
 from swaymeter.flows.server.settings import QUIET, SERVER
+from swaymeter.flows.server.temporary import server
 from tests.flows.graph.toy import Toy
 
 Command = Callable[..., "Ended"]

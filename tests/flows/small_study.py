@@ -14,12 +14,12 @@ from swaymeter.flows.api import Study
 from swaymeter.flows.execution.executor import Executor
 from swaymeter.flows.execution.progress import Progress
 from swaymeter.flows.execution.task import Task
-from swaymeter.flows.execution.workers.workers import Outcome, Workers
+from swaymeter.flows.execution.workers.base import Outcome, Workers
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.stage import Stage
 from swaymeter.flows.graph.step import Run, Step
-from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.flows.study_graph import graph_of
 from tests.data.warehouse.small_study import row
 
 PREPARED: tuple[Stage, ...] = ("fetch", "build")

@@ -11,9 +11,16 @@ from swaymeter.data.records.findings import NotRun, StudyCard
 from tests.reports.study import CARD, frames, tables
 
 HOSTILE = (
-    "<script>alert(1)</script>", "\"><img src=x onerror='alert(1)'>", r"$\frac{1}{$", "{{ 7 * 7 }} {% raw %}",
-    "\u202e\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd\u202c", "../../etc/passwd\x00",
-    "東京 " + "very long name " * 40, "=HYPERLINK(1)&amp;", "\x1b]0;title\x07\x1b[2J\x7f\x9b31m", "=1+1|a",
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror='alert(1)'>",
+    r"$\frac{1}{$",
+    "{{ 7 * 7 }} {% raw %}",
+    "\u202e\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd\u202c",
+    "../../etc/passwd\x00",
+    "東京 " + "very long name " * 40,
+    "=HYPERLINK(1)&amp;",
+    "\x1b]0;title\x07\x1b[2J\x7f\x9b31m",
+    "=1+1|a",
 )
 """What anybody may write into a study, a file or an answer."""
 

@@ -48,10 +48,12 @@ CHOICES = [
 ]
 """Judgements of people."""
 CARD = StudyCard(
-    name="quickstart", seeds=(7, 8),
+    name="quickstart",
+    seeds=(7, 8),
     question="How far do contexts sway a small instruct model away from what it believes of four relations?",
     not_run=(NotRun("author", MODEL, "persuasion", "the model ran out of memory"),),
-    created_at="2025-01-02T03:04:05+00:00", versions={"swaymeter": "0.1.0", "torch": "2.13.0"},
+    created_at="2025-01-02T03:04:05+00:00",
+    versions={"swaymeter": "0.1.0", "torch": "2.13.0"},
     sources=("YAGO 4.5, CC BY-SA 4.0, https://yago-knowledge.org/.", "Wikidata, CC0"),
 )
 

@@ -121,7 +121,10 @@ def test_the_list_shows_answers_their_verdicts_and_marks(browser: Browser, answe
     verdicts = browser.ask(f"{row}.querySelectorAll('.verdict')].map(one => one.textContent)")
     assert len(verdicts) == 6
     assert set(verdicts) <= {
-        "original answer", "the context's answer", "a conflicting context's answer", "neither answer",
+        "original answer",
+        "the context's answer",
+        "a conflicting context's answer",
+        "neither answer",
     }
 
 
@@ -218,7 +221,9 @@ def test_a_question_shows_its_groups_contexts_and_scores(
     browser.look(1400, "light")
     browser.open(answers, "#open=q0&beside=")
     assert browser.ask("[...document.querySelectorAll('.conditions h3')].map(one => one.textContent)") == [
-        "Without a context", "With the original context", "With the counter-memory context",
+        "Without a context",
+        "With the original context",
+        "With the counter-memory context",
     ]
     groups = browser.ask("[...document.querySelector('.groups').children].map(one => one.innerText)")
     lines = [[line for line in group.splitlines() if line] for group in groups]
@@ -307,7 +312,7 @@ def test_what_is_listed_is_saved(browser: Browser, tmp_path: Path, file: str) ->
     text = browser.ask("made[0].text()")
     if file == "csv":
         saved = list(csv.DictReader(io.StringIO(text)))
-        shown = ["'=1+1, \"x\"", "a;'@SUM(1)", "line\n'+1", "'\u202e-2"]
+        shown = ['\'=1+1, "x"', "a;'@SUM(1)", "line\n'+1", "'\u202e-2"]
     else:
         saved, shown = [json.loads(line) for line in text.splitlines()], texts
     assert [row["answer"] for row in saved if row["context_type"] == "original"] == shown
@@ -317,7 +322,7 @@ def test_what_is_listed_is_saved(browser: Browser, tmp_path: Path, file: str) ->
 
 def test_judgements_are_downloaded_as_they_are_read(browser: Browser, tmp_path: Path) -> None:
     frames = frames_of_answers(questions=2)
-    text = "=1+1; @x\n\"-2\", _x0041_ \u202e</script>"
+    text = '=1+1; @x\n"-2", _x0041_ \u202e</script>'
     unused = {
         "number": 1, "file": "v.csv", "row": 2, "question_id": "q1", "context_id": "none", "field": "verdict",
         "judged": "007", "value": "both", "annotator": "Ben", "note": "", "variant": "", "sample": "", "answers": 0,

@@ -128,9 +128,17 @@ def test_a_figure_without_scores_is_omitted_by_its_question() -> None:
     drawn, omitted = draw_all(FIGURES.values(), {})
     assert not drawn
     unexpected = (
-        "precision", "variance-of-scores", "susceptibility-by-label", "susceptibility-by-label-and-set",
-        "persuasion-by-strength", "susceptibility-by-frequency", "familiarity-by-frequency", "persuasion-by-edits",
-        "front-of-variants", "tests-by-model", "over-time",
+        "precision",
+        "variance-of-scores",
+        "susceptibility-by-label",
+        "susceptibility-by-label-and-set",
+        "persuasion-by-strength",
+        "susceptibility-by-frequency",
+        "familiarity-by-frequency",
+        "persuasion-by-edits",
+        "front-of-variants",
+        "tests-by-model",
+        "over-time",
     )
     questions = [figure.question for name, figure in FIGURES.items() if name not in unexpected]
     assert omitted == questions

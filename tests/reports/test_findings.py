@@ -184,6 +184,7 @@ def test_uncertainty_is_told_of_one_model_with_a_correlation(changed: dict[str, 
         "measure_a": "semantic_entropy_without", "measure_b": "coherent_persuasion", "subject_low": 0.1,
         "subject_high": 0.6, "low": 0.0, "high": 0.7,
     }  # fmt: skip
+
     def correlation(*rows: object) -> str:
         outcomes = pd.DataFrame([{"condition": "counter_memory"}])
         claims = questions_of({"instance_correlations": pd.DataFrame([*rows]), "outcomes": outcomes})

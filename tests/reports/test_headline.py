@@ -73,7 +73,7 @@ def test_a_verdict_compares_right_with_wrong(bars: list[Bar], said: str, own: di
 
 
 def test_names_in_the_figure_are_escaped() -> None:
-    part = Part("<i>real</i>", 0.5, 0.4, 0.6, 4, "queries.html#\"><script>")
+    part = Part("<i>real</i>", 0.5, 0.4, 0.6, 4, 'queries.html#"><script>')
     chart = HeadlineFigure("<b>", "nats", (part.name,), (Bar("<img src=x>", (part,), "<u>", 4, part.name),), "<s>")
     found = findings({})
     html = headline(type(found)(figure=chart))

@@ -120,7 +120,6 @@ def test_figures_mark_the_published_share_of_their_model(
     assert sorted({round(float(star), 1) for star in stars}) == [34.0, 50.0, 59.0, 59.8, 74.0, 88.0]
 
 
-
 def test_questions_of_ones_own_have_no_published_values(own: dict[str, pd.DataFrame]) -> None:
     for name in ("accuracy-entropy-persuasion", "words-of-entropy-classes"):
         table = filled(TABLES[name], own)

@@ -111,7 +111,7 @@ def audit(
     from swaymeter.flows.cli.views import audit as view
     from swaymeter.flows.cli.views import baseline as earlier
     from swaymeter.flows.cli.views.refusals import leaving_nothing
-    from swaymeter.flows.study import thresholds as checks
+    from swaymeter.flows.config import thresholds as checks
 
     began = time.monotonic()
     thresholds = checks.thresholds_of(fail_under or (), fail_over or ())

@@ -100,11 +100,11 @@ def init(
     Example: [bold]swaymeter init study.yaml[/bold]
     """
     if schema:
-        from swaymeter.flows.study.schema import study_schema
+        from swaymeter.flows.config.schema import study_schema
 
         print_product(json.dumps(study_schema(), indent=2))
         return
-    from swaymeter.flows.study.places import write_starter
+    from swaymeter.flows.config.places import write_starter
 
     write_starter(file)
     print_line(f"{file}: run it with `swaymeter run {file}`; `swaymeter run {file} --dry-run` shows what would be done")

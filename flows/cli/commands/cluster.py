@@ -6,7 +6,7 @@ import typer
 
 from swaymeter.data.errors import UsageError
 from swaymeter.flows.cli import options
-from swaymeter.flows.cli.commands.stages import carry_out
+from swaymeter.flows.cli.commands.run import carry_out
 from swaymeter.flows.cli.console import print_line, print_product
 
 cluster = typer.Typer(help="Run a study on jobs of a cluster's queue.")

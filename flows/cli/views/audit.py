@@ -30,11 +30,10 @@ from swaymeter.data.storage.writing import write_file
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.api import Study
 from swaymeter.flows.cli.views.baseline import Compared, last_audit
-from swaymeter.flows.stages.aggregate import schema
-from swaymeter.flows.study.places import AUDIT, STUDIES
-from swaymeter.flows.study.sections import ModelPart
-from swaymeter.flows.study.study import Study as StudyFile
-from swaymeter.flows.study.thresholds import (
+from swaymeter.flows.config.places import AUDIT, STUDIES
+from swaymeter.flows.config.sections import ModelPart
+from swaymeter.flows.config.study import Study as StudyFile
+from swaymeter.flows.config.thresholds import (
     QUANTITIES,
     Judged,
     Measured,
@@ -42,6 +41,7 @@ from swaymeter.flows.study.thresholds import (
     bounds_of_thresholds,
     measured_of,
 )
+from swaymeter.flows.stages.aggregate import schema
 from swaymeter.reports import variants
 from swaymeter.reports.estimates import cut_off, empty, judged_by_people, not_answered, served_beside
 from swaymeter.reports.estimates import thinking as how_they_think

@@ -13,9 +13,9 @@ from swaymeter.data.records.statistics import UNDECIDED
 from swaymeter.data.untrusted import text_of, untrusted_yaml
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.views.comparison import database_of, lines_of
+from swaymeter.flows.config.places import AUDIT
+from swaymeter.flows.config.thresholds import Case, name_of
 from swaymeter.flows.stages.aggregate import schema
-from swaymeter.flows.study.places import AUDIT
-from swaymeter.flows.study.thresholds import Case, name_of
 from swaymeter.reports.comparison import sentence
 from swaymeter.reports.estimates import estimate, number, plural, verdict
 from swaymeter.reports.models import Model

@@ -25,8 +25,8 @@ from swaymeter.data.storage.writing import beside, put, write_file
 from swaymeter.data.warehouse.warehouse import Limits, opened
 from swaymeter.flows.api import Study
 from swaymeter.flows.cli.console import print_line, print_table
+from swaymeter.flows.config.thresholds import name_of
 from swaymeter.flows.stages.aggregate import schema
-from swaymeter.flows.study.thresholds import name_of
 from swaymeter.reports import comparison as texts
 from swaymeter.reports.comparison import NUMBERS, RUNS, RunChanges, changes_of_run, sentence, source_lines
 from swaymeter.reports.estimates import estimate, verdict

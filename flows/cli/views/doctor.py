@@ -15,9 +15,9 @@ from swaymeter.data.records.tables import RECORD_TABLES
 from swaymeter.data.sources.access import close_sessions
 from swaymeter.data.warehouse.loading import build
 from swaymeter.data.warehouse.warehouse import opened
-from swaymeter.flows.server.api import prefect_api
-from swaymeter.flows.study.places import STUDIES
-from swaymeter.flows.study.sections import ModelPart
+from swaymeter.flows.config.places import STUDIES
+from swaymeter.flows.config.sections import ModelPart
+from swaymeter.flows.server.temporary import prefect_api
 from swaymeter.tasks.models import identify_entailment, load_embedder, load_language_model
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from swaymeter.data.errors import UsageError
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.storage.writing import write_file
-from swaymeter.flows.study.places import AUDIT
+from swaymeter.flows.config.places import AUDIT
 
 
 @contextmanager

@@ -21,12 +21,12 @@ from uuid import uuid4
 
 from swaymeter.data.errors import UsageError, WorkspaceError, first_line
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.execution.workers.elsewhere import attempt_elsewhere, unfit_models, why_not, worker_mark
-from swaymeter.flows.execution.workers.local import MARKS, local_cluster
-from swaymeter.flows.execution.workers.workers import AT_ONCE, INTERRUPTED, TRIES, Outcome, Workers, failed
+from swaymeter.flows.config.sections import ModelPart
+from swaymeter.flows.execution.workers.base import AT_ONCE, INTERRUPTED, TRIES, Outcome, Workers, failed
+from swaymeter.flows.execution.workers.dask_local import MARKS, local_cluster
+from swaymeter.flows.execution.workers.dask_worker import attempt_elsewhere, unfit_models, why_not, worker_mark
 from swaymeter.flows.graph.graph import Node
 from swaymeter.flows.graph.step import Run, Step
-from swaymeter.flows.study.sections import ModelPart
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from swaymeter.data.errors import UsageError, WorkspaceError, first_line
-from swaymeter.flows.execution.workers.local import NO_PAGES
+from swaymeter.flows.execution.workers.dask_local import NO_PAGES
 
 PLACEHOLDER = "tls://SCHEDULER:8786"
 """Stands for the scheduler's address, which is known once it runs."""

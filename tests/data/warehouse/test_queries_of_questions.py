@@ -91,8 +91,15 @@ def test_a_judgement_counts_in_place_of_the_rule(tmp_path: Path) -> None:
     assert neither.empty
     assert plain_values(verdicts, ("answers", "unused")) == {
         "answers": [1, 0, 0, 0, 0, 0, 0],
-        "unused": [None, "no answer has these words", "the question has no such context", "no such question was asked",
-                   "x", None, None],
+        "unused": [
+            None,
+            "no answer has these words",
+            "the question has no such context",
+            "no such question was asked",
+            "x",
+            None,
+            None,
+        ],
     }
 
 

@@ -42,6 +42,4 @@ def judge(contents: Contents, file: Path, annotator: str, filled: Fill, *, confl
 
 
 def choosing(questions: Sequence[Question], *choices: str) -> dict[str, dict[str, str]]:
-    return {
-        question.question_id: {"choice": choice} for question, choice in zip(questions, choices, strict=False)
-    }
+    return {question.question_id: {"choice": choice} for question, choice in zip(questions, choices, strict=False)}

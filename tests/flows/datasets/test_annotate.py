@@ -12,7 +12,7 @@ from swaymeter.flows.datasets import annotate
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages.contents import Contents
-from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.flows.study_graph import graph_of
 from tests.flows.datasets.annotating import choosing, judge, questions_of, without
 from tests.flows.small_study import again, prepare, run, selected
 

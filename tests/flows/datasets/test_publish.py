@@ -8,7 +8,7 @@ import swaymeter.reports.publish as publishing
 from swaymeter.flows.api import Study
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.report import DRAW_REPORT
-from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.flows.study_graph import graph_of
 from tests.flows.conftest import Command
 from tests.flows.small_study import prepare, run, score, small_study, write_study
 from tests.registered import only

@@ -16,7 +16,7 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.executor import Executor
 from swaymeter.flows.execution.progress import Progress
 from swaymeter.flows.execution.task import Task, task_name
-from swaymeter.flows.execution.workers.workers import Outcome, Workers
+from swaymeter.flows.execution.workers.base import Outcome, Workers
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import Run, Step, StepId
@@ -252,7 +252,7 @@ def test_resources_limit_what_runs_at_once(toy: Toy, monkeypatch: pytest.MonkeyP
             running[step.resource] -= 1
         return Outcome()
 
-    monkeypatch.setattr("swaymeter.flows.execution.workers.workers.attempt", compute)
+    monkeypatch.setattr("swaymeter.flows.execution.workers.base.attempt", compute)
     with ThreadPoolExecutor(16) as pool:
         graph = executor(toy.graph, pool=pool).run()
     assert {node.state for node in graph} == {"done"}
@@ -283,7 +283,7 @@ def test_servers_are_asked_while_a_model_computes(tmp_path: Path, monkeypatch: p
         graph.nodes.update({node.id: node for node in nodes})
         return graph
 
-    monkeypatch.setattr("swaymeter.flows.execution.workers.workers.attempt", compute)
+    monkeypatch.setattr("swaymeter.flows.execution.workers.base.attempt", compute)
     with ThreadPoolExecutor(16) as pool:
         executor(resolve, pool=pool).run()
     assert {node.state for node in nodes} == {"done"}

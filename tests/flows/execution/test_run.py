@@ -13,7 +13,7 @@ import pytest
 from swaymeter.data.errors import WorkspaceError
 from swaymeter.flows.execution import run
 from swaymeter.flows.execution.interrupt import GO_ON
-from swaymeter.flows.execution.workers.workers import Outcome, Workers
+from swaymeter.flows.execution.workers.base import Outcome, Workers
 from swaymeter.flows.graph.step import Run
 from tests.flows.conftest import nothing_configured, until
 

@@ -5,10 +5,9 @@ import pytest
 
 from swaymeter.data.errors import DamagedFile
 from swaymeter.data.storage.notes import sealed
-from swaymeter.flows.graph.rerun import NO_NUMBERS, read_numbers, write_numbers
+from swaymeter.flows.graph.rerun import NO_NUMBERS, numbers_file, read_numbers, write_numbers
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import StepId
-from swaymeter.flows.stages.resolve import numbers_file, raised
 from tests.flows.small_study import again, prepare, run, selected
 
 QUESTIONS = StepId("fetch", "static", "questions")
@@ -43,7 +42,7 @@ def test_a_damaged_file_is_named(content: str, file: Path) -> None:
 
 def test_a_refresh_fetches_questions_and_disputes_alone(tmp_path: Path) -> None:
     study = prepare(selected(tmp_path))
-    write_numbers(numbers_file(study.workspace), raised(study.graph, Selection(), {"refresh": True}))
+    write_numbers(numbers_file(study.workspace), Selection().raised(study.graph, {"refresh": True}))
     missing = {node.id for node in again(study).graph if node.state == "missing" and node.id.stage == "fetch"}
     assert missing == {QUESTIONS}
     ran: list[StepId] = []
@@ -55,6 +54,6 @@ def test_studies_share_the_forced_artifacts(tmp_path: Path) -> None:
     names = ("first", "second")
     first, second = (prepare(selected(tmp_path, name=name, measures={"persuasion": {}})) for name in names)
     chosen = Selection(relations=("capital",), stages=("build",))
-    write_numbers(numbers_file(first.workspace), raised(first.graph, chosen, {"force": True}))
+    write_numbers(numbers_file(first.workspace), chosen.raised(first.graph, {"force": True}))
     run(lambda: again(first).graph, Selection(stages=("fetch", "build")))
     assert {node.state for node in again(second).graph if node.id.stage == "build"} == {"done"}

@@ -16,11 +16,11 @@ from swaymeter.data.errors import StudyFileError, UnknownName
 from swaymeter.data.sources.corpus import Piece, Reading
 from swaymeter.data.sources.http.session import close_sessions
 from swaymeter.flows.api import Study
+from swaymeter.flows.config.places import STUDIES
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import Step, StepId
-from swaymeter.flows.stages.resolve import graph_of
-from swaymeter.flows.study.places import STUDIES
+from swaymeter.flows.study_graph import graph_of
 from tests.data.sources.pieces import Pieces
 from tests.data.sources.servers.faults import unused_address
 from tests.flows.small_study import PREPARED, run, selected, small_study, write_study

@@ -23,7 +23,11 @@ MEASURES = {"persuasion": {}, "susceptibility": {}}
 
 
 def study(
-    folder: Path, rows: list[str] = NAMES, measures: Any = MEASURES, contexts: Any = None, seeds: Any = None,
+    folder: Path,
+    rows: list[str] = NAMES,
+    measures: Any = MEASURES,
+    contexts: Any = None,
+    seeds: Any = None,
     **facts: Any,
 ) -> Study:
     (folder / "names.csv").write_text("\n".join(rows), encoding="utf-8")

@@ -14,7 +14,7 @@ from swaymeter.flows.api import Study
 from swaymeter.flows.cli.views import comparison as view
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.aggregate import schema
-from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.flows.study_graph import graph_of
 from swaymeter.reports.comparison import HISTORY_QUERIES, section, sources
 from tests.flows.small_study import run, write_study
 from tests.tasks.models.tiny import save_language_model

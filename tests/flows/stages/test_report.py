@@ -1,7 +1,7 @@
 """What the step that draws the page says of a study."""
 
+from swaymeter.flows.config.prompt import PromptPart
 from swaymeter.flows.stages.report import _wording
-from swaymeter.flows.study.prompt import PromptPart
 
 
 def test_prompts_that_are_compared_are_shown_in_words() -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from swaymeter.data import catalog
 from swaymeter.data.errors import UsageError
+from swaymeter.flows.config.sections import ModelPart
 from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages.score import RUN_PASS, _queue
-from swaymeter.flows.study.sections import ModelPart
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.judged_answers import JudgedAnswersParameters
 from swaymeter.tasks.measures.run import Pass

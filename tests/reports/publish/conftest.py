@@ -18,8 +18,13 @@ from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL
 
 STUDY = Publication(
-    card=CARD, study_file="name: quickstart\n", key="0123456789abcdef", database=Path("study.duckdb"), tables=TABLES,
-    models={MODEL: ModelEntry("someone/SmolLM2-135M-Instruct", "Apache-2.0")}, commands=("swaymeter run study.yaml",),
+    card=CARD,
+    study_file="name: quickstart\n",
+    key="0123456789abcdef",
+    database=Path("study.duckdb"),
+    tables=TABLES,
+    models={MODEL: ModelEntry("someone/SmolLM2-135M-Instruct", "Apache-2.0")},
+    commands=("swaymeter run study.yaml",),
 )
 DRAWN = ("susceptibility-by-relation", "entropy-with-against-persuasion")
 

@@ -74,5 +74,3 @@ def test_an_irrelevant_context_is_to_leave_the_first_token(rows: dict[str, Row],
     assert row["promoted"] == [row["token_without"]] == [smollm2.tokenizer.decode([token])]
     assert row["probability_with"] == pytest.approx(float(after[token]), abs=1e-5)
     assert row["binary_utilisation"] == (int(after.argmax()) == token)
-
-

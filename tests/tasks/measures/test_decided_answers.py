@@ -12,7 +12,10 @@ OF = {"model": "m", "dtype": "float32"}
 
 
 def changed(
-    study: Study, texts: dict[str, str], rules: dict[str, tuple[str, str | None]], *hand: tuple[str, ...],
+    study: Study,
+    texts: dict[str, str],
+    rules: dict[str, tuple[str, str | None]],
+    *hand: tuple[str, ...],
     judge: Any = (),
 ) -> Any:
     """The decided answers to the first question, by context; hand: context, answer, verdict, and perhaps a model."""
@@ -20,8 +23,14 @@ def changed(
     of = {**OF, "relation": question.relation, "question_id": question.question_id, "sample": None}
     answers = [{**of, "context_id": name, "text": text} for name, text in texts.items()]
     stated = [
-        {**of, "context_id": name, "verdict": verdict, "reason": "denied", "outcome": outcome,
-         "decided_by": None if verdict == "neither" else "rule"}
+        {
+            **of,
+            "context_id": name,
+            "verdict": verdict,
+            "reason": "denied",
+            "outcome": outcome,
+            "decided_by": None if verdict == "neither" else "rule",
+        }
         for name, (verdict, outcome) in rules.items()
     ]
     verdicts = [

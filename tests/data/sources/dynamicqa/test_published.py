@@ -188,9 +188,7 @@ def test_a_changed_byte_of_a_download_is_never_read(tmp_path: Path, content: byt
     assert len(server.asked) == 2
 
 
-@pytest.mark.parametrize(
-    "body", [b"<html>welcome</html>", b"", b"id,subj\r\n", b"\xff\xfe", b'{"message": 1}']
-)
+@pytest.mark.parametrize("body", [b"<html>welcome</html>", b"", b"id,subj\r\n", b"\xff\xfe", b'{"message": 1}'])
 def test_another_file_is_not_cached(body: bytes, tmp_path: Path, content: bytes) -> None:
     with answering(tmp_path / "cache", Say(body), Say(content)) as (session, _):
         with pytest.raises(ServiceError, match=r"Static_final\.csv of the published DynamicQA could not be fetched"):

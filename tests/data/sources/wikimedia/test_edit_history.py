@@ -290,9 +290,7 @@ SUMMARIES: Mapping[str, Callable[[str], str]] = {
 
 
 def recorded(comment: Callable[[str], str] = str) -> Play:
-    return playing(
-        recorded_wiki("wikidata/revisions_item.json", "wikidata/revisions_item_content_all.json", comment)
-    )
+    return playing(recorded_wiki("wikidata/revisions_item.json", "wikidata/revisions_item_content_all.json", comment))
 
 
 @pytest.mark.parametrize("summaries", SUMMARIES)

@@ -185,7 +185,6 @@ def test_an_equal_run_passes_and_says_its_power(
     assert "8 questions can show a fall of" in " ".join(ended.out.split())
 
 
-
 def test_kinds_are_matched_as_verdicts_are(
     application: tuple[Application, str], swaymeter: Command, tmp_path: Path
 ) -> None:

@@ -86,7 +86,9 @@ def test_only_holders_of_the_key_reach_the_jobs(tmp_path: Path) -> None:
             address = cluster._client.scheduler.address
             assert address.startswith("tls://127.0.0.1:")
             assert cluster.compute(Step(StepId("score", "capital", "m"), nothing, {}, {}, device="cpu"), cluster._run)
-            page = f"http://127.0.0.1:{cluster._client.scheduler_info()['services']['dashboard']}/info/main/workers.html"
+            page = (
+                f"http://127.0.0.1:{cluster._client.scheduler_info()['services']['dashboard']}/info/main/workers.html"
+            )
             with pytest.raises(HTTPError, match="404"):
                 urlopen(page, timeout=5)
         another = distributed.Security.temporary().get_connection_args("client")

@@ -15,11 +15,11 @@ from swaymeter.data.records import as_row
 from swaymeter.data.records.passages import PLAIN, SEPARATOR
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.flows.cli.views import audit
+from swaymeter.flows.config import thresholds as checks
+from swaymeter.flows.config.reading import read_study
+from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.thresholds import Measured, Threshold
 from swaymeter.flows.stages.aggregate import schema
-from swaymeter.flows.study import thresholds as checks
-from swaymeter.flows.study.reading import read_study
-from swaymeter.flows.study.study import Study
-from swaymeter.flows.study.thresholds import Measured, Threshold
 from swaymeter.tasks.contexts.questions import rejected_question
 from tests.data.warehouse.small_study import Row, row, stored, table
 from tests.flows.conftest import Command

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from swaymeter.flows.cli.views.doctor import checks, servers
-from swaymeter.flows.study.sections import ModelPart
+from swaymeter.flows.config.sections import ModelPart
 from tests.tasks.models.endpoints.made_up import made_up
 
 

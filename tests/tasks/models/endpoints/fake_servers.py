@@ -1,7 +1,7 @@
 """Chat servers as they are, a class each: all follow the passages of an audit, and differ in what they send.
 
-    with serving(play=HiddenThoughts().answer) as server:
-        server.address, server.asked
+with serving(play=HiddenThoughts().answer) as server:
+    server.address, server.asked
 """
 
 import hashlib
@@ -59,9 +59,7 @@ class ChatServer:
         return "library" in self.prompt(body) or "payload" in self.prompt(body)
 
     @staticmethod
-    def completion(
-        body: Body, text: str | None, finish: str | None = "stop", tokens: int = 8, **message: Any
-    ) -> Say:
+    def completion(body: Body, text: str | None, finish: str | None = "stop", tokens: int = 8, **message: Any) -> Say:
         choices = [
             {"index": index, "message": {"role": "assistant", "content": text, **message}, "finish_reason": finish}
             for index in range(body.get("n", 1))

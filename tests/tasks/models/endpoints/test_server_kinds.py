@@ -10,7 +10,7 @@ from swaymeter.data.sources.http.session import close_sessions
 from swaymeter.flows.api import Study
 from swaymeter.flows.cli.views.audit import write_study
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.flows.study_graph import graph_of
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint, Prompt
 from swaymeter.tasks.models.endpoints.model import load_served
@@ -161,9 +161,7 @@ def test_certificates_that_are_not_there(tmp_path: Path, monkeypatch: pytest.Mon
 def test_key_in_the_address(tmp_path: Path) -> None:
     from pydantic import ValidationError
 
-    from swaymeter.flows.study.sections import ModelPart
+    from swaymeter.flows.config.sections import ModelPart
 
     with pytest.raises(ValidationError, match="has 'api_key' in its query"):
         ModelPart(name="m", endpoint="http://127.0.0.1:1/v1?api_key=made-up")
-
-

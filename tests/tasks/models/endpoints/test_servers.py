@@ -20,7 +20,7 @@ import torch
 
 from swaymeter.flows.api import Study
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.flows.study_graph import graph_of
 from swaymeter.tasks.measures.clusters import KINDS
 from swaymeter.tasks.models.endpoints.endpoint import Decoding, Endpoint, Prompt
 from swaymeter.tasks.models.endpoints.model import ServedModel, load_served
@@ -274,9 +274,7 @@ def test_samples_over_vllm(vllm: ServedModel, smollm2: Any) -> None:
     for answer, expected in zip(samples, here, strict=True):
         np.testing.assert_allclose(answer.token_log_probs, expected, atol=1e-3)
     assert_entropies([answer.token_log_probs for answer in samples], here)
-    along = [
-        [model.mean_distribution(prompt, answer.token_ids[:8]) for answer in samples] for model in (vllm, smollm2)
-    ]
+    along = [[model.mean_distribution(prompt, answer.token_ids[:8]) for answer in samples] for model in (vllm, smollm2)]
     np.testing.assert_allclose(along[0], along[1], atol=1e-4)
     moved, moved_here = (coherent_persuasion(of[:3], [[0, 2], [1]], of[3:], [[0], [1, 2]]) for of in along)
     assert moved == pytest.approx(moved_here, abs=1e-3)

@@ -5,11 +5,11 @@ import yaml
 from jsonschema import Draft7Validator
 
 from swaymeter.data.sources.registry import FACT_SOURCES
-from swaymeter.flows.study.places import STARTER, STUDIES
-from swaymeter.flows.study.schema import study_schema
+from swaymeter.flows.config.places import STARTER, STUDIES
+from swaymeter.flows.config.schema import study_schema
 from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure, source
-from tests.flows.study.study_files import SOUND
+from tests.flows.config.study_files import SOUND
 from tests.registered import added
 
 STUDY_FILES = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in (STARTER, *STUDIES.glob("*.yaml"))]

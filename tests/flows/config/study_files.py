@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from swaymeter.data.errors import StudyFileError
-from swaymeter.flows.study.reading import read_study
-from swaymeter.flows.study.study import Study
+from swaymeter.flows.config.reading import read_study
+from swaymeter.flows.config.study import Study
 
 SOUND = {
     "name": "small",

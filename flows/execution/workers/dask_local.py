@@ -8,7 +8,7 @@ from typing import Any
 
 from swaymeter.data.errors import WorkFailed, first_line
 from swaymeter.flows.execution.threads import usable_processors
-from swaymeter.flows.execution.workers.workers import TRIES
+from swaymeter.flows.execution.workers.base import TRIES
 
 log = logging.getLogger(__name__)
 

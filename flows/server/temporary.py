@@ -32,6 +32,7 @@ _log = logging.getLogger(__name__)
 
 START_SECONDS, STOP_SECONDS, ANSWER_SECONDS = 120.0, 10.0, 5.0
 PARENT_CHECK_SECONDS = 0.5
+APP = "swaymeter.flows.server.temporary:app"
 PARENT = "SWAYMETER_PARENT"
 """The variable of the process with which a server ends."""
 COLLECT_SECONDS = 60
@@ -129,7 +130,7 @@ def server(
     with listener:
         url, handle = f"http://127.0.0.1:{listener.getsockname()[1]}/api", listener.fileno()
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "uvicorn", "--factory", "swaymeter.flows.server.api:app", "--fd", str(handle),
+            [sys.executable, "-P", "-m", "uvicorn", "--factory", APP, "--fd", str(handle),
              "--log-level", "error", "--timeout-graceful-shutdown", "2"],
             env={**os.environ, **settings, PARENT: str(os.getpid())}, pass_fds=[handle],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log,

@@ -41,7 +41,7 @@ from swaymeter.data.records import ContextKind
 from swaymeter.data.sources.http.services import SERVICES, Service
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.data.sources.source import FactsOptions, QuestionsOptions
-from swaymeter.flows.study.places import RunnerName
+from swaymeter.flows.config.places import RunnerName
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.frequency.source import FrequencyOptions
 from swaymeter.tasks.measures import MEASURES

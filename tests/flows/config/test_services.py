@@ -1,7 +1,7 @@
 import pytest
 
 from swaymeter.data.sources.http.services import SERVICES
-from swaymeter.flows.study.sections import ServiceOptions, ServicesPart
+from swaymeter.flows.config.sections import ServiceOptions, ServicesPart
 
 
 def test_every_option_is_applied() -> None:

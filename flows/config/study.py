@@ -12,9 +12,9 @@ from swaymeter.data.errors import UsageError
 from swaymeter.data.options import NamedPath, Options, Problem, Shown, refused
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.source import OwnQuestions
-from swaymeter.flows.study.places import RunnerName
-from swaymeter.flows.study.prompt import TEXTS, PromptPart, Prompts
-from swaymeter.flows.study.sections import (
+from swaymeter.flows.config.places import RunnerName
+from swaymeter.flows.config.prompt import TEXTS, PromptPart, Prompts
+from swaymeter.flows.config.sections import (
     ContextsPart,
     Decodings,
     ExecutionPart,
@@ -36,7 +36,7 @@ MEASURES_OF_SEEDS = ("persuasion", "susceptibility")
 
 def _bounds(bounds: dict[str, str]) -> dict[str, str]:
     if bounds:
-        from swaymeter.flows.study.thresholds import thresholds_of_bounds  # imports pandas, which takes long
+        from swaymeter.flows.config.thresholds import thresholds_of_bounds  # imports pandas, which takes long
 
         try:
             thresholds_of_bounds(bounds)

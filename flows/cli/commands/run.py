@@ -15,7 +15,8 @@ from swaymeter.flows.graph.stage import STAGES
 if TYPE_CHECKING:
     from swaymeter.flows.api import Study  # takes long to import
 
-stages = typer.Typer()
+runs = typer.Typer()
+
 
 def carry_out(
     selected: "Study", stages: Collection[str] = STAGES, *, traceback: bool = False, **options_: bool
@@ -34,13 +35,13 @@ def carry_out(
     if message:
         raise typer.Exit(WorkFailed.exit_code)
     if selected.study.thresholds and ("aggregate" in stages or "report" in stages):
+        from swaymeter.flows.config.thresholds import refuse_unmet
         from swaymeter.flows.stages.thresholds import judge_thresholds
-        from swaymeter.flows.study.thresholds import refuse_unmet
 
         refuse_unmet(judge_thresholds(selected.study, selected.workspace.database))
 
 
-@stages.command()
+@runs.command()
 def run(
     study: options.StudyFile,
     stage: options.Stages = None,
@@ -74,7 +75,7 @@ def run(
         print_line(line)
 
 
-@stages.command()
+@runs.command()
 def status(
     study: options.StudyFile,
     workspace: options.Folder = None,
@@ -104,7 +105,7 @@ def status(
         raise typer.Exit(1)
 
 
-@stages.command()
+@runs.command()
 def doctor(
     study: Annotated[str | None, typer.Argument(metavar="[STUDY]", help="Also the servers of this study.")] = None,
     traceback: options.Traceback = False,
@@ -116,7 +117,7 @@ def doctor(
     Example: [bold]swaymeter doctor my-study.yaml[/bold]
     """
     from swaymeter.flows.cli.views import doctor as view
-    from swaymeter.flows.study.reading import read_study
+    from swaymeter.flows.config.reading import read_study
 
     models = read_study(study).models if study else ()
     if not view.show(out, chain(view.checks(), view.servers(models))):

@@ -9,9 +9,9 @@ import threading
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from swaymeter.flows.execution.workers.workers import Outcome, attempt
+from swaymeter.flows.config.sections import ModelPart
+from swaymeter.flows.execution.workers.base import Outcome, attempt
 from swaymeter.flows.graph.step import Run, Step
-from swaymeter.flows.study.sections import ModelPart
 from swaymeter.tasks.models.loading import forget_models
 from swaymeter.tasks.models.machine import keep_freed_memory
 
@@ -42,9 +42,7 @@ def unfit_models(models: Sequence[ModelPart]) -> list[str | None]:
     """Return, for each model, the reason why the GPUs of a worker cannot hold it; None if they can."""
     from swaymeter.tasks.models.size import misfit_reason
 
-    return [
-        misfit_reason(model.source, model.dtype, model.device) if model.is_local else None for model in models
-    ]
+    return [misfit_reason(model.source, model.dtype, model.device) if model.is_local else None for model in models]
 
 
 def attempt_elsewhere(step: Step, run: Run, mark: str) -> Outcome:

@@ -11,8 +11,8 @@ from swaymeter.data.options import Options
 from swaymeter.data.sources.http.services import SERVICES
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.data.sources.source import FactsOptions
-from swaymeter.flows.study.sections import ServiceOptions, ServicesPart
-from swaymeter.flows.study.study import Study
+from swaymeter.flows.config.sections import ServiceOptions, ServicesPart
+from swaymeter.flows.config.study import Study
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.measures import MEASURES
 

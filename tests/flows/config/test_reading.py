@@ -9,13 +9,13 @@ from pydantic import BaseModel
 from swaymeter.data.errors import StudyFileError
 from swaymeter.data.named import Registry
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from swaymeter.flows.config.reading import STUDIES, read_study
+from swaymeter.flows.config.sections import ContextsPart, ModelPart, ServiceOptions, ServicesPart
+from swaymeter.flows.config.study import Study
 from swaymeter.flows.stages.plan import workspace_of
-from swaymeter.flows.study.reading import STUDIES, read_study
-from swaymeter.flows.study.sections import ContextsPart, ModelPart, ServiceOptions, ServicesPart
-from swaymeter.flows.study.study import Study
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.measures import MEASURES
-from tests.flows.study.study_files import SOUND, refusal, write_study
+from tests.flows.config.study_files import SOUND, refusal, write_study
 
 
 @pytest.mark.parametrize("name", [path.stem for path in STUDIES.glob("*.yaml")])

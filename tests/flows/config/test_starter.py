@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from swaymeter.flows.study.places import SCHEMA, write_starter
-from swaymeter.flows.study.reading import read_study
-from swaymeter.flows.study.study import Study
+from swaymeter.flows.config.places import SCHEMA, write_starter
+from swaymeter.flows.config.reading import read_study
+from swaymeter.flows.config.study import Study
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from swaymeter.data.errors import StudyFileError
 from swaymeter.data.options import problems
 from swaymeter.data.untrusted import text_of, untrusted_yaml
-from swaymeter.flows.study.places import AUDIT, STUDIES, study_file
-from swaymeter.flows.study.study import Study
+from swaymeter.flows.config.places import AUDIT, STUDIES, study_file
+from swaymeter.flows.config.study import Study
 
 QUESTION_FILES = frozenset({".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx"})
 """Suffixes of files that `swaymeter audit` reads."""

@@ -15,7 +15,7 @@ from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts
 from swaymeter.flows.stages import refusals
 from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure
-from tests.flows.study.study_files import changed_study, refusal
+from tests.flows.config.study_files import changed_study, refusal
 from tests.registered import added
 
 WIKIDATA = {"source": "wikidata"}

@@ -13,14 +13,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from swaymeter.flows.server.api import _why_not
+from swaymeter.flows.server.temporary import _why_not
 from tests.flows.conftest import nothing_configured
 
 Start = Callable[..., subprocess.Popen[str]]
 
 FLOW = """
 import logging
-from swaymeter.flows.server.api import prefect_api
+from swaymeter.flows.server.temporary import prefect_api
 with prefect_api() as url:
     from prefect import flow, get_run_logger, task
     from prefect.cache_policies import NO_CACHE
@@ -40,7 +40,7 @@ with prefect_api() as url:
 
 WAITING = """
 import time
-from swaymeter.flows.server.api import prefect_api
+from swaymeter.flows.server.temporary import prefect_api
 with prefect_api() as url:
     print(url, flush=True)
     time.sleep(120)
