@@ -3,23 +3,26 @@
 Open queries are blue and closed ones orange; real entities are filled and invented ones hollow; the partitions have
 three fixed hues; persuaded and stubborn differ by the marker's shape, never by colour alone. Every hue keeps a contrast
 of 3 to 1 to both papers, so that marks look the same in both themes and only ink, grid and paper change.
+
+Functions that draw import matplotlib, which takes most of a second: a page without figures is written without it.
 """
+
+from __future__ import annotations
 
 import threading
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.font_manager import findfont
-from matplotlib.ft2font import FT2Font
-from matplotlib.lines import Line2D
-from matplotlib.style import context
 from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 FONT = "DejaVu Sans"
 INK, MUTED, GRID, PAPER = "#1d2129", "#59606e", "#d8dce4", "#fdfdfb"
@@ -89,6 +92,8 @@ def drawing(other: Mapping[str, Any] | None = None) -> Iterator[None]:
 
     other: settings that take the place of the page's.
     """
+    from matplotlib.style import context
+
     with _LOCK, context(["default", {**_RC, **(other or {})}]):
         yield
 
@@ -97,6 +102,8 @@ def blank(
     rows: int, columns: int, height: float, *, share_x: str | bool = False, share_y: str | bool = False
 ) -> tuple[Figure, list[list[Axes]]]:
     """An empty figure of the page's width, `height` in inches, with its axes row by row."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False, sharex=share_x, sharey=share_y)  # type: ignore[arg-type]
     return figure, [list(row) for row in grid]
@@ -127,6 +134,8 @@ def link(axes: Axes, x: ArrayLike, y: ArrayLike, addresses: Sequence[str]) -> No
 
 
 def mark(shape: str, label: str, colour: str = MUTED, *, filled: bool = True) -> Line2D:
+    from matplotlib.lines import Line2D
+
     face = colour if filled else "none"
     return Line2D(
         [], [], linestyle="none", marker=shape, color=colour, label=label, markersize=5.5, markerfacecolor=face
@@ -165,4 +174,7 @@ def plain(text: object, longest: int = 34) -> str:
 
 @cache
 def _glyphs() -> frozenset[int]:
+    from matplotlib.font_manager import findfont
+    from matplotlib.ft2font import FT2Font
+
     return frozenset(FT2Font(findfont(FONT)).get_charmap())

@@ -3,15 +3,14 @@
 It is susceptibility over a relation's complete answers, or Fisher susceptibility, which needs no context ([L] Figs 1,
 6), which also stands beside it by familiarity of the entity, by wording, and in its bins ([L] Figs 2-5)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from swaymeter.reports.estimates import plural, span, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
@@ -28,6 +27,10 @@ from swaymeter.reports.figures.panels import (
 from swaymeter.reports.frames import Frames, finite, in_order, present, records, unit_of, where, without_unit
 from swaymeter.reports.models import Model, query_address
 from swaymeter.reports.style import FEW_DOTS, INK, MUTED, QUERY_HUES, dots, headed, legend_above, link, mark, strokes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 LEVELS = {"query": "query", "relation": "relation mean"}
 
@@ -104,6 +107,8 @@ def paint(
 
 def logarithmic_upward(axes: Axes, low: float, high: float) -> None:
     """Makes the scale upward logarithmic, from `low` to `high`, both positive."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
     axes.set_yscale("log")
     axes.set_ylim(low, high)
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if np.log10(high / low) < 2 else (1,)))

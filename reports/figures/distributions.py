@@ -2,13 +2,14 @@
 (Fig 4), and against each other with marked instances (Figs 14, 15).
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.randomness import generator
 from swaymeter.data.records import CONDITIONS
@@ -42,6 +43,10 @@ from swaymeter.reports.style import (
     plain,
 )
 from swaymeter.reports.words import CONDITION_NAMES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 FEWEST = 30
 MAX_GROUPS = 12

@@ -1,15 +1,14 @@
 """The tests on scores: of relations as a forest, significant ones marked (as [D] Figs 6, 7, 13-16), and of every model
 beside each other, in how many relations significant and how large ([D] Fig 5)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
-from matplotlib.lines import Line2D
-from matplotlib.ticker import NullLocator
 
 from swaymeter.data.records.statistics import ALPHA, FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports.estimates import span
@@ -19,6 +18,11 @@ from swaymeter.reports.frames import Frames, as_published, by_entity, in_order, 
 from swaymeter.reports.models import RUNS, Model, models, sizes
 from swaymeter.reports.published import aliases, significant
 from swaymeter.reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain, strokes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.lines import Line2D
 
 SHOWN = (
     "relation",
@@ -254,6 +258,8 @@ def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], parameters: Map
 
 def _name_models(line: Sequence[Axes], at: Mapping[Model, float], parameters: Mapping[Model, int], step: float) -> str:
     """The axis of the models, whose label it gives; `known`: their sizes where they stand by them, else nothing."""
+    from matplotlib.ticker import NullLocator
+
     several = len({model.name for model in at}) < len(at)  # dtypes of a model
     names = {position: str(model) if several else model.name for model, position in at.items()}
     if parameters:

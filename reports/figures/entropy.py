@@ -1,11 +1,12 @@
 """Semantic entropy: against coherent persuasion (as [M] Figs 3, 5-7), how a context changes it (Fig 2); and coherent
 persuasion by how often a fact was edited (sections 1 and 6.5)."""
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.records import CONDITIONS
 from swaymeter.data.records.statistics import EDITS
@@ -37,6 +38,10 @@ from swaymeter.reports.style import (
     plain,
 )
 from swaymeter.reports.words import CONDITION_NAMES, outcome
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 MAX_GROUPS = 3
 """Upper bound on groups of own questions with a panel each; more groups are drawn together."""

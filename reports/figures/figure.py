@@ -1,10 +1,12 @@
 """Declaration of a figure, and its drawing for one model."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.catalog import paper_items
 from swaymeter.data.errors import InputError
@@ -12,6 +14,9 @@ from swaymeter.reports.estimates import stood_in
 from swaymeter.reports.frames import Frames, is_audit, with_empty
 from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, models, rows_of
 from swaymeter.reports.published import Printed, are_published, printed_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 SINGLE = " It would be a single mark."
 """Sentence behind the question of a figure that would be a single mark."""

@@ -1,10 +1,12 @@
 """The variants by how often they follow right passages and resist wrong ones, with the front that no other beats."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.figure import Figure as Canvas
 
 from swaymeter.reports import variants
 from swaymeter.reports.estimates import plural
@@ -12,6 +14,9 @@ from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.frames import Frames
 from swaymeter.reports.models import RUNS, Model
 from swaymeter.reports.style import INK, blank
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 _ENDS = ("mean", "low", "high")
 _HUE = "C0"

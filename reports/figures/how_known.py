@@ -3,17 +3,15 @@
 
 The correlations come ready-made from the table `correlations`, the 95th percentiles from `envelopes`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
-from matplotlib.lines import Line2D
-from matplotlib.ticker import NullLocator
 
 from swaymeter.data.records.statistics import ALPHA
 from swaymeter.reports.estimates import plural, too_few_for_r
@@ -22,6 +20,11 @@ from swaymeter.reports.figures.panels import grid, query_types
 from swaymeter.reports.frames import Frames, finite, records, where
 from swaymeter.reports.models import Model
 from swaymeter.reports.style import FEW_DOTS, INK, QUERY_HUES, dots, headed, mark
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.lines import Line2D
 
 FEWEST = 20
 _NONE, _SPREAD = 0.33, 0.12
@@ -55,6 +58,8 @@ def susceptibility_by_count(axes: Axes, data: pd.DataFrame, envelope: pd.DataFra
     `data` has query_type, invented, susceptibility and the column `count`; `envelope` has at and value. Real entities
     are filled, invented ones hollow; those with a count of 0 stand left of 1. A line runs along the envelope.
     """
+    from matplotlib.ticker import NullLocator
+
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     style: dict[str, Any] = {"markersize": 3.0, "alpha": max(0.15, 0.7 * min(1.0, FEW_DOTS / len(data))), "color": hue}
     largest = max(data[count].max(), 1)

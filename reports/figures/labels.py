@@ -1,15 +1,15 @@
 """The entities of each label: how easily they are swayed, by type or by set of contexts ([D] Figs 11 and 12), and how
 far contexts persuade by what they say of an entity, and how strongly: from hate to love ([D] section 6)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.records.statistics import ALPHA
 from swaymeter.reports.estimates import interval_over, plural, span
@@ -18,6 +18,10 @@ from swaymeter.reports.figures.panels import column_of_values, grid, how_to_read
 from swaymeter.reports.frames import Frames, in_order, records, where, without_unit
 from swaymeter.reports.models import Model
 from swaymeter.reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain, strokes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 EVERY = "all"
 _GAP = 0.7

@@ -4,18 +4,23 @@ Marks are found in what was drawn, so that no figure declares them. The row of a
 numbers, and the texts of its panel and ticks among its texts. A mark without a unique row has none.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
-from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from swaymeter.reports.figures.figure import Drawing
 from swaymeter.reports.style import FEW_DOTS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.lines import Line2D
 
 _NO_MARKER = frozenset(("None", "none", "", " "))
 _SAME, _POINTS = 1e-9, 72

@@ -1,12 +1,12 @@
 """The headline numbers of a study, run by run: a panel for each quantity, a line with its intervals for each group."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import MaxNLocator
 
 from swaymeter.data.records import OWN_CONDITIONS
 from swaymeter.data.records.statistics import SHARE
@@ -16,6 +16,10 @@ from swaymeter.reports.frames import Frames, records, unit_of, where, without_un
 from swaymeter.reports.models import Model
 from swaymeter.reports.style import INK, blank, plain
 from swaymeter.reports.words import CONDITION_NAMES, quantities
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 ACROSS = 2
 SHAPES = "os^vDP"
@@ -52,6 +56,8 @@ def _paint(rows: pd.DataFrame, titles: Mapping[str, str]) -> Canvas:
 
 def over_runs(axes: Axes, data: pd.DataFrame, title: str) -> None:
     """Draws a line for each group: run across, the mean with its interval up, shares in percent."""
+    from matplotlib.ticker import MaxNLocator
+
     factor, unit = (100, "%") if unit_of(data) == SHARE else (1, unit_of(data))
     for number, group in enumerate(dict.fromkeys(data["group"])):
         group_rows, hue, shape = where(data, group=group), f"C{number % 10}", SHAPES[number % len(SHAPES)]

@@ -1,18 +1,22 @@
 """Layouts that figures share: a panel per query type, a row or a line per relation, a column of values."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
-from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from swaymeter.reports.estimates import interval_over, percent
 from swaymeter.reports.frames import records, where
 from swaymeter.reports.style import INK, QUERY_HUES, blank, legend_above, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.lines import Line2D
 
 Row = Mapping[str, Any]
 T = TypeVar("T")

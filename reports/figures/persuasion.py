@@ -1,12 +1,12 @@
 """Persuasion of contexts: by context type, by greedy reply ([D] Fig 2), and independent of the entity ([D] App. B)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.records import CONTEXT_KINDS
 from swaymeter.data.records.statistics import ALPHA
@@ -26,8 +26,16 @@ from swaymeter.reports.models import RUNS, Model
 from swaymeter.reports.published import aliases, significant
 from swaymeter.reports.style import INK, KIND_MARKERS, QUERY_HUES, headed, legend_above, mark, strokes
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.lines import Line2D
+
 _MEAN = "(mean of relations)"
-_MARKS = mark("o", "a relation"), mark("D", "mean of the relations")
+
+
+def _relation_marks() -> list[Line2D]:
+    return [mark("o", "a relation"), mark("D", "mean of the relations")]
 
 
 def persuasion_by_kind(axes: Axes, data: pd.DataFrame, kinds: Sequence[str]) -> None:
@@ -70,7 +78,7 @@ def _draw_kinds(model: Model, frames: Frames) -> Drawing | None:
 
     about = [relevant for relevant in (True, False) if (means["relevant"] == relevant).any()]
     types, height, label = query_types(means), 0.6 + 2.5 * len(about), "mean persuasion (nats)"
-    paint = partial(grid, about, types, height, panel, _MARKS, share_y="row", y=lambda _: label, bottom=0)
+    paint = partial(grid, about, types, height, panel, _relation_marks(), share_y="row", y=lambda _: label, bottom=0)
     return Drawing(caption, means, means, paint)
 
 
@@ -133,7 +141,7 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
             in_paper = [f"in the paper: {printed[kind]}"] if kind in printed else []
             headed(axes, f"{kind} queries", tested.get(kind, ""), *in_paper)
         canvas.axes[0].set_ylim(bottom=0)
-        legend_above(canvas, _MARKS)
+        legend_above(canvas, _relation_marks())
         return canvas
 
     return Drawing(caption, without_unit(rows), shown[_SHOWN], paint)
@@ -174,7 +182,10 @@ BY_FOLLOWED = Figure(
 
 _OFFSETS: Mapping[str, float] = dict(zip(CONTEXT_KINDS, (-0.26, 0.0, 0.26), strict=True))
 _KAPPA = "entity-independent persuasion (nats)"
-_KINDS = [mark(shape, f"{kind} contexts") for kind, shape in KIND_MARKERS.items()]
+
+
+def _kind_marks() -> list[Line2D]:
+    return [mark(shape, f"{kind} contexts") for kind, shape in KIND_MARKERS.items()]
 
 
 def entity_independent_persuasion(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
@@ -203,7 +214,9 @@ def _draw_entity_independent(model: Model, frames: Frames) -> Drawing:
         f"{span(coverage['fewest_entities'], coverage['most_entities'])} entities a form. Sorted by the open queries' "
         "mean, largest first."
     )
-    paint = partial(by_relation, entity_independent_persuasion, [spread], relations, (0.36, 0.26), _KAPPA, _KINDS)
+    paint = partial(
+        by_relation, entity_independent_persuasion, [spread], relations, (0.36, 0.26), _KAPPA, _kind_marks()
+    )
     return Drawing(caption, spread, spread, paint)
 
 
@@ -252,7 +265,7 @@ def _draw_templates(model: Model, frames: Frames) -> Drawing | None:
     )
     shown = without_unit(forms).rename(columns={"mean": "gamma"})
     shown.attrs["units"]["gamma"] = shown.attrs["units"]["mean"]
-    marks = [*_KINDS, mark("|", "mean of all contexts", INK)]
+    marks = [*_kind_marks(), mark("|", "mean of all contexts", INK)]
     paint = partial(by_relation, persuasion_of_templates, [forms, templates], relations, (0.34, 0.2), _KAPPA, marks)
     return Drawing(caption, templates, shown, paint)
 

@@ -2,11 +2,12 @@
 samples of several seeds and between query forms (as [D] Fig 4).
 """
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
 
 from swaymeter.reports.estimates import plural, span, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
@@ -14,6 +15,10 @@ from swaymeter.reports.figures.panels import Row, columns_of_groups, grid, how_t
 from swaymeter.reports.frames import Frames, finite, in_order, present, records, unit_of, where, without_unit
 from swaymeter.reports.models import Model, models
 from swaymeter.reports.style import INK, QUERY_HUES, mark, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 SCORES = ("susceptibility", "susceptibility_reference", "largest_difference", "mean_difference")
 

@@ -3,6 +3,8 @@
 The same figure of several models has the same axes, so that the eye can compare.
 """
 
+from __future__ import annotations
+
 import io
 import logging
 import re
@@ -13,30 +15,33 @@ from dataclasses import dataclass
 from functools import partial
 from html import unescape
 from itertools import groupby
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from markupsafe import Markup
-from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import FixedFormatter, FuncFormatter, NullFormatter, StrMethodFormatter
-from matplotlib.transforms import Bbox
 
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.marks import Mark, marks_of
 from swaymeter.reports.style import PAPER, THEMES, WIDTH, drawing, plain, rules_of_themes
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.transforms import Bbox
+
 _log = logging.getLogger(__name__)
 Limits = list[tuple[float, float] | None]
 """The limits of the x axis and the y axis of each panel in turn; None for an axis that keeps its own."""
 
-_NAME_FORMATTERS = (FixedFormatter, FuncFormatter, NullFormatter, StrMethodFormatter)
-
 
 def limits_of(canvas: Canvas) -> Limits:
     """The limits of each axis that counts something; None for one of names, or whose direction is turned."""
+    from matplotlib.ticker import FixedFormatter, FuncFormatter, NullFormatter, StrMethodFormatter
+
+    of_names = FixedFormatter, FuncFormatter, NullFormatter, StrMethodFormatter
     limits: list[tuple[float, float] | None] = []
     for axis in (axis for axes in canvas.axes for axis in (axes.xaxis, axes.yaxis)):
         low, high = axis.get_view_interval()
-        is_of_names = isinstance(axis.get_major_formatter(), _NAME_FORMATTERS)
+        is_of_names = isinstance(axis.get_major_formatter(), of_names)
         limits.append(None if is_of_names or axis.get_inverted() or low >= high else (float(low), float(high)))
     return limits
 
@@ -98,7 +103,7 @@ class Pictures:
     page_svg: str
     svg: bytes
     png: bytes
-    links: "Links | None" = None
+    links: Links | None = None
     marks: tuple[Mark, ...] = ()
     size: tuple[float, float] = (0, 0)
 
@@ -165,6 +170,8 @@ def _lay_out(canvas: Canvas) -> None:
 
 def _with_words(canvas: Canvas, question: str, caption: str) -> Bbox:
     """Writes title and caption around the figure, last of all it holds; the box (inches) that it then fills."""
+    from matplotlib.transforms import Bbox
+
     gap = 0.12 / canvas.get_figheight()
     title = textwrap.fill(plain(question, 400), 80)
     below = textwrap.fill(plain(caption, 4000), int(WIDTH * 18))

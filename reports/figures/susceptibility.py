@@ -1,11 +1,12 @@
 """Susceptibility of queries: by relation, by query form ([D] Fig 8), by memorization ratio ([D] Fig 3)."""
 
+from __future__ import annotations
+
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
 from swaymeter.reports.estimates import interval_over, plural, span
 from swaymeter.reports.figures.figure import Drawing, Figure
@@ -24,6 +25,9 @@ from swaymeter.reports.figures.panels import (
 from swaymeter.reports.frames import Frames, finite, in_order, present, records, where, without_unit
 from swaymeter.reports.models import Model
 from swaymeter.reports.style import QUERY_HUES, mark, strokes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _OFFSET = 0.17
 _GROUPS = {False: "real", True: "invented"}

@@ -1,6 +1,8 @@
 """How figures are drawn: axes that models share, links of marks, columns of a paper, hues, text that can be drawn."""
 
 import re
+import subprocess
+import sys
 import zlib
 from dataclasses import replace
 from functools import cache
@@ -192,3 +194,8 @@ def test_dollars_are_dollars_and_not_formulas() -> None:
         text = figure.text(0, 0, r"$\frac{1}$ {x} $")
         figure.draw_without_rendering()
         assert not text.get_parse_math()
+
+
+def test_report_without_figures_imports_no_matplotlib() -> None:
+    code = "import sys, swaymeter.reports.report; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
