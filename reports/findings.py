@@ -133,7 +133,7 @@ class Share:
 
 
 UNCHANGED = "coherent_persuasion_unchanged"
-_MEANS, _PARTITIONS, _PASSAGES = "models_side_by_side", "partition_means", "passages_in_short"
+_MEANS, _PARTITIONS, _PASSAGES = "models_side_by_side", "partition_means", "passages_summary"
 _UNMOVED = UNCHANGED, "; {0} where nothing changes, between halves of those without: about {1:+.1g}"
 OWN = (
     Share(
@@ -244,7 +244,7 @@ CORRELATES = (
 )
 """The same of every study of a graph's facts."""
 _UNCERTAINTY = ("semantic_entropy_without", "semantic_entropy_length_normalised_without")
-_TESTS = ("statistics_in_short", "statistics")
+_TESTS = ("statistics_summary", "statistics")
 
 
 def basis(frames: Frames) -> str:
@@ -505,7 +505,7 @@ MOVES = {"position": "the place", "length": "the length", "date": "the date", "b
 
 def _moves_answers(frames: Frames) -> Claim | None:
     """Effects that move the answer among several passages, or that none is shown to."""
-    effects = frames["passage_effects_in_short"]
+    effects = frames["passage_effects_summary"]
     tested = records(effects[effects["p_adjusted"].notna()])
     shown = [row for row in tested if row["verdict"] in ("larger", "smaller")]
     several = len(models(effects)) > 1
@@ -524,7 +524,7 @@ def _moves_answers(frames: Frames) -> Claim | None:
 
 def _untested_dataset(frames: Frames) -> str:
     """Return how the place of passages is tested, if it was not."""
-    untested = not (frames["passage_effects_in_short"]["effect"] == "position").any()
+    untested = not (frames["passage_effects_summary"]["effect"] == "position").any()
     return "The place of passages was not tested: --order right_first --order wrong_first tests it." * untested
 
 
@@ -534,7 +534,7 @@ def _untested_dataset(frames: Frames) -> str:
 def _memorization(frames: Frames) -> Claim | None:
     """Mean memorization ratio over conflicting contexts, by query type [Du et al. 2024]."""
     numbers = []
-    means = where(frames["memorization_in_short"], contexts="conflicting contexts")
+    means = where(frames["memorization_summary"], contexts="conflicting contexts")
     for model in models(means):
         model_rows = rows_of(means, model)
         for kind in query_types(model_rows):
@@ -547,7 +547,7 @@ def _memorization(frames: Frames) -> Claim | None:
 
 def _means_of_measure(frames: Frames, measure: str, sentence: str) -> Claim | None:
     """Means of a measure by query type; {unit} and {mass} in the sentence are those of the first model."""
-    means = where(frames["measures_in_short"], measure=measure)
+    means = where(frames["measures_summary"], measure=measure)
     numbers = []
     for model in models(means):
         model_rows = rows_of(means, model)
@@ -556,7 +556,7 @@ def _means_of_measure(frames: Frames, measure: str, sentence: str) -> Claim | No
             numbers.append(Number(f"{_mean(row)} for {kind} queries", _label(model, means), value=float(row["mean"])))
     if not numbers:
         return None
-    first_model = rows_of(frames["measures_in_short"], models(means)[0])
+    first_model = rows_of(frames["measures_summary"], models(means)[0])
     return Claim(sentence.format(unit=means["unit"].iloc[0], mass=masses(first_model)), tuple(numbers))
 
 
@@ -570,12 +570,12 @@ def _precision(frames: Frames) -> Claim | None:
     numbers = []
     for model in sorted(scored):
         rows = rows_of(frames["precision_of_queries"], model)
-        words = cost(rows_of(frames["precision_in_short"], model), rows, model.dtype) if len(rows) else ""
+        words = cost(rows_of(frames["precision_summary"], model), rows, model.dtype) if len(rows) else ""
         numbers.append(Number(words or "not measured; name `precision: {}` under `measures` in the study", str(model)))
     return Claim("Cost of the precision:", tuple(numbers)) if numbers else None
 
 
-_SCORED = ("susceptibility_in_short", "persuasion_in_short", "outcomes")
+_SCORED = ("susceptibility_summary", "persuasion_summary", "outcomes")
 
 
 # ---- caveats ---------------------------------------------------------------------------------------------------------
@@ -606,7 +606,7 @@ def widest(claims: Iterable[Claim]) -> float:
 
 
 def _few_entities(frames: Frames) -> str:
-    short, tests = by_entity(frames["statistics_in_short"]), by_entity(frames["statistics"])
+    short, tests = by_entity(frames["statistics_summary"]), by_entity(frames["statistics"])
     if untestable := int(short["untestable"].sum()) if len(short) else 0:
         return (
             f"Few entities: {plural(untestable, 'test')} by entity could not become significant, whatever was measured."
@@ -709,10 +709,10 @@ FINDINGS: tuple[Finding, ...] = (
     Finding("queries", ("correlations", "runtime_of_susceptibilities"), _on_frames(_faster)),
     Finding(
         "queries",
-        ("susceptibility_in_short", "susceptibility_by_label", *_TESTS),
+        ("susceptibility_summary", "susceptibility_by_label", *_TESTS),
         _on_frames(
             _moved,
-            "susceptibility_in_short",
+            "susceptibility_summary",
             "invented",
             "familiarity",
             "Invented entities are swayed significantly more than real ones in",
@@ -720,10 +720,10 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         "queries",
-        ("persuasion_in_short", "susceptibility_by_label", *_TESTS),
+        ("persuasion_summary", "susceptibility_by_label", *_TESTS),
         _on_frames(
             _moved,
-            "persuasion_in_short",
+            "persuasion_summary",
             "relevant",
             "relevance",
             "Contexts that name the entity persuade significantly more than others in",
@@ -732,8 +732,8 @@ FINDINGS: tuple[Finding, ...] = (
     Finding("queries", ("correlations",), _on_frames(_correlated, *CORRELATES)),
     # questions of a user's file
     *(Finding("questions", (share.query, "outcomes"), _on_frames(_share, share), _is_of_user) for share in OWN),
-    Finding("questions", ("passage_effects_in_short", "outcomes"), _on_frames(_moves_answers)),
-    Finding("caveats", ("passage_effects_in_short",), _on_frames(_untested_dataset)),
+    Finding("questions", ("passage_effects_summary", "outcomes"), _on_frames(_moves_answers)),
+    Finding("caveats", ("passage_effects_summary",), _on_frames(_untested_dataset)),
     # questions of a paper
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _FOLLOWING), _is_of_paper),
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _BY_RULE), _is_of_paper),
@@ -741,10 +741,10 @@ FINDINGS: tuple[Finding, ...] = (
     Finding("questions", ("instance_correlations",), _on_frames(_uncertain), _is_of_paper),
     Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _SAMPLED), _is_of_paper),
     # details
-    Finding("details", ("memorization_in_short",), _on_frames(_memorization)),
+    Finding("details", ("memorization_summary",), _on_frames(_memorization)),
     Finding(
         "details",
-        ("measures_in_short",),
+        ("measures_summary",),
         _on_frames(
             _means_of_measure,
             ANSWER_SET,
@@ -753,20 +753,20 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         "details",
-        ("measures_in_short",),
+        ("measures_summary",),
         _on_frames(_means_of_measure, "fisher", "Mean Fisher susceptibility over the full vocabulary, in {unit}:"),
     ),
     Finding(
         "details",
-        ("measures_in_short",),
+        ("measures_summary",),
         _on_frames(_means_of_measure, "fisher_top_k", "Mean Fisher susceptibility over the top answers, in {unit}:"),
     ),
-    Finding("details", ("precision_of_queries", "precision_in_short", *_SCORED), _on_frames(_precision), _always),
+    Finding("details", ("precision_of_queries", "precision_summary", *_SCORED), _on_frames(_precision), _always),
     # caveats, the gravest first
     Finding("caveats", (), _missing_work, _always),
     Finding("caveats", ("setup",), _on_frames(_few_questions)),
     Finding("caveats", (), _wide_intervals, _always),
-    Finding("caveats", ("statistics_in_short", "statistics"), _on_frames(_few_entities), _always),
+    Finding("caveats", ("statistics_summary", "statistics"), _on_frames(_few_entities), _always),
     Finding("caveats", ("outcomes",), _on_frames(_stubborn_is_not_resistance), _is_of_paper),
     Finding("caveats", ("models_side_by_side",), _on_frames(_little_memory), _is_not_of_user),
     Finding("caveats", ("stand_ins",), _on_frames(_stand_ins)),

@@ -37,7 +37,7 @@ QUERIES = (
     RELATIONS,
     LABELS,
     "outcomes",
-    "susceptibility_in_short",
+    "susceptibility_summary",
     variants.MEANS,
     variants.DIFFERENCES,
     variants.SPENT,
@@ -308,7 +308,7 @@ def _relations(frames: Frames) -> HeadlineFigure | None:
     if rows.empty:
         return None
     if len(models(rows)) > 1:
-        rows = frames["susceptibility_in_short"]
+        rows = frames["susceptibility_summary"]
         rows = rows[rows["query_type"] != "all"].assign(relation="all relations", entities=rows["relations"])
     rows = rows.assign(invented=rows["invented"].astype(bool))
     named = {False: "real", True: "invented"}

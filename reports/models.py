@@ -17,7 +17,7 @@ from swaymeter.reports.frames import Frames, records
 SERVED = "served"
 FULL_PRECISION = frozenset({"float32", "float64", SERVED, "application", "recorded"})
 """Dtypes that are not compared with float32; of a served model and of an application none other can be had."""
-RUNS = "runs_in_short"
+RUNS = "runs_summary"
 """The query that says what a study calls its models."""
 ANSWERS_PAGE, QUERIES_PAGE, HISTORY_PAGE = "answers.html", "queries.html", "history.html"
 

@@ -126,7 +126,7 @@ def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, li
     values = [entry for item in items for entry in published(item)]
     if not values:
         return Printed(f" The papers print no number of {'it' if len(items) == 1 else 'them'}.")
-    short_names = aliases(names, frames["runs_in_short"])
+    short_names = aliases(names, frames["runs_summary"])
     printed_models = dict.fromkeys(entry.model for entry in values if entry.model)
     ours = [entry for entry in values if entry.model is None or entry.model in short_names.values()]
     missing = [name for name, alias in short_names.items() if alias not in printed_models] if printed_models else []

@@ -19,7 +19,7 @@ SHOWN: Mapping[str, str] = {
 }
 """The quantities that variants are chosen by, in words."""
 _HEADS = dict(zip(SHOWN, ("follows right", "resists wrong", "no passage", "declines"), strict=True))
-MEANS, DIFFERENCES, SPENT = "models_side_by_side", "model_differences", "variants_in_short"
+MEANS, DIFFERENCES, SPENT = "models_side_by_side", "model_differences", "variants_summary"
 
 
 class Variant(NamedTuple):

@@ -154,7 +154,7 @@ def _draw(
 
 
 ANSWER_SET = "answer_set_susceptibility"
-_BESIDE = ("means_beside_susceptibility", "measures_in_short", "correlations", "chosen_queries")
+_BESIDE = ("means_beside_susceptibility", "measures_summary", "correlations", "chosen_queries")
 
 
 def masses(measures: pd.DataFrame) -> str:
@@ -169,7 +169,7 @@ def _draw_answer_sets(model: Model, frames: Frames) -> Drawing | None:
             "Each dot is a query: across, its susceptibility over the first token; up, over the complete answers of "
             "its relation, each with what ends it; a diamond is the mean of a relation's queries. On the dashed line "
             "both are equal. The whole set has a mean probability of "
-            f"{masses(frames['measures_in_short'])}: the score says nothing of the rest."
+            f"{masses(frames['measures_summary'])}: the score says nothing of the rest."
         )
 
     label = "answer-set susceptibility (nats)"
@@ -196,7 +196,7 @@ def _draw_fisher(model: Model, frames: Frames) -> Drawing | None:
         scale = "The scale upward is logarithmic. " if (rows["score"] > 0).all() else ""
         return (
             "Each dot is a query: further right the study's contexts sway it further, higher up its Fisher "
-            f"susceptibility is larger ({_estimator(measure, rows, frames['measures_in_short'])}); a diamond is the "
+            f"susceptibility is larger ({_estimator(measure, rows, frames['measures_summary'])}); a diamond is the "
             f"mean of a relation's queries. {scale}Fisher susceptibility is in {unit}: values of different models are "
             "not comparable, only the order of a model's queries is."
         )
@@ -258,7 +258,7 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
     every = frames["both_susceptibilities_of_queries"]
     every = every.assign(entities=every["invented"].astype(bool).map({True: "invented", False: "real"}))
     rows = every.assign(of_group=every[grouped_by].astype(str))
-    coverage = where(frames["both_susceptibilities_in_short"], grouped_by=grouped_by)
+    coverage = where(frames["both_susceptibilities_summary"], grouped_by=grouped_by)
     if not (coverage.groupby("query_type")["of_group"].nunique() > 1).any():  # nothing is compared
         return None
     groups = in_order(coverage, measure=LABELS, query_type=QUERY_HUES, of_group=GROUPS[grouped_by])
@@ -307,7 +307,7 @@ BY_ENTITIES, BY_WORDING = (
         f"both-susceptibilities-by-{grouped_by}",
         question,
         f"Box plots of susceptibility in nats and of Fisher susceptibility by query type and {grouped_by}",
-        ("both_susceptibilities_of_queries", "both_susceptibilities_in_short"),
+        ("both_susceptibilities_of_queries", "both_susceptibilities_summary"),
         partial(_draw_groups, grouped_by, words),
         measures=("susceptibility", "fisher_susceptibility"),
         items=(item,),
@@ -347,7 +347,7 @@ _SHOWN = [
 def _draw_bins(model: Model, frames: Frames) -> Drawing | None:
     every = frames["both_susceptibilities_of_queries"]
     rows = finite(every, "susceptibility", "fisher").rows
-    bins = where(frames["both_susceptibilities_in_short"], measure="fisher", grouped_by="susceptibility")
+    bins = where(frames["both_susceptibilities_summary"], measure="fisher", grouped_by="susceptibility")
     if rows.empty or bins.empty:
         return None
     unit = unit_of(bins)
@@ -382,7 +382,7 @@ BINNED = Figure(
     "fisher-in-bins-of-susceptibility",
     "Is Fisher susceptibility larger where contexts sway a query further?",
     "Box plots of Fisher susceptibility in bins of susceptibility in nats",
-    ("both_susceptibilities_of_queries", "both_susceptibilities_in_short"),
+    ("both_susceptibilities_of_queries", "both_susceptibilities_summary"),
     _draw_bins,
     measures=("fisher_susceptibility", "susceptibility"),
     items=("liu-fig-2", "liu-fig-5"),

@@ -164,7 +164,7 @@ _SCORES = (
         "coherent_persuasion",
         "a question with a context",
         "instances",
-        "instances_in_short",
+        "instances_summary",
         "higher up the context moved the sampled answers further",
         "Are the answers to some kinds of questions easier to move than to others?",
         (11, 12, 13),

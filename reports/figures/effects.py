@@ -188,7 +188,7 @@ def along_models(axes: Axes, data: pd.DataFrame, columns: Sequence[str], factor:
 
 
 def _draw_models(model: Model, frames: Frames) -> Drawing | None:
-    tests = frames["statistics_in_short"]
+    tests = frames["statistics_summary"]
     tests = tests[tests["comparison"].isin(COMPARISONS)]
     rows = pd.concat([as_published(tests), by_entity(tests)]) if len(tests) else tests
     rows = rows[rows["tested"] > 0]
@@ -286,10 +286,10 @@ BY_MODEL = Figure(
     "tests-by-model",
     "In how many relations does each comparison hold, and how large is its effect, model by model?",
     "Shares of significant relations and mean effect sizes (Cohen's d) along the models",
-    ("statistics_in_short", RUNS),
+    ("statistics_summary", RUNS),
     _draw_models,
     measures=("persuasion", "susceptibility"),
     items=("du-fig-5", "du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1"),
     shows_all_models=True,
-    expected=lambda frames: len(models(frames.get("statistics_in_short", pd.DataFrame()))) > 1,
+    expected=lambda frames: len(models(frames.get("statistics_summary", pd.DataFrame()))) > 1,
 )

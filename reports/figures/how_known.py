@@ -167,7 +167,7 @@ def _by_relation(correlations: pd.DataFrame) -> pd.DataFrame:
 
 def counted_in(frames: Frames) -> str:
     """A caption's sentences: what was counted where, which counts are none of words, and what is left out."""
-    rows, counts = records(frames["corpus_in_short"]), frames["kinds_of_counts"]
+    rows, counts = records(frames["corpus_summary"]), frames["kinds_of_counts"]
     excluded = len(frames["excluded_entities"])
     left_out = f" Left out: {plural(excluded, 'entity')} whose counts say nothing of them." if excluded else ""
     sizes = [(rows[-1][unit], unit) for unit in ("words", "tokens") if rows and pd.notna(rows[-1][unit])]
@@ -206,7 +206,7 @@ FREQUENCY = Figure(
         "frequency_of_queries",
         "envelopes",
         "correlations",
-        "corpus_in_short",
+        "corpus_summary",
         "excluded_entities",
         "kinds_of_counts",
     ),
@@ -222,7 +222,7 @@ FREQUENCY = Figure(
         ),
     ),
     measures=("susceptibility",),
-    expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
+    expected=lambda frames: len(frames.get("corpus_summary", ())) > 0,
     items=("du-fig-9", "du-fig-18"),
 )
 
@@ -267,9 +267,9 @@ EFFECT_BY_FREQUENCY = Figure(
     "familiarity-by-frequency",
     "Does familiarity matter more in relations whose entities a corpus names more often?",
     "Scatter plots of Cohen's d of familiarity against the frequency of a relation's entities",
-    ("effects_by_frequency", "correlations", "corpus_in_short", "excluded_entities", "kinds_of_counts"),
+    ("effects_by_frequency", "correlations", "corpus_summary", "excluded_entities", "kinds_of_counts"),
     _draw_relations,
     measures=("susceptibility",),
-    expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
+    expected=lambda frames: len(frames.get("corpus_summary", ())) > 0,
     items=("du-fig-17",),
 )

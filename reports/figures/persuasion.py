@@ -60,7 +60,7 @@ def _draw_kinds(model: Model, frames: Frames) -> Drawing | None:
     kinds = present(means, "kind", CONTEXT_KINDS)
     if len(kinds) < 2:
         return None
-    short = frames["persuasion_in_short"]
+    short = frames["persuasion_summary"]
     coverage = records(short[short["relevant"].isna()])[0]
     caption = (
         "Each thin line is a relation, a diamond is the mean of the relations' means with its "
@@ -86,7 +86,7 @@ BY_KIND = Figure(
     "persuasion-by-kind",
     "Which kind of context persuades most?",
     "Lines of mean persuasion in nats by kind of context, one for each relation",
-    ("persuasion_of_relations", "persuasion_in_short"),
+    ("persuasion_of_relations", "persuasion_summary"),
     _draw_kinds,
     measures=("persuasion",),
 )
@@ -112,7 +112,7 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
     data, rows = frames["followed_of_relations"], frames["followed_by_kind"]
     if data["persuasion"].isna().all():
         return None
-    shown = without_unit(frames["followed_in_short"])
+    shown = without_unit(frames["followed_summary"])
     shown = shown[shown["follows"].isin(FOLLOWS)].assign(greedy_answer=lambda means: means["follows"].map(FOLLOWS))
     shown = in_order(shown, contexts=CONTEXTS, query_type=QUERY_HUES, follows=FOLLOWS)
     relations, answers = data["relation"].nunique(), int(data["answers"].sum())
@@ -126,7 +126,7 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
         f"{answers} answers in {plural(relations, 'relation')}, each query with all its contexts; {conflicts} of them "
         f"under a context in conflict with the query's answer, which the numbers show apart.{note}"
     )
-    tests = where(frames["statistics_in_short"], comparison="followed")
+    tests = where(frames["statistics_summary"], comparison="followed")
     tested = {str(row["query_type"]): f"as published: {_significant(row)}" for row in records(as_published(tests))}
     if len(tests):
         caption += _tested(tests)
@@ -173,7 +173,7 @@ BY_FOLLOWED = Figure(
     "persuasion-by-followed",
     "Do contexts that the greedy answer follows persuade more than others?",
     "Lines of mean persuasion in nats by what the greedy answer is, one for each relation",
-    ("followed_of_relations", "followed_in_short", "followed_by_kind", "statistics_in_short"),
+    ("followed_of_relations", "followed_summary", "followed_by_kind", "statistics_summary"),
     _draw_followed,
     measures=("greedy_answers", "persuasion"),
     items=("du-fig-2",),
@@ -224,7 +224,7 @@ ENTITY_INDEPENDENT = Figure(
     "entity-independent-persuasion",
     "How far do contexts persuade, whatever the entity asked about?",
     "Strips of entity-independent persuasion in nats by relation and kind of context",
-    ("entity_independent_of_relations", "entity_independent_in_short", "coverage_of_entity_independent"),
+    ("entity_independent_of_relations", "entity_independent_summary", "coverage_of_entity_independent"),
     _draw_entity_independent,
     measures=("entity_independent_persuasion",),
     items=("du-app-b",),

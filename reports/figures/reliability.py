@@ -68,13 +68,13 @@ def _draw_precision(model: Model, frames: Frames) -> Drawing | None:
     rows = result.rows
     if rows.empty:
         return None
-    against, words = reference(rows), cost(frames["precision_in_short"], rows, model.dtype)
+    against, words = reference(rows), cost(frames["precision_summary"], rows, model.dtype)
     caption = (
         f"Each dot is a sampled query: across, its susceptibility in {against}; up, how much more it is in "
         f"{model.dtype}, with the same contexts; on the zero line the precision costs nothing. {words}. {model}; n = "
         f"{len(rows)} queries in {plural(rows['relation'].nunique(), 'relation')}.{result.note('sampled queries')}"
     )
-    short = frames["precision_in_short"]
+    short = frames["precision_summary"]
     shown = by_kind(without_unit(short))
     shown.attrs["units"] = dict.fromkeys(_DIFFERENCES, unit_of(short))
     painted = partial(_paint_precision, rows, model.dtype, against)
@@ -99,7 +99,7 @@ PRECISION = Figure(
     "precision",
     "What does a reduced precision cost?",
     "Scatter plots of the difference in susceptibility between two precisions, in nats",
-    ("precision_of_queries", "precision_in_short"),
+    ("precision_of_queries", "precision_summary"),
     _draw_precision,
     expected=_any_reduced,
 )
@@ -112,7 +112,7 @@ OVER = {"seeds": "over seeds", "forms": "over forms"}
 def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
     rows = frames["reliability_of_relations"]
     compared = rows.dropna(subset=["variance"])
-    groups = in_order(frames["reliability_in_short"], measure=MEASURES, over=OVER, query_type=QUERY_HUES)
+    groups = in_order(frames["reliability_summary"], measure=MEASURES, over=OVER, query_type=QUERY_HUES)
     if compared.empty:
         return None
     seeds = where(compared, over="seeds")
@@ -147,7 +147,7 @@ VARIANCE = Figure(
     "variance-of-scores",
     "How far do scores vary with the sample, and with the form of the query?",
     "Variances of persuasion and susceptibility in squared nats, over seeds and query forms",
-    ("reliability_of_relations", "reliability_in_short"),
+    ("reliability_of_relations", "reliability_summary"),
     _draw_variance,
     measures=MEASURES,
     expected=lambda frames: False,

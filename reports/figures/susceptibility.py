@@ -159,7 +159,7 @@ _SHOWN = [
 
 
 def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
-    every, fifths = frames["memorization_of_queries"], frames["memorization_in_short"]
+    every, fifths = frames["memorization_of_queries"], frames["memorization_summary"]
     fifths = without_unit(fifths[fifths["memorization_ratio"].notna()])
     if fifths.empty:
         return None
@@ -194,7 +194,7 @@ BY_MEMORIZATION = Figure(
     "susceptibility-by-memorization",
     "Are queries whose answer the model holds on to swayed less?",
     "Box plots of susceptibility in nats by fifths of the memorization ratio",
-    ("memorization_of_queries", "memorization_in_short"),
+    ("memorization_of_queries", "memorization_summary"),
     _draw_memorization,
     measures=("memorization_ratio", "susceptibility"),
     items=("du-fig-3",),

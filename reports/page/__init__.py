@@ -187,7 +187,7 @@ def models_of(frames: Frames) -> list[Model]:
 
 def _kinds(frames: Frames) -> dict[str, bool]:
     """Return the kinds of a study's data: queries, questions, and if the questions are the user's own."""
-    query_frames = "susceptibility_in_short", "persuasion_in_short", "fisher_of_queries", "memorization_in_short"
+    query_frames = "susceptibility_summary", "persuasion_summary", "fisher_of_queries", "memorization_summary"
     return {
         "queries": any(len(frames[name]) for name in query_frames),
         "questions": len(frames["outcomes"]) > 0,

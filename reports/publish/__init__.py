@@ -35,7 +35,7 @@ __all__ = ["ModelEntry", "Publication", "publish"]
 
 MANIFEST = "manifest.json"
 FORMAT = "swaymeter publication 1"
-PUBLICATION_QUERIES = ("runs", "origins_in_short", "sources_in_short")
+PUBLICATION_QUERIES = ("runs", "origins_summary", "sources_summary")
 """Named queries of a publication, beside those of the report."""
 _COMPILED = ("document.aux", "document.log", "document.pdf")
 """Outputs of pdflatex."""
@@ -114,7 +114,7 @@ def _write_data(study: Publication, folder: Path, warehouse: Warehouse, frames: 
         path = folder / "data" / f"{table.name}.parquet"
         if rows := warehouse.export(table, path):
             files.append(Exported(table, f"data/{path.name}", rows))
-    sources = frames["sources_in_short"]
+    sources = frames["sources_summary"]
     _write(folder / "README.md", dataset_card(study, files, sources))
     _write(folder / LICENCES, licences_of(study, sources))
 
@@ -135,7 +135,7 @@ def _manifest(study: Publication, frames: Frames) -> dict[str, Any]:
         "versions": dict(card.versions),
         "runs_computed_with": _each(runs, ["swaymeter_version", "torch_version", "transformers_version", "hardware"]),
         "models": {name: {"hub": entry.hub, "licence": entry.licence} for name, entry in study.models.items()},
-        "computed_with": _each(frames["origins_in_short"], list(frames["origins_in_short"].columns)),
+        "computed_with": _each(frames["origins_summary"], list(frames["origins_summary"].columns)),
         "keys": _each(runs, ["relation", "model", "dtype", "measure", "measure_version", "key"]),
         "keys_of_further_seeds": [dict(each) for each in study.further],
         "sources": list(card.sources),

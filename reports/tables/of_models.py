@@ -159,7 +159,7 @@ _COLUMNS = ["model", "dtype", "contexts", "query_type", "queries", "mean", "low"
 
 def _susceptibilities(frames: Frames) -> pd.DataFrame:
     rows = []
-    for model in models(present := where(frames["both_susceptibilities_in_short"], measure=_MEASURE)):
+    for model in models(present := where(frames["both_susceptibilities_summary"], measure=_MEASURE)):
         means = rows_of(present, model)
         means = in_order(means[means["grouped_by"].isna()], query_type=("all", "closed", "open"))
         coverage = records(rows_of(frames["coverage_of_susceptibility"], model))[0]
@@ -177,7 +177,7 @@ SUSCEPTIBILITIES = Table(
     "Mean susceptibility over contexts (Monte Carlo) in nats, over all queries, closed and open ones, whatever their "
     "relation, with the 95% interval over entities. Contexts are those before a query: values from "
     "different numbers of them are not to be compared, for none can pass the logarithm of that number.",
-    ("both_susceptibilities_in_short", "coverage_of_susceptibility"),
+    ("both_susceptibilities_summary", "coverage_of_susceptibility"),
     _susceptibilities,
     items=("liu-table-2",),
 )
@@ -240,7 +240,7 @@ SHARDS = Table(
     "What was read of the corpus",
     "The files in which names were counted, or the index: documents, words, of an index tokens, bytes unpacked, what "
     "could not be read and was left out (lines; of a text file bytes), the first of it, and when it was counted (UTC).",
-    ("corpus_in_short",),
+    ("corpus_summary",),
     items=("du-app-f.2",),
 )
 EXCLUDED = Table(

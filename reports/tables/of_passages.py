@@ -19,7 +19,7 @@ EFFECT_WORDS = {
 def _places(frames: Frames) -> pd.DataFrame:
     """A row for each variant, set and kind, a column for each place."""
     rows = []
-    frame = in_order(frames["passages_in_short"], position=PLACES)
+    frame = in_order(frames["passages_summary"], position=PLACES)
     for keys, group in frame.groupby(["model", "dtype", "evidence_set", "kind"], sort=False, observed=True):
         of = {row["position"]: row for row in records(group)}
         cells = {
@@ -48,7 +48,7 @@ def _effects(frames: Frames) -> pd.DataFrame:
             "p_adjusted": row["p_adjusted"],
             "verdict": row["untestable"] if pd.isna(row["verdict"]) else row["verdict"],
         }
-        for row in records(frames["passage_effects_in_short"])
+        for row in records(frames["passage_effects_summary"])
     ]
     return pd.DataFrame(rows)
 
@@ -64,7 +64,7 @@ MEANS = {
 
 def _means(frames: Frames) -> pd.DataFrame:
     """A row for each variant, quantity and group: a condition, or a kind of passage with its place."""
-    frame = in_order(frames["passage_means_in_short"], quantity=MEANS, position=(None, *PLACES))
+    frame = in_order(frames["passage_means_summary"], quantity=MEANS, position=(None, *PLACES))
     rows = [
         {
             "model": row["model"],
@@ -84,7 +84,7 @@ CITED = Table(
     "What answers cite, and how far each passage moves the next token",
     "Shares of greedy answers, and means of the persuasion of a passage in nats: the divergence of the next token with "
     "all passages from that without this one, by its kind and place. With 95% intervals over questions or subjects.",
-    ("passage_means_in_short",),
+    ("passage_means_summary",),
     _means,
 )
 AT_PLACES = Table(
@@ -94,7 +94,7 @@ AT_PLACES = Table(
     "intervals over questions, by the set and the place in it. An answer that states both counts for both. Of several "
     "passages of a kind the first one's place counts. Where a question was asked in one order alone, different "
     "questions stand in each place: what it does is tested only where the same ones were asked in several orders.",
-    ("passages_in_short",),
+    ("passages_summary",),
     _places,
 )
 EFFECTS = Table(
@@ -103,6 +103,6 @@ EFFECTS = Table(
     "Differences of two means of the same questions, with 95% intervals over questions or subjects, and p by turning "
     "signs, two-sided, after Benjamini-Hochberg over all rows. Larger or smaller: p is at most 0.05, and 0 outside the "
     "interval; undecided: nothing shows that they differ, nor that they do not.",
-    ("passage_effects_in_short",),
+    ("passage_effects_summary",),
     _effects,
 )

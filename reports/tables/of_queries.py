@@ -52,7 +52,7 @@ def _tests(frames: Frames) -> pd.DataFrame:
 
 def _test_summary(frames: Frames) -> pd.DataFrame:
     """A row for each comparison, test and query type, its numbers and their intervals in words."""
-    rows, tests = [], frames["statistics_in_short"]
+    rows, tests = [], frames["statistics_summary"]
     short_names = aliases(tests["model"].unique(), frames[RUNS])
     tests = tests.assign(as_published=tests.index.isin(as_published(tests).index))
     for row in records(tests.sort_values(["model", "dtype", "comparison", "as_published"], kind="stable")):
@@ -119,7 +119,7 @@ TEST_SUMMARY = Table(
     "answer, which count as independent, and permutations deal them to the groups. By entity, it is an entity with its "
     "mean; where the entities of both groups are the same, permutations turn the signs of their differences. The "
     "regression holds the length of the entity's name, and lets the queries of an entity depend on each other.",
-    ("statistics_in_short",),
+    ("statistics_summary",),
     _test_summary,
     items=IN_PAPERS,
 )

@@ -235,8 +235,8 @@ def _standard_errors(frames: Frames) -> str:
     measures = ("semantic_entropy", "coherent_persuasion")
     named = {f"{measure}_standard_error": measure.replace("_", " ") for measure in measures}
     words = []
-    for model in models(frames["measures_in_short"]):
-        errors = rows_of(frames["measures_in_short"], model).set_index("measure")["mean"]
+    for model in models(frames["measures_summary"]):
+        errors = rows_of(frames["measures_summary"], model).set_index("measure")["mean"]
         if means := [f"{errors[error]:.2g} ({name})" for error, name in named.items() if error in errors]:
             words.append(f"{' and '.join(means)} for {model}")
     sentence = " Mean standard error of a single question's score, from half-samples of its answers"
@@ -260,7 +260,7 @@ def _answers(frames: Frames) -> pd.DataFrame:
 
 
 def _rejected(frames: Frames) -> pd.DataFrame:
-    rows = frames["rejected_in_short"].sort_values(["candidates", "reason"], ascending=[False, True])
+    rows = frames["rejected_summary"].sort_values(["candidates", "reason"], ascending=[False, True])
     rows = in_order(rows, partition=partitions(rows))
     rows.insert(2, "meaning", [REASONS.get(reason, "") for reason in rows["reason"]])
     return rows
@@ -286,7 +286,7 @@ ACCURACY = Table(
     "Rao's is the entropy of the clusters' length-normalised probabilities, “of clusters” that of their sizes. "
     "Intervals have 95%, over subjects: Wilson's by cluster of accuracy, else bootstraps. What rests on fewer than 5 "
     "sampled answers has no mean.",
-    ("partition_means", "measures_in_short"),
+    ("partition_means", "measures_summary"),
     lambda frames: side_by_side(
         frames,
         {
@@ -335,7 +335,7 @@ REJECTED = Table(
     "what-became-no-question",
     "What did not become a question, and why",
     "",
-    ("rejected_in_short", "answers_of_questions"),
+    ("rejected_summary", "answers_of_questions"),
     _rejected,
     note=_scored,
 )

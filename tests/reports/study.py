@@ -148,11 +148,11 @@ FIXED = {
     "readings": pd.DataFrame(
         [{"model": MODEL, "dtype": "float32", "reading": "not by padded batches: it changes answers by 0.15 nats"}]
     ),
-    "variants_in_short": pd.DataFrame(
+    "variants_summary": pd.DataFrame(
         [{"model": MODEL, "dtype": "float32", "tokens_an_answer": 4.5, "seconds_a_prompt": 0.25}]
     ),
     "served_models": pd.DataFrame(columns=["model", "dtype", "server"]),
-    "runs_in_short": pd.DataFrame([{"model": MODEL, "dtype": "float32", "measure": "persuasion", "rows": 24}]),
+    "runs_summary": pd.DataFrame([{"model": MODEL, "dtype": "float32", "measure": "persuasion", "rows": 24}]),
     "runtime_of_susceptibilities": pd.DataFrame([{"model": MODEL, "dtype": "float32", "times_as_long": 30.0}]),
 }
 

@@ -60,9 +60,9 @@ def test_figures_say_question_n_model_and_unit(drawn: dict[str, Drawn]) -> None:
 
 
 def test_one_group_is_compared_with_nothing(known: dict[str, pd.DataFrame]) -> None:
-    groups, kinds = known["both_susceptibilities_in_short"], known["persuasion_of_relations"]
+    groups, kinds = known["both_susceptibilities_summary"], known["persuasion_of_relations"]
     alike = {
-        "both_susceptibilities_in_short": groups[groups["of_group"].isin(["real", "completion"])],
+        "both_susceptibilities_summary": groups[groups["of_group"].isin(["real", "completion"])],
         "persuasion_of_relations": kinds[kinds["kind"] == "base"],
     }
     names = ("both-susceptibilities-by-entities", "both-susceptibilities-by-wording", "persuasion-by-kind")
@@ -171,7 +171,7 @@ def test_missing_scores_are_counted_and_stay_in_the_csv(known: dict[str, pd.Data
 def test_a_caption_says_which_counts_are_none_of_words() -> None:
     kinds = [("the answer near it", "approximate", 3), ("the answer near it", "words", 7), ("the entity", "tokens", 10)]
     counted = {
-        "corpus_in_short": pd.DataFrame([{"corpus": "Pile", "shard": "all 1 shards", "words": None, "tokens": 12_345}]),
+        "corpus_summary": pd.DataFrame([{"corpus": "Pile", "shard": "all 1 shards", "words": None, "tokens": 12_345}]),
         "kinds_of_counts": pd.DataFrame(kinds, columns=["what", "counted", "pairs"]).assign(of_pairs=10),
         "excluded_entities": pd.DataFrame(),
     }

@@ -43,7 +43,7 @@ def test_a_replication_is_told_in_words_of_its_paper(known: dict[str, pd.DataFra
     asked = ("susceptibility_by_label", "group_comparisons", "correlations")  # said first, where a study has them
     said = [claim.sentence for claim in headline({**known, **{name: known[name].iloc[:0] for name in asked}})]
     assert any("significantly more than real ones" in sentence for sentence in said)
-    of_queries = ("susceptibility_in_short", "persuasion_in_short", *asked)
+    of_queries = ("susceptibility_summary", "persuasion_summary", *asked)
     alone = {**known, **{name: known[name].iloc[:0] for name in of_queries}}
     means = known["partition_means"]
     same = means[means["quantity"] == "coherent_persuasion"].assign(quantity=UNCHANGED, mean=0.5, low=None)
@@ -111,7 +111,7 @@ def test_groups_are_told_with_their_tests() -> None:
     alone = {**of, "mean": 0.19, "low": math.nan, "high": math.nan, "invented": False}
     frames = {
         **with_empty({}, queries()), "susceptibility_by_label": pd.DataFrame(means), "group_comparisons":
-        pd.DataFrame(tests), "susceptibility_in_short": pd.DataFrame([alone]),
+        pd.DataFrame(tests), "susceptibility_summary": pd.DataFrame([alone]),
     }  # fmt: skip
     labels, tones = headline(frames)
     assert labels.sentence == "Contexts moved open queries by"
@@ -123,8 +123,8 @@ def test_groups_are_told_with_their_tests() -> None:
 def test_what_a_study_asks_of_fisher_is_said_first(known: dict[str, pd.DataFrame]) -> None:
     rows = known["correlations"]
     top = rows[rows["measure_a"] == "fisher"].assign(measure_a="fisher_top_k", relation="all", query_type="all")
-    first = headline({**with_empty({}, queries()), "correlations": top, "susceptibility_in_short":
-                    known["susceptibility_in_short"]})[0]  # fmt: skip
+    first = headline({**with_empty({}, queries()), "correlations": top, "susceptibility_summary":
+                    known["susceptibility_summary"]})[0]  # fmt: skip
     assert first.sentence.startswith("Rank correlation of susceptibility with Fisher susceptibility")
 
 
@@ -142,7 +142,7 @@ def test_what_few_questions_of_a_paper_cannot_show(known: dict[str, pd.DataFrame
         **known, "models_side_by_side": pd.DataFrame([knows]),
         "outcomes": known["outcomes"].assign(following_stubborn=3),
         "setup": pd.DataFrame([{"quantity": "questions", "total": 2}]),
-        "statistics_in_short": known["statistics_in_short"].assign(untestable=0),
+        "statistics_summary": known["statistics_summary"].assign(untestable=0),
     }  # fmt: skip
     said = findings(known, CARD).caveats
     assert "Few items: 2 questions: no share or mean here can be relied on." in said
@@ -202,13 +202,13 @@ def test_effects_of_several_passages_are_told() -> None:
         "difference": 0.25, "low": 0.1, "high": 0.4, "unit": "share", "p_adjusted": 0.01, "verdict": "larger",
     }  # fmt: skip
     outcomes = pd.DataFrame([{"condition": "mixed"}])
-    (claim,) = questions_of({"passage_effects_in_short": pd.DataFrame([effect]), "outcomes": outcomes})
+    (claim,) = questions_of({"passage_effects_summary": pd.DataFrame([effect]), "outcomes": outcomes})
     assert claim.line == (
         "Among several passages the answer is moved by +25.0 points [10.0, 40.0] "
         "(a supporting passage that stands first, against last)"
     )
     of_length = pd.DataFrame([{**effect, "effect": "length", "kind": "both", "verdict": "undecided"}])
-    (claim,) = questions_of({"passage_effects_in_short": of_length, "outcomes": outcomes})
+    (claim,) = questions_of({"passage_effects_summary": of_length, "outcomes": outcomes})
     assert claim.line == "Nothing shows that the length of a passage moves the answer (1 test)"
 
 

@@ -36,7 +36,7 @@ def test_relations_show_real_beside_invented(known: dict[str, pd.DataFrame]) -> 
 
 
 def test_categories_show_what_contexts_do(known: dict[str, pd.DataFrame]) -> None:
-    queries = ("susceptibility_by_label", "susceptibility_of_relations", "susceptibility_in_short")
+    queries = ("susceptibility_by_label", "susceptibility_of_relations", "susceptibility_summary")
     found = findings(known | {name: known[name].iloc[:0] for name in queries})
     assert found.figure
     labels = [bar.label for bar in found.figure.bars if bar.variant == found.figure.bars[0].variant]

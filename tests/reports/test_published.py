@@ -151,8 +151,8 @@ THERE = [key for key, item in paper_items().items() if not item.lacks]
 @pytest.fixture(scope="module")
 def shown(known: dict[str, pd.DataFrame]) -> set[str]:
     """The items that a figure draws, or a table shows in rows."""
-    tests = known["statistics_in_short"]
-    two = {**known, "statistics_in_short": pd.concat([tests, tests.assign(model="other")])}
+    tests = known["statistics_summary"]
+    two = {**known, "statistics_summary": pd.concat([tests, tests.assign(model="other")])}
     drawn = {item for one in draw_all(FIGURES.values(), two)[0] for item in one.figure.items}
     return drawn | {item for table in TABLES.values() if len(filled(table, known).rows) for item in table.items}
 

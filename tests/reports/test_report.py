@@ -116,7 +116,7 @@ def test_models_are_called_by_their_labels(two: dict[str, pd.DataFrame], tmp_pat
     label = "<i>tuned</i>"
     labels = [("float32", label), ("bfloat16", None)]
     runs = pd.DataFrame([{"model": MODEL, "dtype": dtype, "label": name} for dtype, name in labels])
-    write_report({**two, "runs_in_short": runs}, tmp_path / "report", dataclasses.replace(CARD, not_run=()))
+    write_report({**two, "runs_summary": runs}, tmp_path / "report", dataclasses.replace(CARD, not_run=()))
     texts = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "report").glob("*.*")}
     assert f"{label} (float32)" in json.dumps(json.loads(texts["findings.json"]))
     assert label not in texts["index.html"] + texts["answers.html"]
@@ -220,7 +220,7 @@ def test_the_gate_has_a_badge(known: dict[str, pd.DataFrame]) -> None:
     checks = (
         GateCheck("follow.supporting", "40%", ">= 90%", "m", "unmet"), GateCheck("refuse.none", "0%", "<= 1%", "m"),
     )  # fmt: skip
-    empty = {**NOTHING, "runs_in_short": known["runs_in_short"]}
+    empty = {**NOTHING, "runs_summary": known["runs_summary"]}
     for gate, said in (((), ""), (checks, "Gate failed: 1 of 2"), (checks[1:], "Gate passed: 1 of 1")):
         text = page(dataclasses.replace(CARD, gate=gate), Findings("Yes."), [], [], [], empty)
         assert ('class="badge' in text, said in text) == (bool(gate), True)
@@ -295,7 +295,7 @@ def test_a_very_long_table_is_cut_and_says_so() -> None:
 @pytest.mark.parametrize("measured", [False, True])
 def test_scores_without_figures_are_not_called_missing(measured: bool) -> None:
     runs = pd.DataFrame([{"model": "m", "measure": "accuracy"}] * measured)
-    text = page(CARD, Findings(), [], [], [], {**NOTHING, "runs_in_short": runs})
+    text = page(CARD, Findings(), [], [], [], {**NOTHING, "runs_summary": runs})
     assert ("the study holds no scores" in text) is not measured
     assert ("their scores are in study.duckdb" in text) is measured
 

@@ -88,7 +88,7 @@ def test_rejected_candidates_have_reasons_in_words(known: dict[str, pd.DataFrame
     assert list(table.rows["partition"]) == ["static", "not known yet"]
     assert list(table.rows["example"].fillna("")) == ["Norway", ""]
     assert "beside the 30 questions with scores" in table.caption
-    unscored = filled(TABLES["what-became-no-question"], {"rejected_in_short": known["rejected_in_short"]})
+    unscored = filled(TABLES["what-became-no-question"], {"rejected_summary": known["rejected_summary"]})
     assert "was looked at, and rejected by a rule" in unscored.caption
 
 
@@ -125,8 +125,8 @@ def test_tests_in_short_count_what_the_tests_say(known: dict[str, pd.DataFrame])
     of_six = frames(tables([(MODEL, "float32")], relations=relations, entities=4, questions=6))
     open_relevance = "comparison == 'relevance' and query_type == 'open'"
     tests = as_published(of_six["statistics"]).query(open_relevance)
-    (row,) = as_published(of_six["statistics_in_short"].query(open_relevance)).iloc
-    (of_four,) = as_published(known["statistics_in_short"].query(open_relevance)).iloc
+    (row,) = as_published(of_six["statistics_summary"].query(open_relevance)).iloc
+    (of_four,) = as_published(known["statistics_summary"].query(open_relevance)).iloc
     assert of_four[["share_low", "share_high", "effect_low", "effect_high"]].isna().all()
     assert (row["asked"], row["tested"], row["untestable"]) == ("relevant > irrelevant", len(tests), 0)
     assert row["significant"] == (tests["p_adjusted"] <= 0.05).sum()

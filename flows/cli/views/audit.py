@@ -409,8 +409,8 @@ def results_in(database: Path) -> Audited:
         unfinished, servers = (warehouse.frame(name) for name in ("unfinished_greedy_answers", "served_models"))
         judge = of_judges.sentences({name: warehouse.frame(name) for name in of_judges.QUERIES})
         judged = judged_by_people(warehouse.frame("answers_judged_by_people"), warehouse.frame("judgements_to_read"))
-        spent, rejected = warehouse.frame(variants.SPENT), warehouse.frame("rejected_in_short")
-        effects, silent = warehouse.frame("passage_effects_in_short"), warehouse.frame("silent_replies")
+        spent, rejected = warehouse.frame(variants.SPENT), warehouse.frame("rejected_summary")
+        effects, silent = warehouse.frame("passage_effects_summary"), warehouse.frame("silent_replies")
     frames = {variants.MEANS: rows, variants.DIFFERENCES: differences, variants.SPENT: spent}
     several = rows[["model", "dtype"]].drop_duplicates().shape[0] > 1
     measured_rows = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)

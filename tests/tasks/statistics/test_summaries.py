@@ -190,7 +190,7 @@ def test_the_cost_of_a_precision_is_the_size_of_differences() -> None:
 
 def test_every_statistic_of_no_scores_has_no_rows() -> None:
     frames = report_frames({})
-    assert all(frames[name].empty for name in ("statistics", "correlations", "envelopes", "measures_in_short"))
+    assert all(frames[name].empty for name in ("statistics", "correlations", "envelopes", "measures_summary"))
 
 
 def test_importing_the_list_imports_neither_pandas_nor_scipy() -> None:
