@@ -1,14 +1,12 @@
 """Studies from Python: load one, run it, look at its state, and read its results. The commands call this module."""
 
-import importlib
 import logging
-import signal
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from swaymeter.data.errors import (
     StudyFileError,
@@ -17,7 +15,6 @@ from swaymeter.data.errors import (
     UsageError,
     WorkFailed,
     WorkspaceError,
-    first_line,
 )
 from swaymeter.data.records.findings import FINDINGS_FILE, Findings, read_findings
 from swaymeter.data.storage.workspace import Workspace
@@ -26,7 +23,8 @@ from swaymeter.data.warehouse.schema import Schema, quoted
 from swaymeter.flows.config.places import RunnerName, workspace_folder
 from swaymeter.flows.config.reading import read_study
 from swaymeter.flows.config.study import Study as StudyFile
-from swaymeter.flows.execution.interrupt import TERMINATED, ending_at_sigterm
+from swaymeter.flows.execution.flow_run import run_flow
+from swaymeter.flows.execution.interrupt import ending_at_sigterm
 from swaymeter.flows.execution.progress import Progress, report_to
 from swaymeter.flows.execution.run import StudyRun, in_threads
 from swaymeter.flows.execution.threads import limit_threads
@@ -50,9 +48,6 @@ if TYPE_CHECKING:
 keep_quiet()  # before anything imports Prefect
 log = logging.getLogger(__name__)
 Names = Sequence[str] | None
-
-FLOW = "swaymeter.flows.study"
-"""Imports Prefect, which takes longer than anything else."""
 
 
 @dataclass(frozen=True)
@@ -240,9 +235,7 @@ class Study:
                 return run.graph, None
             report_to(progress)
             if starts_api or is_api_configured():
-                parameters = run.selection.as_json() | {"force": force, "refresh": refresh, "offline": offline}
-                message = self._run_flow(progress, parameters)
-                run.resolve()
+                message = run_flow(self.name, run, progress)
             else:
                 with progress, ending_at_sigterm():
                     run.compute(in_threads)
@@ -250,35 +243,6 @@ class Study:
         selected = [run.graph.nodes[step] for step in run.selected]  # also what was never begun
         progress.failures |= {str(node.id): node.reason for node in selected if node.state == "failed"}
         return run.graph, message or None
-
-    def _run_flow(self, progress: Progress, parameters: Mapping[str, Any]) -> str:
-        """Run the flow of a study with these parameters, and return why it failed; "" if it did not."""
-        from swaymeter.flows.server.temporary import prefect_api
-
-        with prefect_api(FLOW) as url, progress:
-            from prefect.exceptions import TerminationSignal
-
-            flow = importlib.import_module(FLOW)
-            try:
-                state = flow.study(
-                    self.name, str(self.workspace.root), runner=self.study.execution.runner, return_state=True,
-                    **parameters,
-                )  # fmt: skip
-            except TerminationSignal:  # the first process of a container, which Prefect's SIGTERM does not end
-                raise SystemExit(TERMINATED) from None
-            except Exception as error:  # of Prefect: those of the flow are in its state
-                _end_if_terminated(error)
-                raise WorkFailed(
-                    f"Prefect's API at {url} failed in the middle of the run ({first_line(error)}); what was computed "
-                    "is kept: run the same command again"
-                ) from None
-        if state.is_completed():
-            return ""
-        if state.is_crashed():
-            state.result()  # raises what ended the flow
-        if state.data is not None and isinstance(raised := state.result(raise_on_failure=False), BaseException):
-            raise raised
-        return state.message or "the run failed"
 
     def _select(self, stages: Collection[str]) -> Selection:
         for name in stages:
@@ -387,21 +351,6 @@ class Results:
 
         with opened(self.database, schema()) as warehouse:
             return warehouse.answer(query)
-
-
-def _end_if_terminated(error: BaseException) -> None:
-    """Ends the run where Prefect's API failed while Prefect reported that a signal ends the run."""
-    from prefect.exceptions import TerminationSignal
-
-    came_before = [error]
-    for cause in came_before:
-        if isinstance(cause, KeyboardInterrupt):
-            raise cause from None
-        if isinstance(cause, TerminationSignal):
-            signal.raise_signal(signal.SIGTERM)
-            raise SystemExit(TERMINATED)  # the first process of a container does not end by the signal alone
-        earlier = (cause.__cause__, cause.__context__)
-        came_before += [error for error in earlier if error and error not in came_before]
 
 
 def _rows(plan: Plan, node: Node) -> Iterator[StatusRow]:

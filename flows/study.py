@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from prefect import flow
@@ -21,11 +22,10 @@ from prefect.utilities.annotations import allow_failure, quote
 from swaymeter.data.errors import SwaymeterError, UsageError
 from swaymeter.flows.config.places import RunnerName
 from swaymeter.flows.config.reading import read_study
-from swaymeter.flows.config.study import Study
 from swaymeter.flows.execution.artifacts import show_outcome, show_thresholds, shown_progress, tag_run
 from swaymeter.flows.execution.executor import Submit
 from swaymeter.flows.execution.progress import progress
-from swaymeter.flows.execution.run import THREADS, StudyRun
+from swaymeter.flows.execution.run import THREADS, StudyRun, begun_run
 from swaymeter.flows.execution.task import Task
 from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.execution.workers.base import Workers
@@ -97,21 +97,19 @@ def study(
     """
     selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()), tuple(stages or STAGES))
 
-    def run() -> State[Any]:
-        chosen = read_study(study).run_by(runner)
-        return _run(
-            chosen, workspace, selection,
-            force=force, refresh=refresh, offline=offline, failed=failed, wait=wait,
-        )  # fmt: skip
+    def read() -> StudyRun:
+        return _read(
+            study, workspace, selection, runner=runner, force=force, refresh=refresh, offline=offline, failed=failed
+        )
 
-    return _stated(run)
+    return _stated(lambda: _run(begun_run() or read(), wait=wait))
 
 
 @flow(name="report", flow_run_name=run_name, persist_result=False)
 def report(study: str, workspace: str | None = None, wait: bool = False) -> State[Any]:
     """Loads what is done into the database and draws the report, in a deployment of its own."""
     summarising = Selection(stages=("aggregate", "report"))
-    return _stated(lambda: _run(read_study(study), workspace, summarising, wait=wait))
+    return _stated(lambda: _run(_read(study, workspace, summarising), wait=wait))
 
 
 def _stated(run: Callable[[], State[Any]]) -> State[Any]:
@@ -139,7 +137,7 @@ def backfill(
     """
 
     def run_value(value: Any) -> State[Any]:
-        return _run(read_study(study, {key: value}), workspace, Selection(), offline=offline, wait=wait)
+        return _run(_read(study, workspace, Selection(), changes={key: value}, offline=offline), wait=wait)
 
     state: State[Any] = Completed(message="there are no values")
     for value in values:
@@ -199,19 +197,23 @@ def as_task_runs(run: Run, workers: Workers) -> Iterator[Submit]:
     yield submit
 
 
-def _run(
-    chosen: Study, folder: str | None, selection: Selection, *,
-    force: bool = False, refresh: bool = False, offline: bool = False, failed: bool = False, wait: bool = False,
-) -> State[Any]:  # fmt: skip
+def _read(
+    study: str, folder: str | None, selection: Selection, *,
+    changes: Mapping[str, Any] = MappingProxyType({}), runner: RunnerName | None = None, offline: bool = False,
+    **options: bool,
+) -> StudyRun:  # fmt: skip
+    """Read and plan a study in a process that Prefect started; the options are those of `StudyRun`."""
+    limit_threads()  # nothing has imported torch yet
+    set_offline(offline)  # the plan has the revisions of models
+    content = read_study(study, changes).run_by(runner)
+    plan = plan_of(content, workspace_of(content, folder))
+    return StudyRun(plan, selection, name=f"study {content.name}", offline=offline, **options)
+
+
+def _run(run: StudyRun, *, wait: bool) -> State[Any]:
     """Run the selected steps as tasks of Prefect, and return the state of the flow."""
-    limit_threads()  # in a worker's process; nothing has imported torch yet
-    set_offline(offline)  # the graph asks which revisions models have
-    workspace = workspace_of(chosen, folder)
-    run = StudyRun(
-        plan_of(chosen, workspace), selection, name=f"study {chosen.name}", force=force, refresh=refresh,
-        offline=offline, failed=failed,
-    )  # fmt: skip
-    tag_run(chosen.name)
+    study = run.plan.study
+    tag_run(study.name)
     with shown_progress(), run.begin(log.warning if wait else None):
         is_needed = run.is_needed
         run.compute(as_task_runs, is_retried=(flow_run.run_count or 0) > 1)
@@ -219,7 +221,7 @@ def _run(
     show_outcome(run.graph, undone)
     if undone:
         return Failed(message=run.failure)
-    if chosen.thresholds and "aggregate" in selection.stages:
-        show_thresholds(chosen, workspace)
-    nothing = "" if is_needed else f"nothing {'had failed, and nothing ' * failed}was to be done: "
+    if study.thresholds and "aggregate" in run.selection.stages:
+        show_thresholds(study, run.plan.workspace)
+    nothing = "" if is_needed else f"nothing {'had failed, and nothing ' * run.failed}was to be done: "
     return Completed(message=f"{nothing}{len(run.selected)} steps are done")

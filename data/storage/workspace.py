@@ -52,7 +52,6 @@ _UNUSABLE = set("?*[\\\0") - {os.sep}
 WAITING_SECONDS = 0.5
 """Interval between two checks that another process has left the workspace."""
 
-_memories: dict[Path, dict[Any, Any]] = {}
 _holders: dict[Path, bytes] = {}
 """The holder's notes of the workspaces that this process holds."""
 _first: dict[Path, str] = {}
@@ -128,11 +127,10 @@ class Workspace:
         return FilesArtifact(self.report / "manifest.json", key_inputs)
 
     @contextmanager
-    def lock(self, waiting: Callable[[str], object] | None = None) -> Iterator[dict[Any, Any]]:
+    def lock(self, waiting: Callable[[str], object] | None = None) -> Iterator[None]:
         """Hold the workspace for one run, and remove the leftovers of killed runs.
 
-        The lock ends with its process, and a process may take it again inside. It yields a memory for the states of
-        artifacts, the same one inside, because no other process writes here meanwhile.
+        The lock ends with its process, and a process may take it again inside.
 
         Args:
             waiting: called with a sentence about the holder if another process holds the workspace; the call then waits
@@ -152,13 +150,12 @@ class Workspace:
                 self._prepare()
                 _first[self.root] = (self._description() or {}).get("study", "")
                 if lock.lock_counter == 1:
-                    _memories.pop(self.root, None)
                     _holders[self.root] = note_holder(self.root)
                     self._log_folders()
-            yield _memories.setdefault(self.root, {})
+            yield
         finally:
             if lock.lock_counter == 1:
-                for by_root in (_memories, _holders, _first):
+                for by_root in (_holders, _first):
                     by_root.pop(self.root, None)
             try:
                 lock.release()

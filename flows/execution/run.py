@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import Any
 
 from swaymeter.data.errors import WorkspaceError
@@ -39,6 +40,15 @@ Submission = Callable[[Run, Workers], AbstractContextManager[Submit]]
 """Return what starts the tasks of a run, in a context that ends after all of them."""
 
 
+_begun: ContextVar["StudyRun | None"] = ContextVar("begun", default=None)
+"""Set in the process of a command or a notebook: the flow takes over its run, read, planned and locked."""
+
+
+def begun_run() -> "StudyRun | None":
+    """Return the run that this process has begun; None in a process that Prefect started."""
+    return _begun.get()
+
+
 class StudyRun:
     """A run of the selected steps of a study.
 
@@ -46,6 +56,7 @@ class StudyRun:
         plan: Plan of the study.
         selection: The steps to run.
         graph: The graph, as it was last resolved.
+        failed: True for a run of the relations of which a step has failed.
     """
 
     graph: Graph
@@ -66,14 +77,14 @@ class StudyRun:
             failed: Only the relations of which a step has failed; all of them if none has.
         """
         self.plan, self.selection = plan, selection
-        self._name, self._failed = name, failed
+        self._name, self.failed = name, failed
         self._kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
         self._run = Run(plan.workspace.root, offline)
         self._memory: dict[Any, Any] = {}
 
     @contextmanager
     def begin(self, waiting: Callable[[str], object] | None = None) -> Iterator[None]:
-        """Hold the workspace, resolve the graph, and refuse what is impossible.
+        """Hold the workspace, resolve the graph, and refuse what is impossible; called again within, do nothing.
 
         Args:
             waiting: Receives a sentence about another run in the workspace, and this one waits for its end; None: the
@@ -83,24 +94,37 @@ class StudyRun:
             UsageError: The study asks for what is impossible, or has no relation, model or measure of a name.
             WorkspaceError: Another run holds the workspace, or something is to do and it cannot be written.
         """
+        if begun_run() is self:
+            yield
+            return
         workspace = self.plan.workspace
         writable = workspace.is_writable
-        lock: AbstractContextManager[dict[Any, Any]] = workspace.lock(waiting) if writable else nullcontext({})
-        with lock as self._memory:
+        with workspace.lock(waiting) if writable else nullcontext():
             self.graph = graph_of(self.plan, self._memory)
-            if self._failed:
+            if self.failed:
                 self.selection = self.selection.failed(self.graph)
             force, offline = self._kinds["force"], self._run.offline
             check_run(self.graph, self.plan, self.selection, name=self._name, force=force, offline=offline)
             if self.is_needed and not writable:
                 raise WorkspaceError(f"the workspace {workspace.root} cannot be written; choose another --workspace")
-            yield
+            token = _begun.set(self)
+            try:
+                yield
+            finally:
+                _begun.reset(token)
 
     def resolve(self) -> Graph:
         """Resolve the graph on the workspace as it is now."""
         self.plan.workspace.check_mounted()  # an empty folder in its place would count as a study that has not begun
         self.graph = graph_of(self.plan, self._memory)
         return self.graph
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the flow run, with which another process runs the same."""
+        workspace, runner = str(self.plan.workspace.root), self.plan.study.execution.runner
+        options: dict[str, Any] = dict(self._kinds) | {"offline": self._run.offline, "failed": self.failed}
+        return {**self.selection.as_json(), **options, "workspace": workspace, "runner": runner}
 
     @property
     def is_needed(self) -> bool:
