@@ -14,7 +14,7 @@ LARGEST_FILE = 2**20
 DEEPEST = 100
 """Lists and mappings within each other in somebody's YAML: libyaml's composer overflows the stack at some thousands."""
 MOST_VALUES = 100_000
-"""Values of a YAML document, those of aliases as often as they are named: more take longer than a second."""
+"""Values of a YAML document, counted after aliases are expanded: more take longer than a second."""
 LONGEST_NUMBER = 100
 _NUMBERS = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "timestamp"))
 
@@ -75,7 +75,7 @@ def _count_values(node: yaml.Node, counted: dict[int, int]) -> int:
     """The values of a node with its aliases written out; MarkedYAMLError for too many. counted: by the node's id."""
     if (known := counted.get(id(node))) is not None:
         return known
-    counted[id(node)] = MOST_VALUES  # an alias of what it is in stands for endless values
+    counted[id(node)] = MOST_VALUES  # a node that contains an alias of itself has too many
     children = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
     count = 1 if isinstance(node, yaml.ScalarNode) else 1 + sum(_count_values(child, counted) for child in children)
     if count > MOST_VALUES:

@@ -33,7 +33,7 @@ class StageProgress:
 
 
 class Progress:
-    """Progress of a run, and the base of what shows it between entering and leaving; threads call it.
+    """Progress of a run, and the base class of displays, which are context managers; any thread may call it.
 
     Attributes:
         stages: Progress of each stage.
@@ -51,12 +51,12 @@ class Progress:
         """Show nothing any more."""
 
     def plan(self, totals: Mapping[str, int]) -> None:
-        """So many steps of each stage are to run, or have; called again whenever more are known."""
+        """Set the number of steps of each stage, with those that have ended; called again when more are known."""
         for stage, total in totals.items():
             self.stages.setdefault(stage, StageProgress()).total = total
 
     def started(self, stage: str, name: str) -> None:
-        """A step of the stage is computed from now on."""
+        """Record that a step begins."""
         self.stages[stage].running[name] = (0, 0)
 
     def within(self, stage: str, name: str, done: int, total: int) -> None:
@@ -64,7 +64,7 @@ class Progress:
         self.stages[stage].running[name] = (done, total)
 
     def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
-        """A step is done, or failed for that reason; one that is retried finishes more than once."""
+        """Record that a step is done, or the reason why it failed; a step that is tried again ends more than once."""
         counts = self.stages[stage]
         counts.running.pop(name, None)
         counts.ended.add(name)
@@ -90,13 +90,13 @@ def progress() -> Progress:
 
 
 def report_within(stage: str, name: str, done: int, total: int) -> None:
-    """Reports how far a step is; unlike a bound method, it can be sent to a worker process, where nobody looks."""
+    """Report the done prompts of a step; unlike a bound method, it can be sent to a worker process."""
     if stage in _progress.stages:
         shown(_progress.within, stage, name, done, total)
 
 
 def shown(show: Callable[..., object], *about: object) -> None:
-    """Shows something; what becomes of that decides nothing. SystemExit is rich's answer to a reader who has gone."""
+    """Call `show`; its failure is logged and never stops the run. At a closed pipe rich raises SystemExit."""
     try:
         show(*about)
     except (Exception, SystemExit):

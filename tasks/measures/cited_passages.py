@@ -66,21 +66,21 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
                 yield {**origins[key], "sample": row["sample"], **citations_by_text[text]}
 
 
-def citations(question: Question, case: QuestionContext, text: str, stated: Verdict) -> Row:
+def citations(question: Question, case: QuestionContext, text: str, verdict: Verdict) -> Row:
     """Return the columns of a reply's citations.
 
     Args:
         question: the question.
         case: its context.
         text: the reply.
-        stated: the verdict on the reply.
+        verdict: the verdict on the reply.
     """
     from swaymeter.tasks.scoring.citations import cited, names_conflict
 
     numbers = cited(text, len(case.passages))
     right = _right(question, case)
-    came_from = _came_from(question, case, text, stated, right)
-    states_none = stated in ("neither", "refusal") and not came_from
+    came_from = _came_from(question, case, text, verdict, right)
+    states_none = verdict in ("neither", "refusal") and not came_from
     return {
         "cited": numbers,
         "cited_exist": all(1 <= number <= len(case.passages) for number in numbers) if numbers else None,
@@ -89,7 +89,7 @@ def citations(question: Question, case: QuestionContext, text: str, stated: Verd
         "names_conflict": case.condition == "mixed"
         and names_conflict(
             text,
-            stated,
+            verdict,
             lambda part: decision_on(question, case, part).verdict,
             question=question.question,
             cites=numbers,
@@ -109,15 +109,15 @@ def _right(question: Question, case: QuestionContext) -> set[int]:
 
 
 def _came_from(
-    question: Question, case: QuestionContext, text: str, stated: Verdict, right: Collection[int]
+    question: Question, case: QuestionContext, text: str, verdict: Verdict, right: Collection[int]
 ) -> tuple[int, ...]:
     """Return the numbers, sorted, of the passages whose answers a reply states."""
-    if stated == "refusal":
+    if verdict == "refusal":
         return ()
-    if stated == "context" and (case.condition in SUPPORTING or is_among(case.answers, question.forms)):
-        stated = "original"  # there is one side, and the right answer is on it
-    sources = set(right) if stated in ("original", "both") else set()
-    if stated == "original":
+    if verdict == "context" and (case.condition in SUPPORTING or is_among(case.answers, question.forms)):
+        verdict = "original"  # there is one side, and the right answer is on it
+    sources = set(right) if verdict in ("original", "both") else set()
+    if verdict == "original":
         return tuple(sorted(sources))
     others = {
         number: QuestionContext("one", passage.kind or "unknown", (passage,), passage.answers)
@@ -125,7 +125,7 @@ def _came_from(
         if number not in right and passage.answers
     }
     conflicting = {number: side for number, side in others.items() if side.condition == "conflicting"}
-    if stated in TAKES_CONTEXT and len({frozenset(side.answers) for side in conflicting.values()}) == 1:
+    if verdict in TAKES_CONTEXT and len({frozenset(side.answers) for side in conflicting.values()}) == 1:
         sources |= conflicting.keys()
     sources |= {number for number, side in others.items() if decision_on(question, side, text).verdict in TAKES_CONTEXT}
     return tuple(sorted(sources))

@@ -139,6 +139,6 @@ def _check_dtype(identity: ModelIdentity, model: Any, dtype: str) -> None:
     if stored_dtype is None:
         raise ModelError(f"model {identity.name!r} has no linear layer that could be in {dtype}; use bfloat16")
     raise ModelError(
-        f"model {identity.name!r}: its files hold {stored_dtype} weights, so {dtype} is not what they are in; "
-        f"ask for dtype {stored_dtype}, or for the model that it was made from"
+        f"model {identity.name!r}: its weights are stored as {stored_dtype}, not {dtype}; use dtype {stored_dtype}, "
+        "or name the model that was not quantised"
     )

@@ -1,7 +1,7 @@
 """Encoders that read texts in batches with little padding, and sentence embeddings.
 
-An embedding is the mean of a BERT's last hidden states over the tokens of a text, divided by its length, as the files
-of sentence-transformers/all-MiniLM-L6-v2 specify. A text is cut after max_seq_length tokens (256 for that model).
+An embedding is the mean of a BERT's last hidden states over the tokens of a text, normalised to unit length, as the
+files of sentence-transformers/all-MiniLM-L6-v2 specify. A text is cut after max_seq_length tokens (256 for that model).
 """
 
 import json

@@ -37,10 +37,10 @@ class Mean:
         frame: the frame to read, if there are several.
         needs: columns in which rows must have values.
         order: the columns by which rows are sorted, if the frame has another order.
-        averaged: columns of the groups whose means are the values; empty if the rows are the values.
+        averaged: columns; rows that agree in them are first averaged to one value. Empty if each row is a value.
         labels: further values of every group, by column.
         interval: compute an interval of the mean: Wilson's for a share, else a bootstrap.
-        over: the unit of the interval if it is not a single value; the column `cluster` identifies it.
+        over: the unit that a bootstrap draws, identified by the column `cluster`; empty if it draws single values.
         quantiles: compute quantiles.
         skip_missing: leave out NaN, which stands for values that were not measured.
         share_of: the columns of the larger groups of which a group is a share.

@@ -13,7 +13,7 @@ from swaymeter.tasks.models.endpoints.endpoint import Prompt
 _TEMPLATE = "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
 _OPENS_THOUGHTS = "<think>"
 """The mark in a template that opens thoughts."""
-_OWN = frozenset({"add_generation_prompt", "return_dict", "sanitize_control_tokens", "tokenize"})
+_TOKENIZER_ARGUMENTS = frozenset({"add_generation_prompt", "return_dict", "sanitize_control_tokens", "tokenize"})
 """Arguments of a tokenizer that are no keywords of a chat template."""
 _TURNS = "\0"
 """First character of encoded turns; it is removed from the beginning of texts."""
@@ -65,8 +65,8 @@ class Letters:
         if options.get("tokenize") is False:
             text = "".join(f"{turn['role']}: {turn['content']}\n" for turn in turns)
             return text + _OPENS_THOUGHTS if self._switch and options.get(self._switch[0]) != self._switch[1] else text
-        own = {name: value for name, value in options.items() if name not in _OWN}
-        return list(map(ord, _TURNS + json.dumps([list(turns), own])))
+        keywords = {name: value for name, value in options.items() if name not in _TOKENIZER_ARGUMENTS}
+        return list(map(ord, _TURNS + json.dumps([list(turns), keywords])))
 
 
 def _letters(text: str) -> list[int]:
