@@ -17,7 +17,7 @@ from swaymeter.data.errors import (
     WorkspaceError,
 )
 from swaymeter.data.records.findings import FINDINGS_FILE, Findings, read_findings
-from swaymeter.data.storage.workspace import Workspace
+from swaymeter.data.storage.workspace import DATABASE, Workspace
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.schema import Schema, quoted
 from swaymeter.flows.config.places import RunnerName, workspace_folder
@@ -284,6 +284,20 @@ class Study:
         page, database = self.workspace.report / "index.html", self.workspace.database
         answers = self.workspace.report / "answers.html"
         return {"page": page, "answers": answers, "database": database, "workspace": self.workspace.root}
+
+
+def database_of(run: str) -> Path:
+    """Return the database of a run: of a study, of a workspace, or the file itself.
+
+    Raises:
+        UsageError: There is none.
+    """
+    path = Path(run).expanduser()
+    database = path / DATABASE if path.is_dir() else path if path.suffix == ".duckdb" else None
+    database = database or Study.load(run).workspace.database
+    if not database.exists():
+        raise UsageError(f"{run} has no database {database}; run the study, or name a workspace")
+    return database
 
 
 class Results:

@@ -8,12 +8,14 @@ from typing import Any
 
 import pandas as pd
 
-from swaymeter.flows.api import Results, Study
+from swaymeter.flows.api import Results, Study, database_of
+from swaymeter.flows.cli.commands.comparisons import compare_databases
 from swaymeter.flows.cli.views import audit as audits
-from swaymeter.flows.cli.views import comparison as comparisons
 from swaymeter.flows.config.thresholds import Threshold, judged, thresholds_of_bounds
 from swaymeter.flows.server.settings import keep_quiet
+from swaymeter.reports.changes import change_lines, rejected_lines
 from swaymeter.tasks.models.applications import give_function
+from swaymeter.tasks.statistics.changes import rejected
 
 keep_quiet()  # before anything imports Prefect
 StudyPath = str | PathLike[str]
@@ -34,7 +36,7 @@ def open(study: StudyPath) -> Results:
         results.frame("susceptibility_of_queries").groupby("relation")["susceptibility"].mean()
         ```
     """
-    return Results(comparisons.database_of(str(study)))
+    return Results(database_of(str(study)))
 
 
 class Audit(Results):
@@ -155,10 +157,7 @@ def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:
         swaymeter.compare("workspaces/float32", "workspaces/bfloat16")
         ```
     """
-    comparison = comparisons.compare(*(comparisons.database_of(str(run)) for run in (a, b)))
+    comparison = compare_databases(*(database_of(str(run)) for run in (a, b)))
     frame = pd.DataFrame(comparison.numbers)
-    frame.attrs |= {
-        "changes": comparisons.lines_of(comparison),
-        "rejected": comparisons.rejected_lines(comparison),
-    }
+    frame.attrs |= {"changes": change_lines(comparison), "rejected": rejected_lines(rejected(comparison))}
     return frame

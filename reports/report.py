@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pandas as pd
 
+from swaymeter.data.dataset.snapshot import RunChanges
 from swaymeter.data.errors import InputError, WorkspaceError
 from swaymeter.data.escaping import csv_cell
 from swaymeter.data.records.findings import StudyCard, write_findings
 from swaymeter.data.storage.artifact import write_manifest
 from swaymeter.data.storage.writing import replaced
 from swaymeter.reports.answers import ANSWERS_QUERIES, write_answers
-from swaymeter.reports.comparison import HISTORY_QUERIES, section, write_history
+from swaymeter.reports.changes import HISTORY_QUERIES, section, write_history
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import draw_all
 from swaymeter.reports.figures.over_time import OVER_TIME
@@ -48,26 +49,37 @@ def queries() -> tuple[str, ...]:
     return tuple(dict.fromkeys(query for part in parts for query in part))
 
 
-def write_report(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard, key: str = "") -> Path:
-    """Writes index.html, figures/ and tables/ into `folder`, in place of the report before; returns the page's path.
+def write_report(
+    frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard, key: str = "", changes: RunChanges | None = None
+) -> Path:
+    """Write the page, its figures and tables into a folder, in place of the report before, and return the page.
 
-    Where there are answers to read, answers.html stands beside it. A frame that is missing or empty leaves its figures
-    out, and the page says so. The folder's manifest.json holds `key` and the digest of every file. InputError where
-    a frame lacks a column; WorkspaceError where the folder cannot be written, or holds something that is not a report.
+    A study with answers has answers.html beside the page. A figure without rows is named on the page.
+
+    Args:
+        frames: Rows of each query of `queries()`; a query may be missing.
+        folder: The report's folder.
+        card: Settings of the study.
+        key: Key of the report's inputs, which manifest.json records beside the digest of every file.
+        changes: Changes since the last run; None for a first run.
+
+    Raises:
+        InputError: A frame lacks a column.
+        WorkspaceError: The folder cannot be written, or contains something that is no report.
     """
     if Path(folder).is_symlink():  # in a workspace of others: what it leads to would be replaced
         raise WorkspaceError(f"the report {folder} is a link; remove it, and run again")
     folder = Path(folder).resolve()
     try:
         with replaced(folder, _is_report, "report", "choose another --workspace") as new:
-            _fill(new, labelled(with_empty(frames, queries())), card)
+            _fill(new, labelled(with_empty(frames, queries())), card, changes)
             write_manifest(new / MANIFEST, key, filter(Path.is_file, new.rglob("*")))
     except KeyError as error:
         raise InputError(f"a frame of the report lacks {error}; run the study with --stage aggregate") from error
     return folder / "index.html"
 
 
-def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
+def _fill(folder: Path, frames: Frames, card: StudyCard, changes: RunChanges | None) -> None:
     for part in ("figures", "tables"):
         (folder / part).mkdir(parents=True)
     drawn, omitted = draw_all(FIGURES.values(), frames)
@@ -85,7 +97,8 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
     answers, read = write_answers(frames, folder, card), write_queries(frames, folder, card)
     over_time = [picture for picture in pictures if picture[0].figure is OVER_TIME]
     pictures = [picture for picture in pictures if picture not in over_time]
-    write_history(frames, folder, card, over_time)
+    if changes:
+        write_history(frames, folder, card, over_time, changes)
     outcome = findings(frames, card)
     write_findings(outcome, folder)
     text = page(
@@ -98,7 +111,7 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
         example=example(frames, answers, read),
         answers=answers,
         queries=read,
-        since=section(frames),
+        since=section(changes),
     )
     (folder / "index.html").write_text(text, encoding="utf-8")
 

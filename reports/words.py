@@ -54,12 +54,34 @@ OWN_QUANTITIES: Mapping[str, str] = {
     "binary_utilisation": "begins with the passage's answer",
 }
 """The same in the words of who asks questions of their own."""
+THRESHOLD_NAMES: Mapping[str, str] = {
+    "follows_right": "follow_right",
+    "resists_wrong": "resist_wrong",
+    "abstains": "abstain",
+    "follows": "follow",
+    "prefers_right": "prefer_right",
+    "prefers_wrong": "prefer_wrong",
+    "names_both": "name_both",
+    "keeps": "keep",
+    "correct": "correct",
+    "refuses": "refuse",
+    "context_bias": "context_bias",
+    "prior_bias": "prior_bias",
+    "coherent_persuasion": "persuasion",
+    "coherent_persuasion_unchanged": "unchanged",
+}
+"""The names of quantities in thresholds, in the order of their table."""
 _OWN_OUTCOMES: Mapping[str, str] = {
     "persuaded": "newly follows",
     "agreed": "follows, as alone",
     "stubborn": "unchanged",
     "other": "another answer",
 }
+
+
+def threshold_name(quantity: str, group: str) -> str:
+    """Return the name of a quantity and a group in thresholds, such as follow.supporting."""
+    return f"{THRESHOLD_NAMES.get(quantity, quantity)}.{group}"
 
 
 def quantities(*, own: bool) -> Mapping[str, str]:

@@ -15,19 +15,14 @@ from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, FEWEST_SAMPLE
 from swaymeter.data.sources.own.named_file import Wrong
 from swaymeter.reports.estimates import distinct_numbers, estimate, number, plural
 from swaymeter.reports.frames import records
+from swaymeter.reports.words import THRESHOLD_NAMES
 from swaymeter.tasks.statistics.models import UNRELATED
 
 if TYPE_CHECKING:
     import pandas as pd
 
-QUANTITIES: Mapping[str, str] = {
-    "follow_right": "follows_right", "resist_wrong": "resists_wrong", "abstain": "abstains", "follow": "follows",
-    "prefer_right": "prefers_right", "prefer_wrong": "prefers_wrong", "name_both": "names_both", "keep": "keeps",
-    "correct": "correct", "refuse": "refuses", "context_bias": "context_bias", "prior_bias": "prior_bias",
-    "persuasion": "coherent_persuasion", "unchanged": "coherent_persuasion_unchanged",
-}  # fmt: skip
+QUANTITIES: Mapping[str, str] = {name: quantity for quantity, name in THRESHOLD_NAMES.items()}
 """Names of quantities in thresholds, and the quantities of swaymeter.tasks.statistics.models."""
-NAMES = {of: name for name, of in QUANTITIES.items()}
 IN_NATS = ("persuasion", "unchanged")
 """Quantities in nats; all others are shares."""
 MIXED_QUANTITIES = ("prefer_right", "prefer_wrong", "name_both")
@@ -37,11 +32,6 @@ _THRESHOLD = re.compile(
     r"=(?P<value>-?\d+(?:\.\d+)?)(?P<percent>%?)",
     re.ASCII,
 )
-
-
-def name_of(quantity: str, group: str) -> str:
-    """Return the name of a quantity and a group in thresholds, such as follow.supporting."""
-    return f"{NAMES.get(quantity, quantity)}.{group}"
 
 
 COUNTS_REFUSALS = ("resist_wrong", "abstain", "keep", "refuse")
@@ -281,10 +271,10 @@ def measured_of(means: "pd.DataFrame", silent: "pd.DataFrame") -> list[Measured]
         silent: The rows of the named query silent_replies.
     """
     measured = []
-    for row in records(means[means["quantity"].isin(NAMES)]):
+    for row in records(means[means["quantity"].isin(THRESHOLD_NAMES)]):
         low, high = (float(row[end]) if math.isfinite(row[end]) else None for end in ("low", "high"))
         model, counts = f"{row['model']} ({row['dtype']})", (int(row["n"]), int(row["clusters"]))
-        of = (NAMES[row["quantity"]], row["group"], *counts, row["interval_over"])
+        of = (THRESHOLD_NAMES[row["quantity"]], row["group"], *counts, row["interval_over"])
         conditions = CONDITIONS_OF_ALL.get(of[0], (row["group"],))
         is_of = (silent["model"] == row["model"]) & (silent["dtype"] == row["dtype"])
         replies = silent[is_of & silent["condition"].isin(conditions)]

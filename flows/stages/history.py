@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from swaymeter.data.dataset.comparison import Snapshot, as_state, model_pairs, models_of
+from swaymeter.data.dataset.snapshot import Snapshot, as_state, models_of
 from swaymeter.data.records.history import HistoryRow
 from swaymeter.data.storage.artifact import write_manifest
 from swaymeter.data.storage.snapshots import Key, last_items, snapshot_files, write_snapshot
 from swaymeter.flows.graph.step import Step
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
-from swaymeter.tasks.statistics.comparison import compare
+from swaymeter.tasks.statistics.changes import compare, model_pairs
 
 NUMBERS = "models_side_by_side"
 RUN: Key = ("run", "", "", "run")

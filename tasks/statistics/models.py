@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
-from swaymeter.data.dataset.comparison import BETWEEN, QUERIES, REPLIES
+from swaymeter.data.dataset.snapshot import BETWEEN, QUERIES, REPLIES
 from swaymeter.data.records import CONFLICTING, OWN_CONDITIONS, SUPPORTING
 from swaymeter.data.records.statistics import ALPHA, EQUAL, SHARE, UNDECIDED, ModelDifference, Summary
 from swaymeter.tasks.statistics.formulas.groups import adjust

@@ -81,8 +81,8 @@ def swaymeter(
 if os.environ.get(SIGN):
     os.environ.update(FIXED)
     for name in (
-        "swaymeter.flows.cli.main", "swaymeter.flows.api", "swaymeter.flows.cli.views.comparison",
-        "swaymeter.flows.cli.commands.annotate",
+        "swaymeter.flows.cli.main", "swaymeter.flows.api", "swaymeter.tasks.statistics.changes",
+        "swaymeter.reports.changes", "swaymeter.flows.cli.commands.annotate",
         "swaymeter.flows.study", "swaymeter.flows.datasets.annotate", "swaymeter.flows.server.temporary",
         "swaymeter.tasks.measures.run", "swaymeter.tasks.models", "swaymeter.tasks.models.loading",
         "swaymeter.tasks.models.embedder", "swaymeter.reports.report", "swaymeter.reports.figures.rendering",

@@ -1,13 +1,35 @@
-"""The commands that compare: `compare` two runs, `diff` two data sets, `history` the runs of one study."""
+"""The commands that compare: `compare` two runs, `diff` two datasets, `history` the runs of one study.
 
+`swaymeter.tasks.statistics.changes` computes the rows of what changed, and `swaymeter.reports.changes` writes them as
+lines, tables, JSON and pages. Functions import both, because every command imports this module.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
+from swaymeter.data.errors import SwaymeterError, UsageError
+from swaymeter.data.escaping import visible
+from swaymeter.data.storage.workspace import DATABASE, slug
+from swaymeter.data.storage.writing import beside, put, write_file
 from swaymeter.flows.cli import options
-from swaymeter.flows.cli.console import out, print_line, print_product, warn
+from swaymeter.flows.cli.console import out, print_line, print_product, print_table, warn
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from swaymeter.data.dataset.dataset import Dataset
+    from swaymeter.data.dataset.snapshot import Comparison, RelationChanges, RunChanges, SourceChanges
+
+CHANGES = "changes_of_runs"
+RUN_NAMES = ("A: ", "B: ")
+STYLES = {"-": "red", "+": "green", "~": "yellow"}
 _DATASET = "A workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json."
 comparisons = typer.Typer()
 
@@ -26,19 +48,32 @@ def compare(
 
     Example: [bold]swaymeter compare float32.yaml bfloat16.yaml[/bold]
     """
-    from swaymeter.flows.cli.views import comparison as view
+    from swaymeter.flows.api import database_of
+    from swaymeter.reports.changes import (
+        NOTE,
+        change_lines,
+        comparison_json,
+        dataset_rows,
+        number_tables,
+        rejected_lines,
+    )
+    from swaymeter.tasks.statistics.changes import rejected
 
-    databases = view.database_of(a), view.database_of(b)
-    comparison = view.compare(*databases)
-    rejected = view.rejected_lines(comparison)
+    databases = database_of(a), database_of(b)
+    comparison = compare_databases(*databases)
+    rejections = rejected_lines(rejected(comparison))
     if page or not as_json:
-        page = view.write_page(page, databases, comparison, rejected)
+        page = _write_page(page, databases, comparison, rejections)
     if as_json:
-        print_product(view.as_json(comparison, **view.datasets(comparison), rejected=rejected))
+        print_product(comparison_json(comparison, **dataset_rows(comparison), rejected=rejections))
         return
     for name, database in zip("AB", databases, strict=True):
         print_line(f"{name}: {database}")
-    view.show(out, comparison, rejected)
+    for line in (*change_lines(comparison), *(f"not compared: {line}" for line in rejections)):
+        print_line(line)
+    for table in number_tables(comparison.numbers, RUN_NAMES):
+        print_table(table.columns, table.rows, title=table.title)
+    out.print(NOTE, highlight=False, markup=False)
     where = f"the page: {page}" if page else "no page: the workspace of B cannot be written; name a --page"
     print_line(f"flipped replies: {len(comparison.flips)}; {where}")
 
@@ -57,16 +92,22 @@ def diff(
 
     Example: [bold]swaymeter diff workspaces/march workspaces/april[/bold]
     """
-    from swaymeter.flows.cli.views import comparison as view
+    from swaymeter.data.dataset.dataset import Dataset
+    from swaymeter.data.dataset.snapshot import Snapshot
+    from swaymeter.reports.changes import comparison_json, dataset_rows
+    from swaymeter.tasks.statistics.changes import compare_items
 
-    comparison = view.compare_sources(a, b)
+    try:
+        comparison = compare_items(Snapshot(Dataset.of(a)), Snapshot(Dataset.of(b)), pairs=())
+    except SwaymeterError as error:  # the exit code is 2, because 1 means that they differ
+        raise UsageError(str(error)) from error
     for snapshot in comparison.snapshots:
         for warning in snapshot.sources.warnings:
             warn(warning)
     if as_json:
-        print_product(view.as_json(comparison, **view.datasets(comparison)))
+        print_product(comparison_json(comparison, **dataset_rows(comparison)))
     else:
-        view.show_sources(out, comparison.sources, limit=limit)
+        show_sources(out, comparison.sources, limit=limit)
     if comparison.differs:
         raise typer.Exit(1)
 
@@ -87,21 +128,203 @@ def history(
 
     Example: [bold]swaymeter history nightly.yaml --csv numbers.csv --figure numbers.svg[/bold]
     """
-    from swaymeter.flows.api import Study
-    from swaymeter.flows.cli.views import comparison as view
+    from swaymeter.flows.api import Study, database_of
+    from swaymeter.reports.changes import NUMBERS, history_json, history_tables, run_lines
+    from swaymeter.reports.report import write_csv
 
-    database = Study.load(study, workspace).workspace.database if workspace else view.database_of(study)
-    frames = view.read_history(database)
-    number, changes = view.select_run(frames, run)
+    database = Study.load(study, workspace).workspace.database if workspace else database_of(study)
+    frames = read_history(database)
+    number, changes = select_run(frames, run)
     files = []
     if csv is not None:
-        view.write_numbers(csv, frames)
+        try:
+            write_csv(csv, frames[NUMBERS])
+        except OSError as error:
+            raise UsageError(f"{csv} cannot be written: {error.strerror or error}; name another file") from None
         files.append(csv)
     if figure is not None:
-        files += view.write_figures(figure, frames)
+        files += _write_figures(figure, frames)
     if as_json:
-        print_product(view.history_json(frames, changes))
+        print_product(history_json(frames, changes))
         return
-    view.show_history(out, frames, number, changes)
+    runs, numbers = history_tables(frames, number)
+    print_table(runs.columns, runs.rows, numbers=("run",))
+    for line in run_lines(number, changes):
+        print_line(line)
+    print_table(numbers.columns, numbers.rows, title=numbers.title)
     for file in files:
         print_line(f"written: {file}")
+
+
+# ---- two runs --------------------------------------------------------------------------------------------------------
+
+
+def compare_databases(first: Path, second: Path) -> "Comparison":
+    """Compare two databases.
+
+    Raises:
+        UsageError: They have no question or query in common.
+    """
+    from swaymeter.data.dataset.snapshot import Snapshot
+    from swaymeter.data.warehouse.warehouse import Limits, opened
+    from swaymeter.flows.stages.aggregate import schema
+    from swaymeter.tasks.statistics.changes import compare
+
+    def snapshot(database: Path) -> Snapshot:
+        with opened(database, schema(), limits=Limits()) as warehouse:
+            return Snapshot.from_database(warehouse, str(database))
+
+    comparison = compare(snapshot(first), snapshot(second))
+    if not comparison.numbers:
+        raise UsageError(f"{first} and {second} have no question or query in common that both were asked")
+    return comparison
+
+
+def _write_page(
+    file: Path | None, databases: tuple[Path, Path], comparison: "Comparison", rejected: Sequence[str]
+) -> Path | None:
+    """Write the page of two runs and return its path; without a name it lies beside the second database.
+
+    Returns:
+        The path; None if no page is named and that folder cannot be written.
+
+    Raises:
+        UsageError: The page cannot be written.
+    """
+    from swaymeter.reports.changes import number_tables, write_two_runs
+    from swaymeter.reports.models import ANSWERS_PAGE
+
+    folders, names = [database.absolute().parent for database in databases], _names(databases)
+    if file is None and not os.access(folders[1], os.W_OK):
+        return None
+    file = file or folders[1] / f"compared-with-{slug(names[0])}.html"
+    first, second = (
+        quote(os.path.relpath(folder / "report", file.absolute().parent))
+        if database.name == DATABASE and (folder / "report" / ANSWERS_PAGE).exists() else ""
+        for folder, database in zip(folders, databases, strict=True)
+    )  # fmt: skip
+    try:
+        with beside(file) as temporary:
+            tables = number_tables(comparison.numbers, RUN_NAMES)
+            write_two_runs(temporary, comparison, tables, rejected, names, (first, second))
+            put(temporary, file)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror or error}; name another --page") from None
+    return file
+
+
+def _names(databases: tuple[Path, Path]) -> tuple[str, str]:
+    """Return the names of two runs: their folders, with their files or paths where these would be alike."""
+    paths = [database.absolute() for database in databases]
+    names = [path.parent.name if path.name == DATABASE else f"{path.parent.name} {path.stem}" for path in paths]
+    first, second = names if names[0] != names[1] else map(str, paths)
+    return first, second
+
+
+# ---- two datasets ----------------------------------------------------------------------------------------------------
+
+
+def show_sources(console: Console, difference: "SourceChanges", *, limit: int) -> None:
+    """Print both versions, a table of the relations, and at most `limit` changes of each relation."""
+    for side, dataset in (("A", difference.old), ("B", difference.new)):
+        print_line(_about(side, dataset), console)
+    if difference.relations:
+        _show_relations(console, "facts", difference.relations, difference.not_compared, limit)
+    if difference.questions:
+        _show_relations(console, "questions", difference.questions, difference.questions_not_compared, limit)
+    if not difference.differs and difference.old.version == difference.new.version:
+        console.print("They are the same.")
+    elif not difference.differs:
+        what = "fact" if not difference.questions else "fact and no question" if difference.relations else "question"
+        console.print(f"No {what} differs; the versions do, since they count sources and what was not compared.")
+
+
+def _about(side: str, dataset: "Dataset") -> str:
+    times = f", fetched {' to '.join(dict.fromkeys(dataset.retrieved))}" if dataset.retrieved else ""
+    counts = {
+        "facts": (len(dataset.facts), len(dataset.relations)),
+        "questions": (len(dataset.questions), len(dataset.question_relations)),
+    }
+    rows = " and ".join(f"{count} {what} of {of} relations" for what, (count, of) in counts.items() if count)
+    version = f"version {dataset.version}: {rows} from {visible(', '.join(dataset.sources))}{visible(times)}"
+    return f"{side}  {visible(str(dataset.path))}\n   {version}"
+
+
+def _show_relations(
+    console: Console, what: str, relations: "Sequence[RelationChanges]", not_compared: Sequence[str], limit: int
+) -> None:
+    from swaymeter.reports.changes import NAMES, source_lines
+
+    if not_compared:
+        fields = ", ".join(NAMES.get(field, field) for field in not_compared)
+        print_line(f"not compared, since only one of them has it: {fields}", console)
+    numbers = ("added", "gone", "changed", "same")
+    counts = [(len(each.added), len(each.gone), len(each.changed), each.same) for each in relations]
+    rows: list[Sequence[str] | None] = [
+        (relation.relation, *map(str, row)) for relation, row in zip(relations, counts, strict=True)
+    ]
+    if len(counts) > 1:
+        rows += [None, ("all", *(str(sum(column)) for column in zip(*counts, strict=True)))]
+    print_table(("relation" if what == "facts" else f"{what} about", *numbers), rows, console, numbers=numbers)
+    for relation in relations if limit else ():
+        lines = list(source_lines(relation))
+        if lines:
+            print_line(Text(f"\n{relation.relation}", style="bold"), console)
+        for sign, line in lines[:limit]:
+            print_line(Text.assemble((f"  {sign} ", STYLES[sign]), line), console)
+        if len(lines) > limit:
+            more = f"{len(lines) - limit} more; --limit {len(lines)} shows them, --json everything"
+            print_line(f"  … and {more}", console)
+
+
+# ---- one study over time ---------------------------------------------------------------------------------------------
+
+
+def read_history(database: Path) -> "dict[str, pd.DataFrame]":
+    """Return the named queries about runs over time."""
+    from swaymeter.data.warehouse.warehouse import opened
+    from swaymeter.flows.stages.aggregate import schema
+    from swaymeter.reports.changes import NUMBERS, RUNS
+    from swaymeter.reports.models import RUNS as MODELS
+
+    with opened(database, schema()) as warehouse:
+        frames = {name: warehouse.frame(name) for name in (CHANGES, NUMBERS, RUNS, MODELS)}
+    if frames[RUNS].empty:
+        raise UsageError(f"{database} has no completed run yet; run the study to its end")
+    return frames
+
+
+def select_run(frames: "Mapping[str, pd.DataFrame]", run: int | None) -> "tuple[int, RunChanges | None]":
+    """Return the number of a run, by default of the last one, and its changes; no changes of the first run.
+
+    Raises:
+        UsageError: There is no such run.
+    """
+    from swaymeter.reports.changes import NUMBERS, RUNS
+    from swaymeter.reports.frames import where
+    from swaymeter.tasks.statistics.changes import changes_of_run
+
+    numbers = [int(number) for number in frames[RUNS]["run"]]
+    run = numbers[-1] if run is None else run
+    if run not in numbers:
+        raise UsageError(f"there is no run {run}; name one from {numbers[0]} to {numbers[-1]}")
+    return run, changes_of_run(where(frames[CHANGES], run=run), frames[NUMBERS])
+
+
+def _write_figures(file: Path, frames: "Mapping[str, pd.DataFrame]") -> list[Path]:
+    """Write the figure of each model as SVG or PNG, by the file's ending; UsageError if there is none to draw."""
+    from swaymeter.reports.changes import NUMBERS
+    from swaymeter.reports.figures.figure import draw_all
+    from swaymeter.reports.figures.over_time import OVER_TIME
+    from swaymeter.reports.figures.rendering import rendered
+    from swaymeter.reports.models import RUNS as MODELS
+
+    if file.suffix not in (".svg", ".png"):
+        raise UsageError(f"{file}: end the name in .svg or .png")
+    drawn, _ = draw_all([OVER_TIME], {OVER_TIME.queries[0]: frames[NUMBERS], MODELS: frames[MODELS]})
+    if not drawn:
+        raise UsageError("a figure over time needs two runs with headline numbers")
+    files = [file if len(drawn) == 1 else file.with_stem(f"{file.stem}-{picture.model.slug}") for picture in drawn]
+    for picture, path in zip(drawn, files, strict=True):
+        write_file(path, getattr(rendered(picture), file.suffix[1:]))
+    return files

@@ -7,20 +7,20 @@ from typing import Any, NamedTuple
 
 from yaml import YAMLError
 
-from swaymeter.data.dataset.comparison import DOWN, UP, Comparison, Snapshot
+from swaymeter.data.dataset.snapshot import DOWN, UP, Comparison, Snapshot
 from swaymeter.data.errors import UsageError
 from swaymeter.data.records.statistics import UNDECIDED
 from swaymeter.data.untrusted import text_of, untrusted_yaml
 from swaymeter.data.warehouse.warehouse import opened
-from swaymeter.flows.cli.views.comparison import database_of, lines_of
+from swaymeter.flows.api import database_of
 from swaymeter.flows.config.places import AUDIT
-from swaymeter.flows.config.thresholds import Case, name_of
+from swaymeter.flows.config.thresholds import Case
 from swaymeter.flows.stages.aggregate import schema
-from swaymeter.reports.comparison import sentence
+from swaymeter.reports.changes import change_lines, sentence
 from swaymeter.reports.estimates import estimate, number, plural, verdict
 from swaymeter.reports.models import Model
-from swaymeter.reports.words import OWN_QUANTITIES
-from swaymeter.tasks.statistics.comparison import compare
+from swaymeter.reports.words import OWN_QUANTITIES, threshold_name
+from swaymeter.tasks.statistics.changes import compare
 from swaymeter.tasks.statistics.formulas.paired import MIN_CLUSTERS_TO_TEST, smallest_shown_fall
 from swaymeter.tasks.statistics.models import MODEL_QUERIES, interval_unit
 
@@ -126,7 +126,7 @@ def against(before: LastRun, database: Path) -> Gate:
     now = _last_run(database, str(database))
     comparison = compare(before.snapshot, now.snapshot, over_time=True)
     numbers = compared(comparison)
-    lines = lines_of(comparison)
+    lines = change_lines(comparison)
     cut_off = f"{now.cut_off} greedy answers were cut off at the limit of tokens; before {before.cut_off}"
     worse = [row.worse for row in numbers if row.worse]
     tested = any(row.p is not None for row in numbers)
@@ -222,7 +222,7 @@ def compared(comparison: Comparison) -> list[Compared]:
 
 def _compared(row: Mapping[str, Any], over: str, tests: int) -> Compared:
     better, model = BETTER[row["quantity"], row["group"]], str(Model(row["model"], row["dtype"]))
-    name, is_worse = name_of(row["quantity"], row["group"]), row["verdict"] in {UP, DOWN} - {better}
+    name, is_worse = threshold_name(row["quantity"], row["group"]), row["verdict"] in {UP, DOWN} - {better}
     label = f"{OWN_QUANTITIES[row['quantity']]} ({name}) of {model}"
     worse = f"worse than before: {sentence(dict(row), label)}" if is_worse else ""
     before, now = (number(row[column], row["unit"]) for column in ("against_mean", "mean"))

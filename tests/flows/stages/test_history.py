@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from swaymeter.data.dataset.comparison import Comparison
+from swaymeter.data.dataset.snapshot import Comparison
 from swaymeter.data.storage.snapshots import last_items, snapshot_files
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.api import Study
-from swaymeter.flows.cli.views import comparison as view
+from swaymeter.flows.cli.commands import comparisons as view
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.study_graph import graph_of
-from swaymeter.reports.comparison import HISTORY_QUERIES, section, sources
+from swaymeter.reports.changes import CHANGES, NUMBERS, section, sources
+from swaymeter.tasks.statistics.changes import changes_of_run
 from tests.flows.small_study import run, write_study
 from tests.tasks.models.tiny import save_language_model
 
@@ -115,11 +116,9 @@ def test_a_night_keeps_the_parameters_of_measures(nights: Nights) -> None:
 
 def test_the_page_names_it_and_obeys_nothing(nights: Nights) -> None:
     with opened(nights.folder / "workspace" / "study.duckdb", schema()) as warehouse:
-        frames = {name: warehouse.frame(name) for name in (*HISTORY_QUERIES, view.CHANGES)}
-    assert "revision of tiny (float32)" in section(frames)
-    fact = frames[view.CHANGES].query("run == 2")
-    numbers = frames["headline_numbers_over_time"]
-    text = section({**frames, "changes_since_last_run": fact, "headline_numbers_over_time": numbers})
+        last, numbers, changes = (warehouse.frame(name) for name in (CHANGES, NUMBERS, view.CHANGES))
+    assert "revision of tiny (float32)" in section(changes_of_run(last, numbers))
+    text = section(changes_of_run(changes.query("run == 2"), numbers))
     assert "alert(1)" in text
     assert "<script" not in text
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from swaymeter.data.dataset.comparison import Snapshot
+from swaymeter.data.dataset.snapshot import Snapshot
 from swaymeter.data.errors import UsageError
 from swaymeter.flows.cli.views import baseline
 from swaymeter.flows.cli.views.baseline import Compared, Gate, forgotten_judgements, not_worse
 from swaymeter.flows.config.thresholds import thresholds_of_bounds
-from swaymeter.tasks.statistics.comparison import compare
+from swaymeter.tasks.statistics.changes import compare
 from swaymeter.tasks.statistics.formulas.paired import paired_difference, smallest_shown_fall
-from tests.data.dataset.test_comparison import snapshot
+from tests.data.dataset.test_snapshot import snapshot
 from tests.tasks.statistics.test_models import answer
 
 

@@ -1,9 +1,8 @@
-"""Comparison of two runs: the facts, questions, settings, replies and headline numbers that changed.
+"""Snapshots of runs, and the rows of what changed between two.
 
-A run is a `Snapshot`, read from a database or from the items that a completed run keeps. Two snapshots are joined on
-the keys of their items. The key of a reply is its question and context; a reply to other texts is not compared.
-`swaymeter.tasks.statistics.comparison` computes the differences of headline numbers, and has the conventions for two
-studies and for one study over time.
+A snapshot is read from a database, or from the items that a completed run keeps. The key of a reply is its question and
+context; a reply to other texts is another item. `swaymeter.tasks.statistics.changes` compares two snapshots, and
+`swaymeter.reports.changes` prints and draws the rows.
 """
 
 import json
@@ -11,12 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from swaymeter.data.dataset.dataset import Dataset
-from swaymeter.data.dataset.differences import Difference, difference
 from swaymeter.data.digests import identity
 from swaymeter.data.errors import DamagedFile, first_line
 from swaymeter.data.records import Fact, Question, as_row, from_row
@@ -32,6 +29,7 @@ if TYPE_CHECKING:
     from swaymeter.data.warehouse.warehouse import Warehouse
 
 Row = dict[str, Any]
+Value = str | int | float | tuple[str, ...] | None
 Frame: TypeAlias = "pd.DataFrame"
 Frames = Mapping[str, Frame]
 REPLIES, QUERIES = "answers_of_questions", "susceptibility_of_queries"
@@ -53,45 +51,13 @@ FRAMES: Mapping[ItemKind, str] = {"reply": REPLIES, "query": QUERIES}
 SOURCES: Mapping[ItemKind, type] = {"fact": Fact, "question": Question}
 DIGITS = 5
 """Decimals of the numbers in a snapshot: a year of runs has to stay small."""
-MODEL_SETTING = re.compile(r"(revision|server|hardware) of |model called ")
-"""Settings of one model: they are compared if both runs have the model."""
 STUDY_SETTING = re.compile(r"(seed$|models$|prompt|decoding )")
 """Settings that a database has without a completed run."""
-PROGRAM = "swaymeter"
-"""The setting of every completed run: the version of this package."""
 UP, DOWN = "larger", "smaller"
 ModelKey = tuple[str, str]
 """A model's label or name, and its dtype."""
 Pair = tuple[ModelKey, ModelKey]
 """A model of the run before, and one of the run after."""
-
-
-class SettingChange(NamedTuple):
-    """A setting that differs.
-
-    Attributes:
-        name: Name of the setting.
-        before: Its value as JSON; None if the run has no such setting.
-        after: The same in the other run.
-    """
-
-    name: str
-    before: str | None
-    after: str | None
-
-
-class FlippedReply(NamedTuple):
-    """A greedy reply to the same texts with another verdict."""
-
-    question_id: str
-    question: str
-    condition: str
-    before: ModelKey
-    after: ModelKey
-    reply_before: str
-    reply: str
-    verdict_before: str
-    verdict: str
 
 
 @dataclass(frozen=True)
@@ -198,6 +164,102 @@ class Snapshot:
         }
 
 
+class SettingChange(NamedTuple):
+    """A setting that differs.
+
+    Attributes:
+        name: Name of the setting.
+        before: Its value as JSON; None if the run has no such setting.
+        after: The same in the other run.
+    """
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+class FlippedReply(NamedTuple):
+    """A greedy reply to the same texts with another verdict."""
+
+    question_id: str
+    question: str
+    condition: str
+    before: ModelKey
+    after: ModelKey
+    reply_before: str
+    reply: str
+    verdict_before: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class FieldChange:
+    """A field of a fact or question with another value."""
+
+    field: str
+    old: Value
+    new: Value
+
+
+@dataclass(frozen=True)
+class ChangedSource:
+    """A fact or question of both snapshots with its changes."""
+
+    old: Any
+    new: Any
+    changes: tuple[FieldChange, ...]
+
+
+@dataclass(frozen=True)
+class RelationChanges:
+    """The changes of a relation, each in the order of the subjects' names.
+
+    Attributes:
+        relation: Name of the relation.
+        added: New facts or questions.
+        gone: Facts or questions of the earlier snapshot alone.
+        changed: Facts or questions with other values.
+        same: Number of unchanged facts or questions.
+    """
+
+    relation: str
+    added: tuple[Any, ...]
+    gone: tuple[Any, ...]
+    changed: tuple[ChangedSource, ...]
+    same: int
+
+    @property
+    def differs(self) -> bool:
+        """Return True if anything changed."""
+        return bool(self.added or self.gone or self.changed)
+
+
+@dataclass(frozen=True)
+class SourceChanges:
+    """The changes of facts and questions by relation.
+
+    Attributes:
+        old: The earlier dataset, or A.
+        new: The later dataset, or B.
+        relations: Changes of facts.
+        not_compared: Fields of facts that only one of the two has.
+        questions: Changes of questions.
+        questions_not_compared: Fields of questions that only one of the two has.
+    """
+
+    old: Dataset
+    new: Dataset
+    relations: tuple[RelationChanges, ...]
+    not_compared: tuple[str, ...]
+    questions: tuple[RelationChanges, ...]
+    questions_not_compared: tuple[str, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Return True if any fact or question changed."""
+        return any(relation.differs for relation in (*self.relations, *self.questions))
+
+
 @dataclass(frozen=True)
 class Comparison:
     """The changes between two snapshots.
@@ -217,7 +279,7 @@ class Comparison:
     after: Snapshot
     pairs: Sequence[Pair]
     settings: Sequence[SettingChange]
-    sources: Difference
+    sources: SourceChanges
     flips: Sequence[FlippedReply]
     others: Counter[str]
     numbers: Sequence[Row]
@@ -238,18 +300,18 @@ class Comparison:
         return bool(self.settings or self.sources.differs or self.flips or self.others or self.moved)
 
 
-def compare_items(before: Snapshot, after: Snapshot, pairs: Sequence[Pair], numbers: Sequence[Row] = ()) -> Comparison:
-    """Compare the items of two snapshots.
+class RunChanges(NamedTuple):
+    """The changes of a completed run of a study.
 
-    Args:
-        before: The earlier run, or A.
-        after: The later run, or B.
-        pairs: The models that are compared, see `model_pairs`.
-        numbers: Paired differences of headline numbers.
+    Attributes:
+        run: Number of the run.
+        before: Time of the run before.
+        comparison: The changes.
     """
-    flips, others = _replies(before, after, pairs)
-    settings = _setting_changes(before.settings, after.settings)
-    return Comparison(before, after, pairs, settings, difference(before.sources, after.sources), flips, others, numbers)
+
+    run: int
+    before: str
+    comparison: Comparison
 
 
 def as_state(values: Mapping[str, Any]) -> str:
@@ -263,7 +325,9 @@ def group_of(row: Mapping[str, Any]) -> str:
     return str(row["query_type"] if row["condition"] == ALL else row["condition"])
 
 
-# ---- snapshots -------------------------------------------------------------------------------------------------------
+def models_of(items: Iterable[Key]) -> set[ModelKey]:
+    """Return the models of the replies and queries among these keys."""
+    return {(model, dtype) for kind, model, dtype, _ in items if kind in COLUMNS}
 
 
 def _labelled(frame: Frame, variants: Sequence[Row]) -> Frame:
@@ -324,95 +388,3 @@ def _typed(kind: ItemKind, frame: Frame) -> Frame:
     if kind == "reply":
         frame = frame.assign(context_id=[*map(identity, frame["context"], frame["texts"])])
     return frame
-
-
-# ---- settings and replies --------------------------------------------------------------------------------------------
-
-
-def _setting_changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[SettingChange]:
-    """Return the settings that differ, sorted by name."""
-    both_completed = PROGRAM in before and PROGRAM in after
-    changes = [SettingChange(name, before.get(name), after.get(name)) for name in sorted({*before, *after})]
-    return [
-        change for change in changes
-        if change.before != change.after
-        and (
-            (change.before is not None and change.after is not None)
-            or (not MODEL_SETTING.match(change.name) and (both_completed or STUDY_SETTING.match(change.name)))
-        )
-    ]  # fmt: skip
-
-
-def model_pairs(before: Iterable[ModelKey], after: Iterable[ModelKey], *, over_time: bool) -> list[Pair]:
-    """Return the models that are compared with each other.
-
-    Args:
-        before: All models of the earlier run, or of A.
-        after: All models of the later run, or of B.
-        over_time: If the runs are of one study, whose models may be new or gone.
-    """
-    first, second = sorted(set(before)), sorted(set(after))
-    same = [model for model in first if model in second]
-    if not same and (not over_time or len(first) == len(second) == 1):
-        return [*product(first, second)]
-    return [(model, model) for model in (sorted({*first, *second}) if over_time else same)]
-
-
-def models_of(items: Iterable[Key]) -> set[ModelKey]:
-    """Return the models of the replies and queries among these keys."""
-    return {(model, dtype) for kind, model, dtype, _ in items if kind in COLUMNS}
-
-
-def _replies(before: Snapshot, after: Snapshot, pairs: Iterable[Pair]) -> tuple[list[FlippedReply], Counter[str]]:
-    """Return the flipped replies, and the number of other changes by their sort."""
-    flips, others = list[FlippedReply](), Counter[str]()
-    for pair in pairs:
-        flipped, counts = _replies_of(before.select(pair[0])[REPLIES], after.select(pair[1])[REPLIES], pair)
-        flips += flipped
-        others.update(counts)
-    flips.sort(key=lambda flip: (flip.question, flip.condition, flip.after))
-    return flips, +others
-
-
-def _replies_of(before: Frame, after: Frame, pair: Pair) -> tuple[list[FlippedReply], dict[str, int]]:
-    """Return the same for two models."""
-    both = before.merge(after, on=[*IDS["reply"]], how="outer", suffixes=("_before", ""), indicator="side")
-    is_new, is_gone = both["side"] == "right_only", both["side"] == "left_only"
-    has_texts = ~is_new & ~is_gone & (both["texts"] == both["texts_before"])
-    judged, judged_before = both["verdict"].notna(), both["verdict_before"].notna()
-    is_flip = has_texts & judged & judged_before & (both["verdict"] != both["verdict_before"])
-    is_judged_once = has_texts & (judged != judged_before)
-    rest = both[has_texts & ~is_flip & ~is_judged_once]
-    has_words = rest["answer"].fillna("") != rest["answer_before"].fillna("")
-    is_other = ~has_words & _differ(rest, [name for name in REPLY if name not in ("texts", "verdict", "answer")])
-    counted = {
-        "asked for the first time": is_new.sum(),
-        "asked no more": is_gone.sum(),
-        "asked with other texts": (~is_new & ~is_gone & ~has_texts).sum(),
-        "judged in one run only": is_judged_once.sum(),
-        "in other words": has_words.sum(),
-        "with other sampled replies": is_other.sum(),
-    }
-    columns = ["question_id", "question", "condition", "answer_before", "answer", "verdict_before", "verdict"]
-    rows = both.loc[is_flip, columns].itertuples(index=False, name=None)
-    flips = [
-        FlippedReply(question_id, question, condition, *pair, _text(reply_before), _text(reply), *verdicts)
-        for question_id, question, condition, reply_before, reply, *verdicts in rows
-    ]
-    return flips, {sort: int(count) for sort, count in counted.items()}
-
-
-def _text(reply: object) -> str:
-    return reply if isinstance(reply, str) else ""
-
-
-def _differ(both: Frame, names: Iterable[str]) -> Any:
-    """Return a truth value for each row: if one of the columns differs between the runs."""
-    differs = both["side"] != both["side"]
-    for name in names:
-        before, after = both[f"{name}_before"], both[name]
-        if before.dtype.kind == "f":
-            before, after = before.round(DIGITS), after.round(DIGITS)
-        has_both = before.notna() & after.notna()
-        differs |= (before.isna() != after.isna()) | (has_both & (before != after).fillna(value=False))
-    return differs

@@ -6,9 +6,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from swaymeter.data.dataset.comparison import as_state, compare_items
-from swaymeter.reports.comparison import NumberTable, changes_of_run, write_two_runs
-from tests.data.dataset.test_comparison import reply, snapshot
+from swaymeter.data.dataset.snapshot import as_state
+from swaymeter.reports.changes import NumberTable, write_two_runs
+from swaymeter.tasks.statistics.changes import changes_of_run, compare_items
+from tests.data.dataset.test_snapshot import reply, snapshot
 from tests.reports.hostile import HOSTILE, without_controls
 from tests.reports.parsed import Parsed
 

@@ -1,17 +1,17 @@
-"""Headline numbers of two runs, of made-up runs."""
+"""Changes between two made-up runs: headline numbers, replies and settings."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from swaymeter.data.dataset.comparison import Row, Snapshot
+from swaymeter.data.dataset.snapshot import Comparison, Row, Snapshot
 from swaymeter.data.randomness import generator
-from swaymeter.tasks.statistics.comparison import compare, rejected
+from swaymeter.tasks.statistics.changes import compare, compare_items, model_pairs, rejected
 from swaymeter.tasks.statistics.formulas.groups import adjust
 from swaymeter.tasks.statistics.formulas.paired import paired_difference
 from swaymeter.tasks.statistics.models import add_verdicts
-from tests.data.dataset.test_comparison import snapshot
+from tests.data.dataset.test_snapshot import reply, snapshot
 from tests.tasks.statistics.test_models import answer
 
 PARTS = ("original", "counter_memory", "none")
@@ -110,3 +110,70 @@ def test_the_same_answers_have_moved_by_nothing() -> None:
     found = changes(run(), run())
     assert {row["difference"] for row in found if row["n"]} == {0.0}
     assert {row["p"] for row in found if row["n"] and not row["untestable"]} == {1.0}
+
+
+# ---- replies and settings --------------------------------------------------------------------------------------------
+
+
+DONE = {"swaymeter": '"1"'}
+
+
+def compared(before: Snapshot, after: Snapshot) -> Comparison:
+    return compare_items(before, after, model_pairs(before.models, after.models, over_time=False))
+
+
+@pytest.mark.parametrize(
+    ("now", "sort"),
+    [
+        ({"texts": "b", "verdict": "both"}, "asked with other texts"),
+        ({"answer": "It is Lima."}, "in other words"),
+        ({"coherent_persuasion": 0.6}, "with other sampled replies"),
+        ({"verdict": None}, "judged in one run only"),
+        ({"model": "n"}, "asked no more"),
+        ({"coherent_persuasion": 0.5000001}, None),
+    ],
+)
+def test_a_changed_reply_is_counted_by_its_sort(now: dict[str, Any], sort: str | None) -> None:
+    others = [reply("q2"), reply("q2", "n")]
+    found = compared(snapshot([reply("q1"), *others]), snapshot([reply("q1") | now, *others]))
+    assert found.flips == []
+    assert found.others[sort or ""] == (sort is not None)
+    assert found.differs == (sort is not None)
+
+
+def test_a_flipped_reply_has_both_verdicts() -> None:
+    before = snapshot([reply("q1"), reply("q2"), reply("q3", verdict=None)])
+    (flip,) = compared(before, snapshot([reply("q1", verdict="both", answer=None), reply("q2")])).flips
+    assert (flip.question_id, flip.verdict_before, flip.verdict) == ("q1", "context", "both")
+    assert (flip.reply_before, flip.reply) == ("Lima", "")
+    other = compared(before, snapshot([reply("q1", "n", verdict="both"), reply("q2", "o")]))
+    assert [(flip.before[0], flip.after[0]) for flip in other.flips] == [("m", "n")]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "names"),
+    [
+        ({"seed": "0"}, {"seed": "1"}, ["seed"]),
+        ({}, {"prompt.system": '"Be brief."'}, ["prompt.system"]),
+        ({}, {"answers.samples": "5"}, []),  # an incomplete run keeps no parameters
+        (DONE, {**DONE, "answers.samples": "5"}, ["answers.samples"]),
+        (DONE, {**DONE, "revision of m (float32)": '"1a"'}, []),  # a new model has no revision before
+        ({"revision of m (float32)": '"1a"'}, {"revision of m (float32)": '"2b"'}, ["revision of m (float32)"]),
+    ],
+)
+def test_settings_that_differ(before: dict[str, str], now: dict[str, str], names: list[str]) -> None:
+    found = compared(snapshot(settings=before), snapshot(settings=now))
+    assert [change.name for change in found.settings] == names
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "pairs"),
+    [
+        ("ac", "bc", ["aa", "bb", "cc"]),
+        ("a", "b", ["ab"]),
+        ("ab", "c", ["aa", "bb", "cc"]),
+    ],
+)
+def test_a_replaced_model_is_paired_alone(before: str, after: str, pairs: list[str]) -> None:
+    runs = ([(name, "float32") for name in run] for run in (before, after))
+    assert ["".join(name for name, _ in pair) for pair in model_pairs(*runs, over_time=True)] == pairs

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from swaymeter.data.dataset.comparison import Snapshot, compare_items
 from swaymeter.data.dataset.dataset import Dataset
-from swaymeter.data.dataset.differences import Difference, difference
+from swaymeter.data.dataset.snapshot import Snapshot, SourceChanges
 from swaymeter.data.escaping import visible
 from swaymeter.data.records import Fact
 from swaymeter.data.sources.dynamicqa.export import write_questions
-from swaymeter.flows.cli.views import comparison
-from swaymeter.reports.comparison import LONGEST
+from swaymeter.flows.cli.commands.comparisons import show_sources
+from swaymeter.reports.changes import LONGEST, comparison_json
+from swaymeter.tasks.statistics.changes import compare_items, source_changes
 from tests.data import a_dataset
 from tests.data.a_dataset import (
     KENYA,
@@ -53,10 +53,10 @@ def of(*facts: Fact) -> Dataset:
     return Dataset(Path("somewhere"), facts)
 
 
-def shown(found: Difference, limit: int = 20) -> str:
+def shown(found: SourceChanges, limit: int = 20) -> str:
     """What a terminal of 100 columns gets."""
     screen = Console(file=io.StringIO(), width=100)
-    comparison.show_sources(screen, found, limit=limit)
+    show_sources(screen, found, limit=limit)
     assert isinstance(screen.file, io.StringIO)
     return screen.file.getvalue()
 
@@ -153,11 +153,13 @@ def test_a_missing_or_damaged_dataset_is_usage(swaymeter: Command, march: str, t
 
 def test_a_name_cannot_control_the_terminal() -> None:
     hostile = "[bold red]Oslo[/]\x1b[2J\u202e\u2066\u200b\x9b1m\n\r\t\x07\u2028\U000e0041"
-    found = difference(of(NORWAY), of(replace(NORWAY, object=hostile, other_objects=(hostile,)), fact(hostile, "x")))
+    found = source_changes(
+        of(NORWAY), of(replace(NORWAY, object=hostile, other_objects=(hostile,)), fact(hostile, "x"))
+    )
     text = shown(found)
     assert r"[bold red]Oslo[/]\x1b[2J\u202e\u2066\u200b\x9b1m\n\r\t\x07\u2028\U000e0041" in text
     assert {sign for sign in text if unicodedata.category(sign)[0] == "C"} == {"\n"}
-    assert comparison.as_json(compare_items(Snapshot(found.old), Snapshot(found.new), ())).isascii()
+    assert comparison_json(compare_items(Snapshot(found.old), Snapshot(found.new), ())).isascii()
 
 
 def test_other_scripts_and_signs_stay_readable() -> None:
@@ -187,7 +189,7 @@ def test_the_last_line_is_the_change(before: list[Any], after: list[Any], line: 
     """Changes of degrees alone come last."""
     questions = before == [OLD]
     sides = (Dataset(Path("a"), (), (), tuple(rows)) if questions else of(*rows) for rows in (before, after))
-    assert shown(difference(*sides)).endswith(line)
+    assert shown(source_changes(*sides)).endswith(line)
 
 
 # ---- questions -------------------------------------------------------------------------------------------------------

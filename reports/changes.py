@@ -1,46 +1,53 @@
-"""Texts and pages of a comparison: "since the last run", the page "over time", and the page of two runs.
+"""Lines, tables, JSON and pages of what changed between two runs.
+
+The terminal prints the lines and tables. The pages are the section "since the last run", "over time", and two runs.
 
 Facts, questions and replies come from the web and from models: texts are escaped for a terminal, templates escape all.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
-from swaymeter.data.dataset.comparison import (
+from swaymeter.data.dataset.dataset import Dataset
+from swaymeter.data.dataset.snapshot import (
     DOWN,
     UP,
+    ChangedSource,
     Comparison,
+    FieldChange,
     FlippedReply,
-    Snapshot,
-    compare_items,
+    Pair,
+    RelationChanges,
+    RunChanges,
+    SourceChanges,
+    Value,
     group_of,
-    model_pairs,
-    models_of,
 )
-from swaymeter.data.dataset.differences import Change, Changed, Difference, RelationDifference, Value
 from swaymeter.data.escaping import visible
-from swaymeter.data.records import OWN_CONDITIONS, Question
+from swaymeter.data.records import OWN_CONDITIONS, Fact, Question, as_row
 from swaymeter.data.records.findings import StudyCard
 from swaymeter.reports.estimates import estimate, number, verdict
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
-from swaymeter.reports.frames import Frames, records
+from swaymeter.reports.frames import Frames, records, where
 from swaymeter.reports.models import HISTORY_PAGE, Model, in_short, question_address
 from swaymeter.reports.page.shell import cell, heading, numeric, template, written
-from swaymeter.reports.words import CONDITION_NAMES, quantities
+from swaymeter.reports.words import CONDITION_NAMES, quantities, threshold_name
 
 CHANGES, NUMBERS, RUNS = "changes_since_last_run", "headline_numbers_over_time", "runs_over_time"
 HISTORY_QUERIES = (CHANGES, NUMBERS, RUNS)
 PAGE = "swaymeter.reports.page"
 MAX_LINES, MAX_REPLIES = 40, 400
 """Changes of one sort on the page of a study, and flipped replies on the page of two runs."""
+LIMIT = 20
+"""Changes of one sort on the terminal."""
 LONGEST = 160
 """Characters of a text that are shown; a longer text is cut, and its length shown."""
 COMMON = 40
@@ -90,33 +97,19 @@ class Reply:
 
 @dataclass(frozen=True)
 class NumberTable:
-    """The paired differences of two models as texts.
+    """A table of texts, such as the paired differences of two models.
 
     Attributes:
         title: Title of the table.
         columns: Names of the columns.
-        rows: A row for each headline number.
+        rows: Cells of each row.
         moved: Number of rows that are larger or smaller.
     """
 
     title: str
     columns: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
-    moved: int
-
-
-class RunChanges(NamedTuple):
-    """The changes of a completed run of a study.
-
-    Attributes:
-        run: Number of the run.
-        before: Time of the run before.
-        comparison: The changes.
-    """
-
-    run: int
-    before: str
-    comparison: Comparison
+    moved: int = 0
 
 
 # ---- texts -----------------------------------------------------------------------------------------------------------
@@ -137,7 +130,7 @@ def settings(comparison: Comparison) -> list[tuple[str, str, str]]:
     return rows
 
 
-def sources(difference: Difference) -> dict[str, list[tuple[str, str]]]:
+def sources(difference: SourceChanges) -> dict[str, list[tuple[str, str]]]:
     """Return the changes of facts and questions by relation, each a sign and a line."""
     lines = {
         f"{kind}: {relation.relation}": list(source_lines(relation))
@@ -147,7 +140,7 @@ def sources(difference: Difference) -> dict[str, list[tuple[str, str]]]:
     return {relation: changes for relation, changes in lines.items() if changes}
 
 
-def source_lines(relation: RelationDifference) -> Iterator[tuple[str, str]]:
+def source_lines(relation: RelationChanges) -> Iterator[tuple[str, str]]:
     """Yield the changes of a relation: a sign (- gone, + added, ~ changed) and a line."""
     for sign, rows in (("-", relation.gone), ("+", relation.added)):
         for row in rows:
@@ -160,11 +153,11 @@ def source_lines(relation: RelationDifference) -> Iterator[tuple[str, str]]:
         yield "~", f"{subject}: {'; '.join(map(_change_text, changed.changes))}"
 
 
-def _only_counts(changed: Changed) -> bool:
+def _only_counts(changed: ChangedSource) -> bool:
     return all(change.field.endswith(("degree", "popularity")) for change in changed.changes)
 
 
-def _change_text(change: Change) -> str:
+def _change_text(change: FieldChange) -> str:
     """Return a field's old and new value, or the names that were added to a list and removed from it."""
     name, old, new = NAMES.get(change.field, change.field), change.old, change.new
     if isinstance(old, tuple) and isinstance(new, tuple):
@@ -203,6 +196,40 @@ def _reply(flip: FlippedReply, reports: tuple[str, str]) -> Reply:
     )  # fmt: skip
 
 
+def change_lines(comparison: Comparison, limit: int = LIMIT) -> list[str]:
+    """Return the settings, facts, questions and replies that changed, in lines; at most `limit` of a sort."""
+    sorts = [
+        ("setting", [f"{name}: {before} → {after}" for name, before, after in settings(comparison)]),
+        *(
+            (relation, [f"{sign} {line}" for sign, line in rows])
+            for relation, rows in sources(comparison.sources).items()
+        ),
+        ("flipped reply", [
+            f"{reply.question} ({reply.condition}, {reply.models}): {reply.before} ({reply.verdict_before}) → "
+            f"{reply.after} ({reply.verdict})" for reply in replies(comparison)
+        ]),
+    ]  # fmt: skip
+    lines = []
+    for sort, changes in sorts:
+        lines += [f"{sort}: {line}" for line in changes[:limit]]
+        lines += [f"{sort}: … and {len(changes) - limit} more; --json has all"] if len(changes) > limit else []
+    return lines + [f"replies {sort}: {count}" for sort, count in comparison.others.items()]
+
+
+def rejected_lines(rejections: Mapping[Pair, Mapping[str, Sequence[tuple[str, str]]]]) -> list[str]:
+    """Return lines on items of one run alone, one for all pairs of models with the same numbers and reasons.
+
+    Args:
+        rejections: Quantities and groups by pair of models and reason.
+    """
+    pairs: dict[str, list[str]] = {}
+    for models, reasons in rejections.items():
+        named = ((reason, ", ".join(threshold_name(*row) for row in rows)) for reason, rows in reasons.items())
+        pair = " against ".join(f"{run}: {Model(*model)}" for run, model in zip("AB", models, strict=True))
+        pairs.setdefault("; ".join(f"{reason} ({names})" for reason, names in named), []).append(pair)
+    return [f"{' and '.join(models)}: {text}" for text, models in pairs.items()]
+
+
 def sentence(row: dict[str, Any], name: str) -> str:
     """Return how a headline number moved; name: label of the number."""
     unit, over = row["unit"], f"{int(row['n'])} {'queries' if row['quantity'] == 'susceptibility' else 'answers'}"
@@ -210,14 +237,11 @@ def sentence(row: dict[str, Any], name: str) -> str:
     return f"{name}: {before} before, {after} now: {estimate(row, 'difference', signed=True)}, on the same {over}"
 
 
-def number_tables(
-    rows: Iterable[Mapping[str, Any]], name_of: Callable[[str, str], str], runs: tuple[str, str] = ("", "")
-) -> list[NumberTable]:
+def number_tables(rows: Iterable[Mapping[str, Any]], runs: tuple[str, str] = ("", "")) -> list[NumberTable]:
     """Return a table of paired differences for every two models.
 
     Args:
         rows: Rows of `ModelDifference`.
-        name_of: Function that names a quantity in a group.
         runs: Text before the names of the models.
     """
     by_pair: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
@@ -228,7 +252,7 @@ def number_tables(
     for pair, pair_rows in by_pair.items():
         cells = [
             (
-                name_of(row["quantity"], group_of(row)),
+                threshold_name(row["quantity"], group_of(row)),
                 str(row["n"]) if row["clusters"] == row["n"] else f"{row['n']} in {row['clusters']}",
                 number(row["mean"], row["unit"]), number(row["against_mean"], row["unit"]),
                 estimate(row, "difference", signed=True), verdict(row),
@@ -245,54 +269,59 @@ def number_tables(
 # ---- one study over time ---------------------------------------------------------------------------------------------
 
 
-def changes_of_run(changes: pd.DataFrame, numbers: pd.DataFrame) -> RunChanges | None:
-    """Return the changes of a run; None for the first run.
-
-    Args:
-        changes: Rows of `changes_of_runs` of the run.
-        numbers: Rows of `headline_numbers_over_time`.
-    """
-    rows = records(changes.astype(object).where(changes.notna(), None))
-    states = {"state_before": dict[Any, str](), "state": dict[Any, str]()}
-    for row in rows:
-        for column, items in states.items():
-            if row[column]:
-                items[row["kind"], row["model"], row["dtype"], row["item"]] = row[column]
-    run = next((row for row in rows if row["kind"] == "run"), None)
-    if run is None:
-        return None
-    before, now = (json.loads(run[column] or "{}") for column in states)
-    rows_of_runs = [records(numbers[numbers["run"] == run.get("run")]) for run in (before, now)]
-    models = (  # an unchanged model has no changes, but headline numbers
-        models_of(items) | {(row["model"], row["dtype"]) for row in rows}
-        for items, rows in zip(states.values(), rows_of_runs, strict=True)
-    )
-    pairs = model_pairs(*models, over_time=True)
-    paired = [_paired(row) for row in rows_of_runs[1] if not pd.isna(row["change"])]
-    snapshots = [Snapshot.from_items(items) for items in states.values()]
-    comparison = compare_items(snapshots[0], snapshots[1], pairs, paired)
-    return RunChanges(now["run"], before.get("completed_at", ""), comparison)
-
-
-def _paired(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the paired difference of a stored headline number, in the columns of `Comparison.numbers`."""
-    return {
-        **{name: row[name] for name in ("model", "dtype", "quantity", "group", "unit", "p", "p_adjusted", "verdict")},
-        "against_model": row["model"], "against_dtype": row["dtype"], "n": row["same"],
-        "mean": row["mean_before"] + row["change"], "against_mean": row["mean_before"], "difference": row["change"],
-        "low": row["change_low"], "high": row["change_high"], "margin": None, "untestable": None,
-    }  # fmt: skip
-
-
 def _in_words(row: dict[str, Any]) -> str:
     names = quantities(own=row["group"] in OWN_CONDITIONS)
     quantity, group = names.get(row["quantity"], row["quantity"]), CONDITION_NAMES.get(row["group"], row["group"])
     return sentence(row, f"{Model(row['model'], row['dtype'])} {quantity} ({group})")
 
 
-def section(frames: Frames) -> Markup:
+def history_tables(frames: Frames, run: int) -> tuple[NumberTable, NumberTable]:
+    """Return a table of all runs, and a table of the headline numbers of one run."""
+    runs = frames[RUNS].astype(object).where(frames[RUNS].notna(), "")
+    cells = [tuple(map(str, row)) for row in runs.itertuples(index=False)]
+    all_runs = NumberTable("", tuple(str(name).replace("_", " ") for name in runs), cells)
+    rows = [
+        (number_name(row), str(row["n"]), estimate(row), *number_change(row))
+        for row in records(where(frames[NUMBERS], run=run))
+    ]
+    columns = ("headline number", "n", "mean [95%]", "change on the same items [95%]", "verdict")
+    return all_runs, NumberTable(f"Run {run}", columns, rows)
+
+
+def run_lines(run: int, changes: RunChanges | None) -> Iterator[str]:
+    """Yield the changes of one run in lines; changes: None for the first run."""
+    if changes is None:
+        yield f"run {run} is the first: nothing to compare it with"
+    elif not changes.comparison.differs:
+        yield f"since the run of {changes.before}: nothing has changed"
+    else:
+        yield f"since the run of {changes.before}:"
+        moved = [f"moved: {sentence(row, number_name(row))}" for row in changes.comparison.moved]
+        for line in (
+            *(moved or ["no headline number moved by more than its interval"]),
+            *change_lines(changes.comparison),
+        ):
+            yield f"  {line}"
+
+
+def number_name(row: Mapping[str, Any]) -> str:
+    """Return the name of a headline number and its model."""
+    return f"{threshold_name(row['quantity'], row['group'])} of {Model(row['model'], row['dtype'])}"
+
+
+def number_change(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the change of a number and its verdict; a model without any change has no verdict."""
+    if pd.isna(row["change"]):
+        return "", ""
+    if row["change"] == 0 and pd.isna(row["change_low"]):
+        return "nothing changed", ""
+    ends = {"low": row["change_low"], "high": row["change_high"]}
+    return estimate({**row, **ends}, "change", signed=True), verdict({**row, "margin": None, "untestable": None})
+
+
+def section(changes: RunChanges | None) -> Markup:
     """Return the section "since the last run" of the page; empty without a run before."""
-    if frames[CHANGES].empty or (changes := changes_of_run(frames[CHANGES], frames[NUMBERS])) is None:
+    if changes is None:
         return Markup()
     comparison = changes.comparison
     words = template(PAGE, "since.html", {"sentence": _in_words})
@@ -302,16 +331,76 @@ def section(frames: Frames) -> Markup:
     ))  # fmt: skip
 
 
-def write_history(frames: Frames, folder: Path, card: StudyCard, pictures: Sequence[tuple[Drawn, Pictures]]) -> str:
-    """Write the page "over time" into `folder` and return its name; "" without a second run."""
-    if frames[CHANGES].empty:
-        return ""
+def write_history(
+    frames: Frames, folder: Path, card: StudyCard, pictures: Sequence[tuple[Drawn, Pictures]], changes: RunChanges
+) -> str:
+    """Write the page "over time" into `folder` and return its name."""
     filters = {"cell": cell, "heading": heading, "numeric": numeric}
     written(
         PAGE, "history.html", "", filters, card=card, pictures=pictures, runs=frames[RUNS],
-        numbers=frames[NUMBERS], since=section(frames), most=MAX_LINES * 10,
+        numbers=frames[NUMBERS], since=section(changes), most=MAX_LINES * 10,
     ).dump(str(folder / HISTORY_PAGE), encoding="utf-8")  # fmt: skip
     return HISTORY_PAGE
+
+
+# ---- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def comparison_json(comparison: Comparison | None, **others: object) -> str:
+    """Return a comparison and others as JSON in ASCII: no name can control the terminal."""
+    changes = {} if comparison is None else _plain(comparison)
+    return json.dumps({**others, **changes}, indent=2, default=str)
+
+
+def _plain(comparison: Comparison) -> dict[str, Any]:
+    difference = comparison.sources
+    settings = [
+        {"name": name, "before": before and json.loads(before), "after": after and json.loads(after)}
+        for name, before, after in comparison.settings
+    ]
+    return {
+        "differs": comparison.differs,
+        "settings": settings,
+        "facts": _sources_row(difference.relations, difference.not_compared),
+        "questions": _sources_row(difference.questions, difference.questions_not_compared),
+        "flipped_replies": [flip._asdict() for flip in comparison.flips],
+        "other_replies": comparison.others,
+        "numbers": comparison.numbers,
+    }
+
+
+def _sources_row(relations: Sequence[RelationChanges], not_compared: Sequence[str]) -> dict[str, Any]:
+    return {"not_compared": not_compared, "relations": {each.relation: _relation_row(each) for each in relations}}
+
+
+def _relation_row(relation: RelationChanges) -> dict[str, Any]:
+    rows = {name: [as_row(row) for row in getattr(relation, name)] for name in ("added", "gone")}
+    return {**rows, "changed": [_changed_row(changed) for changed in relation.changed], "same": relation.same}
+
+
+def _changed_row(changed: ChangedSource) -> dict[str, Any]:
+    identity = ("subject_id", "property_id", "page", "object", "partition")
+    names = ("subject", *(("subject_uri",) if isinstance(changed.new, Fact) else identity))
+    changes = [{"field": change.field, "from": change.old, "to": change.new} for change in changed.changes]
+    return {**{name: getattr(changed.new, name) for name in names}, "changes": changes}
+
+
+def dataset_rows(comparison: Comparison) -> dict[str, dict[str, Any]]:
+    """Return the path, counts, version and sources of both datasets, for JSON."""
+    return {side: _dataset_row(snapshot.sources) for side, snapshot in zip("ab", comparison.snapshots, strict=True)}
+
+
+def _dataset_row(dataset: Dataset) -> dict[str, Any]:
+    counts = {"facts": len(dataset.facts), "questions": len(dataset.questions)}
+    about = {name: getattr(dataset, name) for name in ("version", "sources", "retrieved", "warnings")}
+    return {"path": str(dataset.path), **counts, **about}
+
+
+def history_json(frames: Mapping[str, pd.DataFrame], changes: RunChanges | None) -> str:
+    """Return every run, its headline numbers, and the changes of one run as JSON."""
+    plain = {name: records(frames[name].astype(object).where(frames[name].notna(), None)) for name in (RUNS, NUMBERS)}
+    last = None if changes is None else {"run": changes.run, "before": changes.before, **_plain(changes.comparison)}
+    return comparison_json(None, runs=plain[RUNS], numbers=plain[NUMBERS], changes=last)
 
 
 # ---- two runs --------------------------------------------------------------------------------------------------------

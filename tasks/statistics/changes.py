@@ -1,0 +1,452 @@
+"""Rows of what changed between two runs: settings, facts, questions, replies and headline numbers.
+
+Two `Snapshot`s are joined on the keys of their items. An item is a query, or a question under a context with these
+texts: with another text it is another item. Headline numbers are compared as two models are, see
+`tasks.statistics.models`:
+
+    difference = mean over the items of both runs of (first value - second value)
+    verdict    = larger or smaller: the interval is on one side of 0, and p_adjusted at most 0.05; equal: within the
+                 margin of two models; undecided: otherwise
+
+                  two studies (`compare A B`)                  one study over time (`history`, `audit --baseline`)
+    difference    A - B                                        now - before
+    p_adjusted    two families, as in model_differences        one family: all numbers of the run
+    models        of one name and dtype; without such a pair   of one name and dtype; without such a pair,
+                  every model of A with every one of B         the only model of each run
+
+p_adjusted is after Benjamini-Hochberg within one comparison. It does not bound the errors over many runs: of a hundred
+runs without a change, about five show a change by chance if replies vary at all. Greedy replies of one model to one
+prompt do not vary.
+
+A fact's subject is identified by its IRI, a question's by its Wikidata id and property; if one of the two snapshots has
+none of a relation's subjects, by its name. A disputed sentence is identified by its page and both answers. A fact that
+was static and is temporal now is the same question, in another partition. Fields that only one snapshot has, sources
+and revisions are not compared; sources count in the versions of a dataset. Rows of one subject are paired by the most
+equal fields first.
+"""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, product
+from typing import TYPE_CHECKING, Any
+
+from swaymeter.data.dataset.dataset import Dataset
+from swaymeter.data.dataset.snapshot import (
+    BETWEEN,
+    DIGITS,
+    IDS,
+    REPLIES,
+    REPLY,
+    STUDY_SETTING,
+    ChangedSource,
+    Comparison,
+    FieldChange,
+    FlippedReply,
+    Frame,
+    ModelKey,
+    Pair,
+    RelationChanges,
+    RunChanges,
+    SettingChange,
+    Snapshot,
+    SourceChanges,
+    Value,
+    group_of,
+    models_of,
+)
+from swaymeter.data.records import Fact, Question
+from swaymeter.data.records.statistics import FEWEST_SAMPLES
+from swaymeter.data.records.tables import FACTS, QUESTIONS
+from swaymeter.tasks.statistics.formulas.groups import adjust
+from swaymeter.tasks.statistics.models import MODEL_QUERIES, add_verdicts, adjust_rows, differences, items_by_model
+from swaymeter.tasks.statistics.statistic import Frames, Row
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NO_VALUE = {
+    "context_bias": "not answered right without a context",
+    "prior_bias": "not answered wrong without a context",
+    "coherent_persuasion": f"without a score of {FEWEST_SAMPLES} samples",
+}
+"""Reasons why an item of a model has no value of a quantity, if the reason is not a missing score."""
+MODEL_SETTING = re.compile(r"(revision|server|hardware) of |model called ")
+"""Settings of one model: they are compared if both runs have the model."""
+PROGRAM = "swaymeter"
+"""The setting of every completed run: the version of this package."""
+_PROVENANCE = ("relation", "id_source", "source", "licence")
+_CONSTRUCTION = (
+    "question_id", "flags", "replacement_by", "replacement_quality", "item_revision", "page_revision", "edit_revisions",
+    "list_id", "address", "retrieved_at",
+)  # fmt: skip
+FIELDS = tuple(c.name for c in FACTS.columns if c.counts and c.name not in _PROVENANCE)
+_TEXTS = ("original_context", "counter_memory_context", "contexts")
+QUESTION_FIELDS = tuple(
+    field
+    for column in QUESTIONS.columns
+    if column.name not in (*_PROVENANCE, *_CONSTRUCTION)
+    for field in (_TEXTS if column.name == "contexts" else [column.name])
+)
+
+
+def compare(
+    before: Snapshot, after: Snapshot, pairs: Sequence[Pair] | None = None, *, over_time: bool = False, seed: int = 0
+) -> Comparison:
+    """Compare two runs, with the paired differences of their headline numbers.
+
+    Args:
+        before: The earlier run, or A.
+        after: The later run, or B.
+        pairs: The models that are compared; None for those of `model_pairs`.
+        over_time: If the runs are of one study; the module says what that changes.
+        seed: Seed of the resampling.
+
+    Returns:
+        The comparison; `numbers` has rows of `ModelDifference` and the column `group`, each with a pair of items.
+    """
+    pairs = model_pairs(before.models, after.models, over_time=over_time) if pairs is None else pairs
+    return compare_items(before, after, pairs, paired(before, after, pairs, over_time=over_time, seed=seed))
+
+
+def paired(before: Snapshot, after: Snapshot, pairs: Iterable[Pair], *, over_time: bool, seed: int) -> list[Row]:
+    """Return the paired differences of the models that are compared, with p_adjusted and verdicts."""
+    rows = list[Row]()
+    for earlier, later in pairs:
+        runs = [(earlier, before.select(earlier)), (later, after.select(later))]
+        (first, first_frames), (second, second_frames) = reversed(runs) if over_time else runs
+        names = {"model": first[0], "dtype": first[1], "against_model": second[0], "against_dtype": second[1]}
+        both = _joined(first_frames, second_frames)
+        rows += [{**row, **names, "group": group_of(row)} for row in differences(both, seed) if row["n"]]
+    return add_verdicts(adjust(rows, ())) if over_time else adjust_rows(rows)
+
+
+def rejected(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[str, str]]]]:
+    """Return the items without a counterpart: for each pair of models, numbers and reasons, and their quantities.
+
+    A quantity is named by itself and its group.
+    """
+    rejections = dict[Pair, dict[str, list[tuple[str, str]]]]()
+    for pair in comparison.pairs:
+        frames = comparison.before.select(pair[0]), comparison.after.select(pair[1])
+        keys = {"A": _keys(frames[0]), "B": _keys(frames[1])}
+        for quantity, group, models in items_by_model(_joined(*frames)):
+            values = {about["model"]: {*frame["item"]} for about, frame in models}
+            no_value = NO_VALUE.get(quantity, "without a score")
+            parts = [
+                f"{count} of {len(values[run])} in {run} {reason} in {other}"
+                for run, other in ("AB", "BA") if run in values
+                for reason, count in _reasons(values[run] - values.get(other, set()), keys[other], no_value).items()
+            ]  # fmt: skip
+            if parts:
+                rejections.setdefault(pair, {}).setdefault(", ".join(parts), []).append((quantity, group_of(group)))
+    return rejections
+
+
+def compare_items(before: Snapshot, after: Snapshot, pairs: Sequence[Pair], numbers: Sequence[Row] = ()) -> Comparison:
+    """Compare the items of two snapshots.
+
+    Args:
+        before: The earlier run, or A.
+        after: The later run, or B.
+        pairs: The models that are compared, see `model_pairs`.
+        numbers: Paired differences of headline numbers.
+    """
+    flips, others = _replies(before, after, pairs)
+    settings = _setting_changes(before.settings, after.settings)
+    return Comparison(
+        before, after, pairs, settings, source_changes(before.sources, after.sources), flips, others, numbers
+    )
+
+
+def model_pairs(before: Iterable[ModelKey], after: Iterable[ModelKey], *, over_time: bool) -> list[Pair]:
+    """Return the models that are compared with each other.
+
+    Args:
+        before: All models of the earlier run, or of A.
+        after: All models of the later run, or of B.
+        over_time: If the runs are of one study, whose models may be new or gone.
+    """
+    first, second = sorted(set(before)), sorted(set(after))
+    same = [model for model in first if model in second]
+    if not same and (not over_time or len(first) == len(second) == 1):
+        return [*product(first, second)]
+    return [(model, model) for model in (sorted({*first, *second}) if over_time else same)]
+
+
+def changes_of_run(changes: "pd.DataFrame", numbers: "pd.DataFrame") -> RunChanges | None:
+    """Return the changes of a run; None for the first run.
+
+    Args:
+        changes: Rows of `changes_of_runs` of the run.
+        numbers: Rows of `headline_numbers_over_time`.
+    """
+    import pandas as pd  # here, as `status` imports this module and needs no frame
+
+    if changes.empty:
+        return None
+    rows = changes.astype(object).where(changes.notna(), None).to_dict("records")
+    states = {"state_before": dict[Any, str](), "state": dict[Any, str]()}
+    for row in rows:
+        for column, items in states.items():
+            if row[column]:
+                items[row["kind"], row["model"], row["dtype"], row["item"]] = row[column]
+    run = next((row for row in rows if row["kind"] == "run"), None)
+    if run is None:
+        return None
+    before, now = (json.loads(run[column] or "{}") for column in states)
+    rows_of_runs = [numbers[numbers["run"] == run.get("run")].to_dict("records") for run in (before, now)]
+    models = (  # an unchanged model has no changes, but headline numbers
+        models_of(items) | {(row["model"], row["dtype"]) for row in rows}
+        for items, rows in zip(states.values(), rows_of_runs, strict=True)
+    )
+    pairs = model_pairs(*models, over_time=True)
+    paired = [_paired(row) for row in rows_of_runs[1] if not pd.isna(row["change"])]
+    snapshots = [Snapshot.from_items(items) for items in states.values()]
+    comparison = compare_items(snapshots[0], snapshots[1], pairs, paired)
+    return RunChanges(now["run"], before.get("completed_at", ""), comparison)
+
+
+def _paired(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the paired difference of a stored headline number, in the columns of `Comparison.numbers`."""
+    return {
+        **{name: row[name] for name in ("model", "dtype", "quantity", "group", "unit", "p", "p_adjusted", "verdict")},
+        "against_model": row["model"], "against_dtype": row["dtype"], "n": row["same"],
+        "mean": row["mean_before"] + row["change"], "against_mean": row["mean_before"], "difference": row["change"],
+        "low": row["change_low"], "high": row["change_high"], "margin": None, "untestable": None,
+    }  # fmt: skip
+
+
+# ---- headline numbers ------------------------------------------------------------------------------------------------
+
+
+def _joined(first: Frames, second: Frames) -> Frames:
+    """Return the frames of two models as models A and B of one study, which are compared in this order."""
+    import pandas as pd  # here, as `status` imports this module and needs no frame
+
+    return {
+        query: pd.concat([first[query].assign(model="A"), second[query].assign(model="B")], ignore_index=True)
+        for query in MODEL_QUERIES
+    }
+
+
+def _keys(frames: Frames) -> set[str]:
+    """Return the items of a model, as `swaymeter.tasks.statistics.models` names them, and its ids of questions."""
+    replies, queries = (frames[name] for name in MODEL_QUERIES)
+    items = replies["question_id"].astype(str) + BETWEEN + replies["context_id"]
+    return {*replies["question_id"], *items, *queries["query_id"]}
+
+
+def _reasons(missing: Collection[str], keys: Collection[str], no_value: str) -> Counter[str]:
+    """Count the reasons why items have no counterpart."""
+    return Counter(
+        no_value if item in keys else "asked with other texts" if item.partition(BETWEEN)[0] in keys else "not asked"
+        for item in sorted(missing)
+    )
+
+
+# ---- settings and replies --------------------------------------------------------------------------------------------
+
+
+def _setting_changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[SettingChange]:
+    """Return the settings that differ, sorted by name."""
+    both_completed = PROGRAM in before and PROGRAM in after
+    changes = [SettingChange(name, before.get(name), after.get(name)) for name in sorted({*before, *after})]
+    return [
+        change for change in changes
+        if change.before != change.after
+        and (
+            (change.before is not None and change.after is not None)
+            or (not MODEL_SETTING.match(change.name) and (both_completed or STUDY_SETTING.match(change.name)))
+        )
+    ]  # fmt: skip
+
+
+def _replies(before: Snapshot, after: Snapshot, pairs: Iterable[Pair]) -> tuple[list[FlippedReply], Counter[str]]:
+    """Return the flipped replies, and the number of other changes by their sort."""
+    flips, others = list[FlippedReply](), Counter[str]()
+    for pair in pairs:
+        flipped, counts = _replies_of(before.select(pair[0])[REPLIES], after.select(pair[1])[REPLIES], pair)
+        flips += flipped
+        others.update(counts)
+    flips.sort(key=lambda flip: (flip.question, flip.condition, flip.after))
+    return flips, +others
+
+
+def _replies_of(before: Frame, after: Frame, pair: Pair) -> tuple[list[FlippedReply], dict[str, int]]:
+    """Return the same for two models."""
+    both = before.merge(after, on=[*IDS["reply"]], how="outer", suffixes=("_before", ""), indicator="side")
+    is_new, is_gone = both["side"] == "right_only", both["side"] == "left_only"
+    has_texts = ~is_new & ~is_gone & (both["texts"] == both["texts_before"])
+    judged, judged_before = both["verdict"].notna(), both["verdict_before"].notna()
+    is_flip = has_texts & judged & judged_before & (both["verdict"] != both["verdict_before"])
+    is_judged_once = has_texts & (judged != judged_before)
+    rest = both[has_texts & ~is_flip & ~is_judged_once]
+    has_words = rest["answer"].fillna("") != rest["answer_before"].fillna("")
+    is_other = ~has_words & _differ(rest, [name for name in REPLY if name not in ("texts", "verdict", "answer")])
+    counted = {
+        "asked for the first time": is_new.sum(),
+        "asked no more": is_gone.sum(),
+        "asked with other texts": (~is_new & ~is_gone & ~has_texts).sum(),
+        "judged in one run only": is_judged_once.sum(),
+        "in other words": has_words.sum(),
+        "with other sampled replies": is_other.sum(),
+    }
+    columns = ["question_id", "question", "condition", "answer_before", "answer", "verdict_before", "verdict"]
+    rows = both.loc[is_flip, columns].itertuples(index=False, name=None)
+    flips = [
+        FlippedReply(question_id, question, condition, *pair, _text(reply_before), _text(reply), *verdicts)
+        for question_id, question, condition, reply_before, reply, *verdicts in rows
+    ]
+    return flips, {sort: int(count) for sort, count in counted.items()}
+
+
+def _text(reply: object) -> str:
+    return reply if isinstance(reply, str) else ""
+
+
+def _differ(both: Frame, names: Iterable[str]) -> Any:
+    """Return a truth value for each row: if one of the columns differs between the runs."""
+    differs = both["side"] != both["side"]
+    for name in names:
+        before, after = both[f"{name}_before"], both[name]
+        if before.dtype.kind == "f":
+            before, after = before.round(DIGITS), after.round(DIGITS)
+        has_both = before.notna() & after.notna()
+        differs |= (before.isna() != after.isna()) | (has_both & (before != after).fillna(value=False))
+    return differs
+
+
+# ---- facts and questions ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """Rules of comparing rows.
+
+    Attributes:
+        fields: Compared fields.
+        order: Sort key of a row.
+        identity: Function of the old and the new rows of a relation that returns the key of a row's subject.
+        alike: Conditions under which two rows of a subject are one, the strictest first.
+    """
+
+    fields: tuple[str, ...]
+    order: Callable[[Any], tuple[str, ...]]
+    identity: Callable[[Sequence[Any], Sequence[Any]], Callable[[Any], Hashable]]
+    alike: tuple[Callable[[Any, Any], bool], ...]
+
+
+def source_changes(old: Dataset, new: Dataset) -> SourceChanges:
+    """Compare the facts and questions of two datasets."""
+    facts = _rows_difference(old.facts, new.facts, _FACTS)
+    questions = _rows_difference(old.questions, new.questions, _QUESTIONS)
+    return SourceChanges(old, new, *facts, *questions)
+
+
+def _rows_difference(
+    old: Sequence[Any], new: Sequence[Any], rules: _Rules
+) -> tuple[tuple[RelationChanges, ...], tuple[str, ...]]:
+    """Return the changes of each relation, and the fields that only one of the two datasets has."""
+    not_compared = tuple(name for name in rules.fields if old and new and _has(old, name) != _has(new, name))
+    fields = [name for name in rules.fields if name not in not_compared]
+    by_relation: dict[str, tuple[list[Any], list[Any]]] = defaultdict(lambda: ([], []))
+    for side, rows in enumerate((old, new)):
+        for row in rows:
+            by_relation[row.relation][side].append(row)
+    return tuple(_relation(name, *by_relation[name], rules, fields) for name in sorted(by_relation)), not_compared
+
+
+def _has(rows: Iterable[Any], field: str) -> bool:
+    return any(getattr(row, field) is not None for row in rows)
+
+
+def _changes(old: Any, new: Any, fields: Iterable[str]) -> tuple[FieldChange, ...]:
+    """Return the fields in which two rows differ; lists with another order are equal."""
+    both = ((field, _value(old, field), _value(new, field)) for field in fields)
+    return tuple(FieldChange(field, before, after) for field, before, after in both if before != after)
+
+
+def _relation(
+    name: str, old: Sequence[Any], new: Sequence[Any], rules: _Rules, fields: Sequence[str]
+) -> RelationChanges:
+    identity = rules.identity(old, new)
+    gone, added = defaultdict[Hashable, list[Any]](list), defaultdict[Hashable, list[Any]](list)
+    for rows, by_subject in ((old, gone), (new, added)):
+        for row in sorted(rows, key=rules.order):
+            by_subject[identity(row)].append(row)
+    both = []
+    for subject, before in gone.items():
+        after = added[subject]
+        for alike in rules.alike:
+            for row in list(before):
+                if (match := next((other for other in after if alike(row, other)), None)) is not None:
+                    before.remove(row)
+                    after.remove(match)
+                    both.append(ChangedSource(row, match, _changes(row, match, fields)))
+    changed = sorted((row for row in both if row.changes), key=lambda row: rules.order(row.new))
+    left, come = (tuple(sorted(chain(*rows.values()), key=rules.order)) for rows in (gone, added))
+    return RelationChanges(name, come, left, tuple(changed), len(both) - len(changed))
+
+
+def _value(row: Fact | Question, field: str) -> Value:
+    if field == "contexts":  # DynamicQA's two are compared by their texts
+        own = row.contexts if isinstance(row, Question) and row.is_own else ()
+        return tuple(f"{row.context_id}, {row.condition}, {'; '.join(row.answers)}: {row.text}" for row in own)
+    value: Value = getattr(row, field)
+    return tuple(sorted(value)) if isinstance(value, tuple) else value
+
+
+def _fact_identity(old: Sequence[Fact], new: Sequence[Fact]) -> Callable[[Fact], Hashable]:
+    with_iris = _has(old, "subject_uri") and _has(new, "subject_uri")
+    return lambda fact: ("IRI", fact.subject_uri) if with_iris and fact.subject_uri else ("name", fact.subject)
+
+
+def _same_object(old: Any, new: Any, identifier: str = "object_uri") -> bool:
+    before, after = getattr(old, identifier), getattr(new, identifier)
+    return bool(before == after) if before and after else bool(old.object == new.object)
+
+
+_FACTS = _Rules(
+    fields=FIELDS,
+    order=lambda fact: (fact.subject, fact.subject_uri or "", fact.object),
+    identity=_fact_identity,
+    alike=(lambda old, new: not _changes(old, new, FIELDS), _same_object, lambda old, new: True),
+)
+
+
+def _question_identity(old: Sequence[Question], new: Sequence[Question]) -> Callable[[Question], Hashable]:
+    with_ids = _has(old, "subject_id") and _has(new, "subject_id")
+    with_properties = _has(old, "property_id") and _has(new, "property_id")
+
+    def identity(question: Question) -> Hashable:
+        if question.partition == "disputable":
+            return "page", question.page or question.subject
+        relation = question.property_id if with_properties else None
+        is_named = not (with_ids and question.subject_id)
+        return ("name", question.subject, relation) if is_named else ("id", question.subject_id, relation)
+
+    return identity
+
+
+def _same_answers(old: Question, new: Question) -> bool:
+    """Return True for equal answers; the two answers of a dispute may have changed sides."""
+    if old.partition == "disputable":
+        before, after = ({row.object.casefold(), row.replacement.casefold()} for row in (old, new))
+        return before == after
+    return _same_object(old, new, "object_id")
+
+
+_QUESTIONS = _Rules(
+    fields=QUESTION_FIELDS,
+    order=lambda row: (row.subject, row.subject_id or "", row.object, row.replacement, row.question),
+    identity=_question_identity,
+    alike=(
+        lambda old, new: not _changes(old, new, QUESTION_FIELDS),
+        lambda old, new: old.original_context == new.original_context and _same_answers(old, new),
+        _same_answers,
+        lambda old, new: old.partition != "disputable",
+    ),
+)
