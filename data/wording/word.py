@@ -1,4 +1,4 @@
-"""The parts of a text and the forms of an answer that all of this package hands on, and tables of common words."""
+"""Types for the parts of a text and the forms of an answer, and tables of common words."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -8,12 +8,12 @@ Texts = tuple[str, ...]
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a text, for a table of words."""
+    """Return the words of a text, for a table of words."""
     return frozenset(text.split())
 
 
 def phrase_set(text: str) -> frozenset[Texts]:
-    """The phrases of a text, between upright lines, for a table of phrases."""
+    """Return the phrases of a text, between upright lines, for a table of phrases."""
     return frozenset(tuple(phrase.split()) for phrase in text.split("|"))
 
 
@@ -50,10 +50,14 @@ FUNCTION_WORDS_ELSEWHERE = word_set(
 class Token(NamedTuple):
     """A part of a text as it was written.
 
-    kind: word, number (in figures), sign (of comparison) or character (of a script without spaces); text: as it was
-    written; folded: as it is compared; clause: whether punctuation stands before it; joined: whether a hyphen, or being
-    of one word in katakana, joins it to the token before; glued: whether nothing separates it from that; stems: what it
-    may be without a suffix, a prefix or a particle.
+    Attributes:
+        kind: word, number (in figures), sign (of comparison) or character (of a script without spaces).
+        text: The token as it was written.
+        folded: The token as it is compared.
+        clause: Punctuation stands before it.
+        joined: A hyphen, or a word in katakana, joins it to the token before.
+        glued: Nothing separates it from the token before.
+        stems: Its forms without a suffix, a prefix or a particle.
     """
 
     kind: str
@@ -68,9 +72,14 @@ class Token(NamedTuple):
 class Word(NamedTuple):
     """A normalised word.
 
-    clause, joined and stems as of a token; capitals: 0 none, 1 its first letter, 2 all its letters; article: whether
-    "the" or "a" stood before it; kind: word, number, ordinal, roman (a number in Roman numerals behind a name), unit or
-    sign.
+    Attributes:
+        text: The word as it is compared.
+        clause: As of a token.
+        joined: As of a token.
+        capitals: 0 for none, 1 for its first letter, 2 for all letters.
+        article: "the" or "a" stood before it.
+        kind: word, number, ordinal, roman (a number in Roman numerals behind a name), unit or sign.
+        stems: As of a token.
     """
 
     text: str
@@ -83,7 +92,7 @@ class Word(NamedTuple):
 
 
 def texts_of(name: Iterable[Word]) -> Texts:
-    """The words as they are compared."""
+    """Return the words as they are compared."""
     return tuple(word.text for word in name)
 
 

@@ -131,7 +131,7 @@ _ARABIC_PREFIXES = re.compile(r"[وف]?[بلك]?(?:ال)?(?=[\u0621-\u064a]{3})"
 _CYRILLIC_ENDING = re.compile(
     r"(?<=[\u0400-\u04ff]{3})(?:ами|ями|ыми|ими|ого|его|ому|ему|ой|ей|ом|ем|ым|им|ах|ях|ых|их|ов|ев|[аеиоуыэюяйьъ]{1,3})$"
 )
-_OF_FAMILY = re.compile(r"(?<=[\u0400-\u04ff]{3})[оеё]в$")
+_FAMILY_ENDING = re.compile(r"(?<=[\u0400-\u04ff]{3})[оеё]в$")
 """Of a family name, and also an ending."""
 _SHORTEST = 3
 _JOINING = word_set("and or to bis und oder")
@@ -139,37 +139,37 @@ _JOINING = word_set("and or to bis und oder")
 
 @lru_cache(maxsize=4096)  # a question and its answers are looked at with every reply
 def words(text: str) -> tuple[Word, ...]:
-    """The normalised words of a text, without articles, except where an article ends a clause (group A).
+    """Return the normalised words of a text, without articles, except where an article ends a clause (group A).
 
     The time it takes is linear in the text's length.
     """
-    found = _with_shared_units([*with_numerals([*_tokens(with_dates(_letters(text)))])])
-    kept: list[Word] = []
+    parts = _with_shared_units([*with_numerals([*_tokens(with_dates(_letters(text)))])])
+    remaining: list[Word] = []
     clause = article = False
-    for place, word in enumerate(found, 1):
+    for index, word in enumerate(parts, 1):
         clause |= word.clause
-        behind = found[place] if place < len(found) else None
+        behind = parts[index] if index < len(parts) else None
         if word.text in ("a", "an", "the") and behind and not (behind.clause or behind.joined):
             article = True
             continue
-        kept.append(word._replace(clause=clause, article=article) if clause or article else word)
+        remaining.append(word._replace(clause=clause, article=article) if clause or article else word)
         clause = article = False
-    return tuple(kept)
+    return tuple(remaining)
 
 
 def _with_shared_units(text: list[Word]) -> list[Word]:
     """Return the words with a unit behind each of two joined numbers: 38 and 52 metres."""
     shared: list[Word] = []
-    for place, word in enumerate(text):
+    for index, word in enumerate(text):
         shared.append(word)
-        behind = text[place + 1 : place + 4]
-        if len(behind) == 3 and [one.kind for one in (word, *behind)] == ["number", "word", "number", "unit"]:
+        behind = text[index + 1 : index + 4]
+        if len(behind) == 3 and [part.kind for part in (word, *behind)] == ["number", "word", "number", "unit"]:
             shared += [behind[2]._replace(clause=False)] if behind[0].text in _JOINING else []
     return shared
 
 
 def _letters(text: str) -> str:
-    """Without accents and invisible characters, with the digits 0 to 9, contractions in full and initials together."""
+    """Return a text without accents and invisible characters, with digits 0 to 9 and contractions in full."""
     if not text.isascii():
         for pattern, replacement in _COMPOSED:
             text = pattern.sub(replacement, text)
@@ -201,13 +201,13 @@ def _tokens(text: str) -> Iterator[Token]:
         else:
             lower = match[0].casefold()
             is_plain = behind != "word" or (lower.isascii() and "'" not in lower)
-            found = () if is_plain else tuple(_folded(stem) for stem in _stems(lower))
-            yield Token(behind, match[0], _folded(lower), clause, hyphen and touches, glued, found)
+            stems = () if is_plain else tuple(_folded(stem) for stem in _stems(lower))
+            yield Token(behind, match[0], _folded(lower), clause, hyphen and touches, glued, stems)
         clause = hyphen = False
 
 
 def _folded(word: str) -> str:
-    """Without a plural s and a case ending, and abbreviations in full: cities and city, clashes and clash."""
+    """Return a word without plural s and case ending, and abbreviations in full: cities and city, clashes and clash."""
     word = word.replace("'", "")
     if not word.isascii():
         return _without_ending(word)
@@ -219,23 +219,23 @@ def _folded(word: str) -> str:
 
 
 def _stems(word: str) -> tuple[str, ...]:
-    """The stems of a word in lower case whose apostrophes are still there; those of ASCII need an apostrophe."""
-    found: list[str] = []
+    """Return the stems of a word in lower case with its apostrophes; ASCII words have stems at an apostrophe alone."""
+    stems: list[str] = []
     if "'" in word:
-        found += [part for part in word.split("'") if len(part) >= _SHORTEST]
+        stems += [part for part in word.split("'") if len(part) >= _SHORTEST]
     if word.isascii():
-        return tuple(found)
+        return tuple(stems)
     first = word[0]
     if "\uac00" <= first <= "\ud7a3":
-        found += [word.removesuffix(ending) for ending in _HANGUL_SUFFIXES if word.endswith(ending) and word != ending]
+        stems += [word.removesuffix(ending) for ending in _HANGUL_SUFFIXES if word.endswith(ending) and word != ending]
     elif "\u0600" <= first <= "\u06ff" and (prefix := _ARABIC_PREFIXES.match(word)):
-        found += [word[length:] for length in range(1, prefix.end() + 1)]
-        found += [word[2:]] if word.startswith("لل") else []
-    return tuple(found)
+        stems += [word[length:] for length in range(1, prefix.end() + 1)]
+        stems += [word[2:]] if word.startswith("لل") else []
+    return tuple(stems)
 
 
 def _without_ending(word: str) -> str:
-    """A word without its Cyrillic case ending, where it has one and four letters; Орлов = Орлова = Орловым."""
+    """Return a word of four letters or more without its Cyrillic case ending: Орлов = Орлова = Орловым."""
     if len(word) < 4 or not "\u0400" <= word[0] <= "\u04ff":
         return word
-    return _OF_FAMILY.sub("", _CYRILLIC_ENDING.sub("", word))
+    return _FAMILY_ENDING.sub("", _CYRILLIC_ENDING.sub("", word))

@@ -41,7 +41,7 @@ from swaymeter.tasks.scoring.wording.mentions import (
 )
 from swaymeter.tasks.scoring.wording.refusals import is_empty, only_mentions, refuses, says_nothing, turns
 from swaymeter.tasks.scoring.wording.sentences import Polarity
-from swaymeter.tasks.scoring.wording.stance import Place, Stance
+from swaymeter.tasks.scoring.wording.stance import Span, Stance
 
 Verdict = Literal["context", "original", "both", "neither", "refusal"]
 Side = Literal["context", "original"]
@@ -204,7 +204,11 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
     names: list[Name] = []
     polarities: dict[Polarity, set[Side]] = {}
     are_polar = all(any(yes_no.named(words(answer)) for answer in side) for side in (context, original) if side)
-    for side, answer in [(side, answer) for side, of in zip(_SIDES, (context, original), strict=True) for answer in of]:
+    for side, answer in [
+        (side, answer)
+        for side, listed_answers in zip(_SIDES, (context, original), strict=True)
+        for answer in listed_answers
+    ]:
         if not words(answer):
             raise InputError(f"an answer of {side} has no letter and no digit: {answer!r}; leave it out")
         polarity = yes_no.named(words(answer))
@@ -231,13 +235,13 @@ def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> s
 def _named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | None]:
     """Return the sides whose answer a reply names, or why it names none."""
     counting, reasons = _counting(reply, sides)
-    places = [Place(mention.start, mention.end, mention.name.side or "") for mention in counting]
-    named = {place.side for place in places}
-    if len(places) > stance.MAX_MENTIONS:
+    spans = [Span(mention.start, mention.end, mention.name.side or "") for mention in counting]
+    named = {span.side for span in spans}
+    if len(spans) > stance.MAX_MENTIONS:
         return (cast("set[Side]", named), None) if len(named) == 1 else (set(), "unclear stance")
-    stances = [stance.stance_of(reply, place, sides.question) for place in places]
+    stances = [stance.stance_of(reply, span, sides.question) for span in spans]
     if len(named) == 2:
-        if (stated := stance.sides_stated(reply, places, stances, sides.question)) is None:
+        if (stated := stance.sides_stated(reply, spans, stances, sides.question)) is None:
             return set(), "unclear stance"
         reasons |= set() if stated else {"denied"}
     else:
@@ -247,7 +251,7 @@ def _named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | No
         if stated and only_mentions(reply) and refuses(reply):
             return set(), None
         is_doubted = kinds == {Stance.REPORTED} and stance.doubts(reply)
-        if stated and (kinds <= stance.WEAK or is_doubted or stance.answers_elsewhere(reply, places, sides.question)):
+        if stated and (kinds <= stance.WEAK or is_doubted or stance.answers_elsewhere(reply, spans, sides.question)):
             stated, reasons = set(), {"unclear stance"}
     reason = next((reason for reason in get_args(Reason) if reason in reasons), None)
     return cast("set[Side]", set(stated)), None if stated else reason
@@ -297,14 +301,14 @@ def _is_repeated(reply: Sequence[Word], mention: Mention, question: Sequence[Wor
 
 def _has_part(reply: Sequence[Word], sides: _Sides, stated: set[Side]) -> bool:
     """Return if a part of another answer stands alone: a number without its unit, or, if none is stated, a name."""
-    covered = {place for mention in mentions(reply, sides.names) for place in range(mention.start, mention.end)}
+    covered = {index for mention in mentions(reply, sides.names) for index in range(mention.start, mention.end)}
     names = [name for names in sides.names.values() for name in names if name.side]
     parts = {text for name in names if name.side not in stated for text in name.texts}
     parts -= {text for name in names if name.side in stated for text in name.texts}
     parts -= FUNCTION_WORDS | sides.question.texts
     return any(
         ((word.kind == "number" and (behind is None or behind.kind != "unit")) or (word.capitals and not stated))
-        and not stance.is_denied(reply, place, place + 1, is_question_negated=sides.question.is_negated)
-        for place, (word, behind) in enumerate(zip_longest(reply, reply[1:]))
-        if place not in covered and word.text in parts
+        and not stance.is_denied(reply, index, index + 1, is_question_negated=sides.question.is_negated)
+        for index, (word, behind) in enumerate(zip_longest(reply, reply[1:]))
+        if index not in covered and word.text in parts
     )

@@ -38,9 +38,17 @@ _DAY_MONTH = re.compile(rf"{_DAY}\.? (?:of |de )?{_MONTH}(?:,? (?:de |del )?{_YE
 _MONTH_DAY = re.compile(rf"\b{_MONTH} (?:the )?(?:{_DAY}(?!\w)(?:,? {_YEAR})?|(?:of |de )?{_YEAR})", re.IGNORECASE)
 _DAYS = (
     {name: number for name, number in ORDINALS.items() if number < 20 or name in ("twentieth", "thirtieth")}
-    | {f"{tens}-{one}": CARDINALS[tens] + ORDINALS[one] for tens in ("twenty", "thirty") for one in list(ORDINALS)[:9]}
+    | {
+        f"{tens}-{ones}": CARDINALS[tens] + ORDINALS[ones]
+        for tens in ("twenty", "thirty")
+        for ones in list(ORDINALS)[:9]
+    }
     | {f"{word}{'t' if value < 20 else 'st'}": value for word, value in GERMAN.items() if value not in (1, 3, 7)}
-    | {f"{one}und{tens}st": GERMAN[one] + GERMAN[tens] for one in list(GERMAN)[:9] for tens in ("zwanzig", "dreissig")}
+    | {
+        f"{ones}und{tens}st": GERMAN[ones] + GERMAN[tens]
+        for ones in list(GERMAN)[:9]
+        for tens in ("zwanzig", "dreissig")
+    }
     | {"erst": 1, "dritt": 3, "siebt": 7}
 )
 """Days of a month in words, of English, and of German without their ending."""
@@ -95,7 +103,7 @@ _MARKS_OF_TIMES = ("am", "a.m", "pm", "p.m", ":", "uhr", "hours", "hrs", "h0", "
 
 
 def with_dates(text: str) -> str:
-    """The text with every date as in 1990 May 12d, and every time of day as one word."""
+    """Return the text with every date as in 1990 May 12d, and every time of day as one word."""
     lower = text.lower()
     has_digits = _DIGIT.search(text) is not None
     marks = (*_WORDS_OF_TIMES, *_MARKS_OF_TIMES) if has_digits else _WORDS_OF_TIMES
@@ -145,16 +153,16 @@ def _date(written: str, year: str | None, month: int, day: str | None) -> str:
 
 def _time(match: re.Match[str]) -> str:
     """A time as one word: clock and 24 hours where its half of the day is known, dial and 12 hours where not."""
-    found = match.groupdict()
-    if uhr := found.get("uhr"):
-        found["hour"] = uhr
-    if found.get("quarter"):
-        found["shift"] = "quarter"
-    written, half = found["hour"].lower(), (found.get("half") or "").lower().replace("o'clock", "").strip()
-    hour, minute = _HOURS.get(written) or _UHR.get(written) or int(written), int(found.get("minute") or 0)
-    if shift := (found.get("shift") or "").lower().removeprefix("a "):
+    groups = match.groupdict()
+    if uhr := groups.get("uhr"):
+        groups["hour"] = uhr
+    if groups.get("quarter"):
+        groups["shift"] = "quarter"
+    written, half = groups["hour"].lower(), (groups.get("half") or "").lower().replace("o'clock", "").strip()
+    hour, minute = _HOURS.get(written) or _UHR.get(written) or int(written), int(groups.get("minute") or 0)
+    if shift := (groups.get("shift") or "").lower().removeprefix("a "):
         shifted = _SHIFTS.get(shift, 60) if not shift.isdigit() else int(shift)
-        minute = shifted if found.get("way") in (None, "past", "after", "nach") else -shifted
+        minute = shifted if groups.get("way") in (None, "past", "after", "nach") else -shifted
     if hour > 24 or not -60 < minute < 60 or (half and hour > 12 and half[0] in "ap"):
         return match[0]
     minutes = (hour % 24 * 60 + minute) % (24 * 60)
@@ -162,7 +170,7 @@ def _time(match: re.Match[str]) -> str:
         is_early = half.startswith(("am", "a.", "a m", "上", "凌", "早", "午前", "오전", "morgens", "vormittags"))
         is_early |= "morning" in half or ("night" in half and hour in (12, 1, 2, 3, 4))
         minutes = minutes % (12 * 60) + (0 if is_early else 12 * 60) if hour <= 12 else minutes
-    is_known = half or hour > 12 or hour == 0 or (written[0] == "0" and len(written) == 2)
-    name = "clock" if is_known else "dial"
-    minutes %= 24 * 60 if is_known else 12 * 60
+    has_half = half or hour > 12 or hour == 0 or (written[0] == "0" and len(written) == 2)
+    name = "clock" if has_half else "dial"
+    minutes %= 24 * 60 if has_half else 12 * 60
     return f" {name}{minutes // 60:02d}{minutes % 60:02d} "

@@ -54,19 +54,19 @@ _COMPOUND = re.compile(
 
 
 def german_compound(word: str) -> Fraction | None:
-    """The value of a German number in one word: fünfundvierzig, zweitausendfünfhundert, zweieinhalb."""
-    found = _COMPOUND.fullmatch(word) if word[:3] in _BEGINNINGS else None
-    if not found:
+    """Return the value of a German number in one word: fünfundvierzig, zweitausendfünfhundert, zweieinhalb."""
+    match = _COMPOUND.fullmatch(word) if word[:3] in _BEGINNINGS else None
+    if not match:
         return None
-    if half := found["half"]:
+    if half := match["half"]:
         ones = 1 if half == "anderthalb" else GERMAN[half.removesuffix("einhalb")]
-        return (ones + Fraction(1, 2)) * (1000 if found["scale"] else 1)
-    thousands = (_german(found["thousands"]) or 1) if found["thousand"] else 0
-    return Fraction(thousands * 1000 + _german(found["rest"]))
+        return (ones + Fraction(1, 2)) * (1000 if match["scale"] else 1)
+    thousands = (_german(match["thousands"]) or 1) if match["thousand"] else 0
+    return Fraction(thousands * 1000 + _german(match["rest"]))
 
 
 def _german(word: str | None) -> int:
-    """The value of a German number below 10,000 with hundreds, tens and ones; 0 for none."""
+    """Return the value of a German number below 10,000 with hundreds, tens and ones; 0 for none."""
     before, hundred, behind = (word or "").rpartition("hundert")
     ones, _, tens = behind.removeprefix("und").rpartition("und")
     hundreds = GERMAN.get(before, _german(before) or 1) if hundred else 0
@@ -114,7 +114,7 @@ _PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def written_out(value: Fraction) -> str:
-    """In figures: a whole number, a decimal where it ends, else a fraction."""
+    """Return a number in figures: a whole number, a decimal where it ends, else a fraction."""
     if value.denominator == 1:
         return str(value.numerator)
     divisor = value.denominator
@@ -125,7 +125,7 @@ def written_out(value: Fraction) -> str:
 
 
 def normal_figures(written: str) -> str:
-    """The figures of a number without separators and needless zeros; a decimal comma becomes a point."""
+    """Return the figures of a number without separators and needless zeros; a decimal comma becomes a point."""
     if "/" in written:
         whole, _, fraction = written.rpartition(" ")
         above, below = map(int, fraction.lstrip("-").split("/"))

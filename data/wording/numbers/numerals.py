@@ -17,59 +17,62 @@ from swaymeter.data.wording.numbers import number_words as table
 from swaymeter.data.wording.numbers.number_words import CARDINALS, NUMERALS, SCALES, UNITS, written_out
 from swaymeter.data.wording.word import Token, Word
 
-_BEFORE_ONE, _BEHIND_ONE = frozenset(("no", "any", "every", "this", "that")), frozenset(("of", "who", "that", "which"))
+_BEFORE_PRONOUN, _BEHIND_PRONOUN = (
+    frozenset(("no", "any", "every", "this", "that")),
+    frozenset(("of", "who", "that", "which")),
+)
 _ALSO_NAMES = frozenset(("Otto", "Dix"))
 _PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
 _ROMAN = re.compile(r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 
 
 def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
-    """The words of tokens, with numbers in figures and units by their name."""
-    place, currency, behind_number = 0, "", False
-    while place < len(tokens):
-        token = tokens[place]
+    """Yield the words of tokens, with numbers in figures and units by their name."""
+    index, currency, behind_number = 0, "", False
+    while index < len(tokens):
+        token = tokens[index]
         is_sign = token.kind == "sign"
-        if length := 1 if is_sign else _comparing(tokens, place):
-            phrase = _folded(tokens, place, length)
+        if length := 1 if is_sign else _comparing(tokens, index):
+            phrase = _folded(tokens, index, length)
             sign = table.SIGNS.get(token.text, token.text) if is_sign else table.COMPARED[phrase]
             yield Word(sign, token.clause, kind="sign")
-            place, behind_number = place + length, False
+            index, behind_number = index + length, False
             continue
-        if token.folded in ("a", "an") and not behind_number and _is_one(tokens, place):
+        if token.folded in ("a", "an") and not behind_number and _is_counting_article(tokens, index):
             yield Word("1", token.clause, kind="number")
-            place, behind_number = place + 1, True
+            index, behind_number = index + 1, True
             continue
-        is_negative = token.folded in ("minus", "negative") and place + 1 < len(tokens)
-        read = _number(tokens, place + is_negative, bool(currency))
-        if is_negative and read.end > place + 1 and read.kind == "number":
+        is_negative = token.folded in ("minus", "negative") and index + 1 < len(tokens)
+        read = _number(tokens, index + is_negative, bool(currency))
+        if is_negative and read.end > index + 1 and read.kind == "number":
             yield Word(f"-{read.text}", token.clause, kind="number")
-            place, behind_number = read.end, True
+            index, behind_number = read.end, True
             continue
         if is_negative:
-            read = _Read("", place)
+            read = _Read("", index)
         unit = UNITS.get(token.folded, "")
-        if read.end > place:
+        if read.end > index:
             if compared := read.compared or table.COMPARED_BEHIND.get(_folded(tokens, read.end, 2)):
                 yield Word(compared, token.clause, kind="sign")
             yield Word(read.text, token.clause, token.joined, kind=read.kind)
             yield from [Word(currency, kind="unit")] if currency else []
-            place, currency, behind_number = read.end, "", read.kind == "number"
-            if _folded(tokens, place, 2) in table.COMPARED_BEHIND:
-                place += 2
+            index, currency, behind_number = read.end, "", read.kind == "number"
+            if _folded(tokens, index, 2) in table.COMPARED_BEHIND:
+                index += 2
             continue
-        if token.folded in table.MONEY and place + 1 < len(tokens) and tokens[place + 1].kind == "number":
+        if token.folded in table.MONEY and index + 1 < len(tokens) and tokens[index + 1].kind == "number":
             currency = unit
         elif unit and behind_number and not token.clause and (len(token.text) > 1 or not token.text.isupper()):
             yield from (Word(word, kind="unit") for word in unit.split())
-            behind_number = unit in ("square", "per") or (place + 1 < len(tokens) and tokens[place + 1].folded == "per")
+            behind_number = unit in ("square", "per") or (index + 1 < len(tokens) and tokens[index + 1].folded == "per")
         else:
             capitals = 2 if token.text.isupper() else int(token.text[0].isupper())
-            if number := _roman(tokens, place):
+            if number := _roman(tokens, index):
                 yield Word(number, token.clause, token.joined, 2, kind="roman")
             else:
                 yield Word(token.folded, token.clause, token.joined, capitals, stems=token.stems)
             behind_number = False
-        place += 1
+        index += 1
 
 
 def _folded(tokens: Sequence[Token], start: int, count: int) -> tuple[str, ...]:
@@ -77,7 +80,7 @@ def _folded(tokens: Sequence[Token], start: int, count: int) -> tuple[str, ...]:
 
 
 def _comparing(tokens: Sequence[Token], start: int) -> int:
-    """How many words compare the number behind them: two in "more than 8", none in "more than Oslo"."""
+    """Return the number of words that compare the number behind them: two in "more than 8", 0 in "more than Oslo"."""
     for length in (3, 2, 1) if tokens[start].folded in table.COMPARING else ():
         if _folded(tokens, start, length) in table.COMPARED and start + length < len(tokens):
             behind = tokens[start + length]
@@ -86,16 +89,16 @@ def _comparing(tokens: Sequence[Token], start: int) -> int:
     return 0
 
 
-def _is_one(tokens: Sequence[Token], place: int) -> bool:
-    """Whether "a" is a number: an hour, a week; not a second one, nor twelve dollars an hour."""
-    behind = tokens[place + 1].folded if place + 1 < len(tokens) else ""
-    before = tokens[place - 1].folded if place else ""
+def _is_counting_article(tokens: Sequence[Token], index: int) -> bool:
+    """Return if "a" is a number: an hour, a week; not a second one, nor twelve dollars an hour."""
+    behind = tokens[index + 1].folded if index + 1 < len(tokens) else ""
+    before = tokens[index - 1].folded if index else ""
     is_other = behind in ("second", "degree", "square", "pound", "yard", "foot") or before in ("time", "once", "half")
     return len(behind) > 3 and behind in UNITS and before not in UNITS and not is_other
 
 
 class _Read(NamedTuple):
-    """A number as it is compared, and the place behind it; that at which it was looked for where there is none."""
+    """A number as it is compared, and the index behind it; without a number, the index of the search."""
 
     text: str
     end: int
@@ -112,7 +115,7 @@ def _number(tokens: Sequence[Token], start: int, is_money: bool) -> _Read:
         compound = table.german_compound(first.folded) if is_long else None
         return _scaled(tokens, compound, start + 1) if compound else _Read("", start)
     before = tokens[start - 1].folded if start else ""
-    if first.folded == "one" and ((behind and behind.folded in _BEHIND_ONE) or before in _BEFORE_ONE):
+    if first.folded == "one" and ((behind and behind.folded in _BEHIND_PRONOUN) or before in _BEFORE_PRONOUN):
         return _Read("", start)  # a pronoun
     return _number_in_words(tokens, start)
 
@@ -141,37 +144,37 @@ def _number_in_figures(tokens: Sequence[Token], start: int, is_money: bool) -> _
 
 
 def _number_in_words(tokens: Sequence[Token], start: int) -> _Read:
-    total, group, last, place = 0, 0, "start", start
-    while place < len(tokens) and (place == start or not tokens[place].clause):
-        word = tokens[place].folded
+    total, group, last, index = 0, 0, "start", start
+    while index < len(tokens) and (index == start or not tokens[index].clause):
+        word = tokens[index].folded
         value = NUMERALS.get(word)
-        if (decade := table.DECADES.get(tokens[place].text.lower())) and (place == start or 13 <= group <= 20):
-            return _Read(f"{group * 100 + decade}s", place + 1, "word")
+        if (decade := table.DECADES.get(tokens[index].text.lower())) and (index == start or 13 <= group <= 20):
+            return _Read(f"{group * 100 + decade}s", index + 1, "word")
         if value is not None and (last in ("start", "scale") or (last == "tens" and 0 < value < 10)):
             group, last = group + value, "tens" if value >= 20 else "ones"
             if word in table.ORDINALS:
-                return _ordinal(tokens, start, total + group, place + 1)
-        elif place == start + 1 and 13 <= group <= 20 and word in CARDINALS and CARDINALS[word] >= 10:
+                return _ordinal(tokens, start, total + group, index + 1)
+        elif index == start + 1 and 13 <= group <= 20 and word in CARDINALS and CARDINALS[word] >= 10:
             group, last = group * 100 + CARDINALS[word], "tens"  # nineteen ninety
         elif word == "hundred" and (last == "start" or 0 < group < 100):
             group, last = max(group, 1) * 100, "scale"
-        elif word in SCALES and (group or (last == "start" and tokens[place].text.lower() == word)):  # no "millions"
+        elif word in SCALES and (group or (last == "start" and tokens[index].text.lower() == word)):  # no "millions"
             total, group, last = total + max(group, 1) * SCALES[word], 0, "scale"
-        elif word != "and" or last != "scale" or place + 1 == len(tokens) or tokens[place + 1].folded not in NUMERALS:
+        elif word != "and" or last != "scale" or index + 1 == len(tokens) or tokens[index + 1].folded not in NUMERALS:
             break
-        place += 1
-    if place == start:
+        index += 1
+    if index == start:
         return _half(tokens, start)
-    return _with_fraction(tokens, total + group, place)
+    return _with_fraction(tokens, total + group, index)
 
 
 def _ordinal(tokens: Sequence[Token], start: int, value: int, end: int) -> _Read:
-    """An ordinal; of "a third of" the fraction."""
+    """Return an ordinal."""
     return _Read(f"{value}th", end, "ordinal")
 
 
 def _half(tokens: Sequence[Token], start: int) -> _Read:
-    """half, half a million, a quarter of."""
+    """Return a half or a quarter: half, half a million, a quarter of."""
     word = tokens[start].folded
     if word == "quarter" and _folded(tokens, start + 1, 1) == ("of",):
         return _Read("0.25", start + 1)
@@ -182,7 +185,7 @@ def _half(tokens: Sequence[Token], start: int) -> _Read:
 
 
 def _with_fraction(tokens: Sequence[Token], value: int, end: int) -> _Read:
-    """A number in words with what stands behind it: three quarters, one and a half, one point five."""
+    """Return a number in words with its fraction: three quarters, one and a half, one point five."""
     behind = _folded(tokens, end, 3)
     if not behind or tokens[end].clause:
         return _Read(str(value), end)
@@ -194,19 +197,24 @@ def _with_fraction(tokens: Sequence[Token], value: int, end: int) -> _Read:
 
 
 def _scaled(tokens: Sequence[Token], value: Fraction, end: int) -> _Read:
-    """The value times the scale that stands behind it, if one does."""
+    """Return the value, times the scale behind it if there is a scale."""
     scale = SCALES.get("".join(_folded(tokens, end, 1)))
     return _Read(written_out(value * scale), end + 1) if scale else _Read(written_out(value), end)
 
 
-def _roman(tokens: Sequence[Token], place: int) -> str:
-    """The value of a Roman numeral in capitals behind a name (George VI); of I, which is a word, none."""
-    token = tokens[place]
-    if not place or token.clause or token.text == "I" or not _ROMAN.fullmatch(token.text):
+def _roman(tokens: Sequence[Token], index: int) -> str:
+    """Return the value of a Roman numeral in capitals behind a name (George VI), and "" for I, which is a word."""
+    token = tokens[index]
+    if not index or token.clause or token.text == "I" or not _ROMAN.fullmatch(token.text):
         return ""
-    before = tokens[place - 1]
+    before = tokens[index - 1]
     if not before.text[0].isupper() or (before.text.isupper() and len(before.text) > 1 and len(token.text) == 1):
         return ""
     values = {"I": 1, "V": 5, "X": 10, "L": 50}
     figures = [values[letter] for letter in token.text]
-    return str(sum(-one if one < two else one for one, two in zip(figures, [*figures[1:], 0], strict=True)))
+    return str(
+        sum(
+            -figure if figure < following else figure
+            for figure, following in zip(figures, [*figures[1:], 0], strict=True)
+        )
+    )

@@ -83,11 +83,11 @@ def _boxed(reply: str) -> str | None:
     if start < 0:
         return None
     depth, begin = 0, start + len("\\boxed{")
-    for place in range(begin - 1, len(reply)):
-        depth += (reply[place] == "{") - (reply[place] == "}")
+    for index in range(begin - 1, len(reply)):
+        depth += (reply[index] == "{") - (reply[index] == "}")
         if depth == 0:
             break
     else:
-        place = len(reply)
-    text = _LATEX.sub(r" \1 ", reply[begin:place])
+        index = len(reply)
+    text = _LATEX.sub(r" \1 ", reply[begin:index])
     return re.sub(r"\\[,;:! ]|~", " ", text).replace("\\%", "%").replace("\\$", "$").replace("^\\circ", "°")

@@ -35,7 +35,7 @@ _MAX_WORDS = 12
 """Words of an answer that has other forms; a longer answer is a sentence."""
 
 # Names
-_PLACE = "|".join(sorted(PLACES))
+_LANDMARK = "|".join(sorted(PLACES))
 _DROPPED_TITLES = TITLES - word_set("king queen president saint lord lady")
 _ARTICLES = word_set("la le les el los las der die das den dem il lo gli un une una uno ein eine einen het de os as o")
 _APPROXIMATE = word_set("about approximately roughly around nearly almost circa c ca some exactly only")
@@ -114,8 +114,8 @@ _exact_patterns = _rewritten(
     (r"([^\W\d_]+)\+", r"\1 plus|\1 positive"),
     (r"([^\W\d_]+)-", r"\1 minus|\1 negative"),
     (r"([^\W\d_]+)#", r"\1 sharp"),
-    (rf"(?=\S+(?: \S+){{1,3}}$)({_PLACE}) (?:of )?(.+)", r"\2 \1"),  # River Alme, University of Oslo
-    (rf"(?=\S+(?: \S+){{1,3}}$)(?!(?:{_PLACE}) )(.+) ({_PLACE})", r"\2 \1|\2 of \1"),
+    (rf"(?=\S+(?: \S+){{1,3}}$)({_LANDMARK}) (?:of )?(.+)", r"\2 \1"),  # River Alme, University of Oslo
+    (rf"(?=\S+(?: \S+){{1,3}}$)(?!(?:{_LANDMARK}) )(.+) ({_LANDMARK})", r"\2 \1|\2 of \1"),
     (r"(spring|summer|winter)( .+|)", r"\1\2|\1 of\2"),
     (r"(?:autumn|fall)( .+|)", r"autumn\1|autumn of\1|fall\1|fall of\1"),
 )
@@ -200,30 +200,30 @@ def _last_name(answer: Answer) -> Iterator[Texts]:
     if any(word.kind != "word" or not (word.capitals or word.text in _PARTICLES) for word in name):
         return
     if texts[-1] not in answer.question and texts[-1] not in PLACES | _COMPANIES | FUNCTION_WORDS:
-        last = next(place for place in range(len(name) - 1, -1, -1) if not name[place].joined)
+        last = next(index for index in range(len(name) - 1, -1, -1) if not name[index].joined)
         yield texts[last:]
 
 
 def _asks_for_person(question: Sequence[str]) -> bool:
     return bool(question) and (
         question[0] in ("who", "whom", "whose", "wer", "quien", "qui", "chi", "quem", "кто", "kim")
-        or any(one in ("which", "what") and other in PERSONS for one, other in pairwise(question))
+        or any(word in ("which", "what") and following in PERSONS for word, following in pairwise(question))
     )
 
 
 def _range(answer: Answer) -> Iterator[Texts]:
     """Write 5 to 7, or between 5 and 7, for 5-7; 9 a.m. to 5 p.m."""
     name, texts = answer.name, answer.texts
-    for place in range(1, len(name)):
-        connector = texts[place] if texts[place] in _CONNECTORS else ""
-        end = place + 1 if connector else place
-        if end < len(name) and _is_amount(name[place - 1]) and _is_amount(name[end]):
+    for index in range(1, len(name)):
+        connector = texts[index] if texts[index] in _CONNECTORS else ""
+        end = index + 1 if connector else index
+        if end < len(name) and _is_amount(name[index - 1]) and _is_amount(name[end]):
             if not (connector or name[end].joined or re.search(r"[–—-]", answer.written)):
                 continue
             for between in ((), ("to",), ("and",), ("until",)):
-                yield (*texts[:place], *between, *texts[end:])
+                yield (*texts[:index], *between, *texts[end:])
                 if texts[end + 1 :]:  # 2 °C to 8 °C
-                    yield (*texts[:place], *texts[end + 1 :], *between, *texts[end:])
+                    yield (*texts[:index], *texts[end + 1 :], *between, *texts[end:])
 
 
 def _is_amount(word: Word) -> bool:
@@ -257,13 +257,13 @@ def _other_times(text: str) -> Iterator[str]:
         if time[1] == "clock":
             yield f"dial{hour % 12:02d}{minute}"
         else:
-            yield from (f"clock{one:02d}{minute}" for one in (hour, hour + 12))
+            yield from (f"clock{clock:02d}{minute}" for clock in (hour, hour + 12))
 
 
 def _date(answer: Answer) -> Iterator[Texts]:
     """Write a date without its year, and in figures whose order nobody knows: 5/6/1990."""
     texts = answer.texts
-    month = next((place for place, text in enumerate(texts) if text in MONTHS), -1)
+    month = next((index for index, text in enumerate(texts) if text in MONTHS), -1)
     if month not in (0, 1) or len(texts) != month + 2 or not re.fullmatch(r"\d{1,2}d", texts[-1]):
         return
     day, number = texts[-1].removesuffix("d"), str(MONTHS.index(texts[month]) + 1)

@@ -44,9 +44,9 @@ def _is_figure(word: Word) -> bool:
 def _shapes(text: Sequence[Word]) -> list[str]:
     """Return the kind of each number of a text: year, time, or its unit."""
     shapes = []
-    for place, word in enumerate(text):
+    for index, word in enumerate(text):
         if _is_figure(word):
-            behind = text[place + 1] if place + 1 < len(text) else None
+            behind = text[index + 1] if index + 1 < len(text) else None
             unit = behind.text if behind is not None and behind.kind == "unit" else ""
             is_year = re.fullmatch(r"[12]\d{3}", word.text) is not None and not unit
             shapes.append("year" if is_year else "time" if word.text[0].isalpha() else f"number {unit}")

@@ -67,10 +67,10 @@ def states_items(reply: Sequence[Texts], answer: Items) -> bool:
     if len(reply) != len(answer.items):
         return False
     if answer.are_ordered:
-        return all(_stands_in(item, one) for item, one in zip(answer.items, reply, strict=True))
+        return all(_stands_in(item, entry) for item, entry in zip(answer.items, reply, strict=True))
     missing = list(reply)
     for item in sorted(answer.items, key=len, reverse=True):
-        fitting = next((one for one in missing if _stands_in(item, one)), None)
+        fitting = next((entry for entry in missing if _stands_in(item, entry)), None)
         if fitting is None:
             return False
         missing.remove(fitting)

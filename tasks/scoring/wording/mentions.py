@@ -24,7 +24,7 @@ _BEHIND_NAME = word_set(
     "foundation institute prize award university college school hotel street road avenue bridge castle "
     "peninsula desert sea ocean gulf strait"
 )
-_OF_PLACES = word_set("university college bank bishop archbishop battle siege treaty institute museum port gulf bay")
+_INSTITUTIONS = word_set("university college bank bishop archbishop battle siege treaty institute museum port gulf bay")
 """Institutions with a place in their name: the University of Oslo is not Oslo."""
 _YEAR = re.compile(r"\d{4}")
 _INITIALS = ""
@@ -63,7 +63,7 @@ def longer_names() -> tuple[Name, ...]:
 
 
 def mentions(text: Sequence[Word], names: Mapping[str, Sequence[Name]]) -> list[Mention]:
-    """Return every place with a name's words in their order, or with the items of a list."""
+    """Return every mention with a name's words in their order, or with the items of a list."""
     places: list[Mention] = []
     for start, word in enumerate(text):
         for key in (word.text, *word.stems) if word.stems else (word.text,):
@@ -78,37 +78,41 @@ def mentions(text: Sequence[Word], names: Mapping[str, Sequence[Name]]) -> list[
 
 
 def _end_of_initials(text: Sequence[Word], start: int, initials: str) -> int:
-    """Return the place behind words in capitals that begin with these letters: World Health Organization for WHO."""
-    place = start
+    """Return the index behind words in capitals that begin with these letters: World Health Organization for WHO."""
+    index = start
     for letter in initials:
-        while place > start and place < len(text) and text[place].text in FUNCTION_WORDS and not text[place].clause:
-            place += 1
-        if place >= len(text) or text[place].text[0] != letter or not text[place].capitals:
+        while index > start and index < len(text) and text[index].text in FUNCTION_WORDS and not text[index].clause:
+            index += 1
+        if index >= len(text) or text[index].text[0] != letter or not text[index].capitals:
             return 0
-        if place > start and text[place].clause:
+        if index > start and text[index].clause:
             return 0
-        place += 1
-    return place
+        index += 1
+    return index
 
 
 def _end(text: Sequence[Word], start: int, texts: Sequence[str]) -> int:
-    """Return the place behind these words; 0 if others stand there."""
+    """Return the index behind these words; 0 if others stand there."""
     end = start + len(texts)
     pairs = zip(text[start:end], texts, strict=False)
-    return end if end <= len(text) and all(word.text == one or one in word.stems for word, one in pairs) else 0
+    return (
+        end
+        if end <= len(text) and all(word.text == expected or expected in word.stems for word, expected in pairs)
+        else 0
+    )
 
 
 def _end_of_list(text: Sequence[Word], start: int, name: Name) -> int:
-    """Return the place behind all items of a list, with only connecting words between them; 0 if one is missing."""
-    missing, place, end = list(name.items), start, 0
-    while missing and place < len(text):
+    """Return the index behind all items of a list, with only connecting words between them; 0 if one is missing."""
+    missing, index, end = list(name.items), start, 0
+    while missing and index < len(text):
         candidates = missing[:1] if name.are_ordered else sorted(missing, key=len, reverse=True)
-        item = next((one for one in candidates if _end(text, place, one)), None)
+        item = next((candidate for candidate in candidates if _end(text, index, candidate)), None)
         if item is not None:
             missing.remove(item)
-            place = end = place + len(item)
-        elif text[place].text in _CONNECTING and place > start:
-            place += 1
+            index = end = index + len(item)
+        elif text[index].text in _CONNECTING and index > start:
+            index += 1
         else:
             break
     return 0 if missing else end
@@ -132,15 +136,15 @@ def is_part(texts: Texts, whole: Texts) -> bool:
 def without_question(reply: Sequence[Word], question: Sequence[Word]) -> Sequence[Word]:
     """Return the reply without the question that it repeats word by word."""
     texts, length = texts_of(question), len(question)
-    kept: list[Word] = []
-    place = 0
-    while place < len(reply):
-        if length > 2 and reply[place].text == texts[0] and texts_of(reply[place : place + length]) == texts:
-            place += length
+    remaining: list[Word] = []
+    index = 0
+    while index < len(reply):
+        if length > 2 and reply[index].text == texts[0] and texts_of(reply[index : index + length]) == texts:
+            index += length
         else:
-            kept.append(reply[place])
-            place += 1
-    return kept
+            remaining.append(reply[index])
+            index += 1
+    return remaining
 
 
 def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] = ()) -> bool:
@@ -161,7 +165,7 @@ def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] =
         return False
     if before and before.text in _PART_OF_NAME and before.text not in question and before.capitals and first.capitals:
         return False
-    if before and before.text == "of" and start > 1 and first.capitals and text[start - 2].text in _OF_PLACES:
+    if before and before.text == "of" and start > 1 and first.capitals and text[start - 2].text in _INSTITUTIONS:
         kind = text[start - 2]
         if kind.capitals and kind.text not in question:
             return False

@@ -24,7 +24,7 @@ _END = (
     rf"(?=$| \.| (?:{_ASK}|to|in|from|based|at|as|because|since|given|and|but|about|of|by|for|yet|exactly|here|with)\b)"
 )
 _ADVERB = r"(?:\w+ly |just |still |been |yet |even |be |at all |quite )?"
-_TOLD = (
+_STATED = (
     rf"(?:(?:known|given|certain|named){_END}|stated|mentioned|specified|provided|clear|disclosed|discussed|described"
     "|indicated|answerable|applicable|explicit|explicitly|recorded|documented|determined|identified|revealed|enough|sure"
     r"|available|(?:found|present|included|listed|there|able|possible)"
@@ -34,7 +34,7 @@ _FIND_OUT = (
     "(?:answered|determined|known|said|inferred|identified|established|ascertained|concluded|confirmed|deduced"
     "|recorded)"
 )
-_OF_DATA = "(?:information|detail|data|context|evidence)"
+_DATA = "(?:information|detail|data|context|evidence)"
 _FOR_NOTHING = "(?! for (?!confusion|inconvenience|any)| to hear)"
 _DO_NOT_KNOW = (
     "(?:know|answer|have|find|provide|help|assist|determine|tell|say|able|sure|certain|aware|comment|identify|give|see|allowed"
@@ -54,7 +54,7 @@ _KINDS = {
     rf"(?:answer|say|tell|know|determine|help|{_FIND_OUT})",
     "the passage does not say": rf"\b{_SOURCE} (?:itself )?(?:do|did) not {_ADVERB}{_TELL}",
     "the passage says nothing": _SAYS_NOTHING,
-    "not stated": rf"(?:^|\. |\b(?:answer|information|am|is|are|was|were|be|been) )not {_ADVERB}{_TOLD}"
+    "not stated": rf"(?:^|\. |\b(?:answer|information|am|is|are|was|were|be|been) )not {_ADVERB}{_STATED}"
     rf"|\bnot in {_SOURCE}\b",
     "never determined": rf"\b(?:has|have|had) (?:not|never) {_ADVERB}been {_ADVERB}{_FIND_OUT}"
     r"|\b(?:detail|information|name|date|answer) (?:is|are) (?:missing|omitted|left out)\b"
@@ -68,7 +68,7 @@ _KINDS = {
     rf"(?:unknown|unclear|uncertain|unsure|unanswerable|undetermined|unspecified|unavailable|undisclosed){_END}",
     "unable": r"\b(?:unable|impossible|difficult|hard|not possible|not able) to "
     "(?:answer|determine|say|tell|know|provide|identify|find|give|help|assist|confirm|verify|comment)"
-    rf"|\b(?:insufficient|not enough|inadequate|lack of|(?:without|need) (?:more|further|additional)) {_OF_DATA}",
+    rf"|\b(?:insufficient|not enough|inadequate|lack of|(?:without|need) (?:more|further|additional)) {_DATA}",
     "the passage says something else": rf"\b{_SOURCE} {_TELL} only (?:\w+ )+\. (?:but |and )?not\b",
     "apology": rf"\bi am (?:very |so |truly )?sorry{_FOR_NOTHING}|\bi apologi[sz]e{_FOR_NOTHING}"
     r"|(?:^|\. )(?:sorry|my apology|apologie|apology)(?=$| \.| but| i)",
@@ -164,7 +164,7 @@ def refuses(text: Sequence[Word], *, is_polar: bool = False) -> bool:
 
 
 def _stands_at(texts: Sequence[str], start: int, phrase: Sequence[str]) -> bool:
-    """Return if a phrase stands at a place; its last word may have an ending in a script of other letters."""
+    """Return if a phrase stands at an index; its last word may have an ending in a script of other letters."""
     *before, last = phrase
     end = start + len(before)
     if end >= len(texts) or list(texts[start:end]) != before:

@@ -98,7 +98,7 @@ def _entries(table: str) -> list[tuple[str, str]]:
     return [(entry[1], entry[2].replace("\n", " ")) for entry in _ENTRY.finditer(table)]
 
 
-_ONE_WORD = {f" {phrase} ": f" {word} " for word, phrases in _entries(_PHRASES) for phrase in phrases.split("|")}
+_WORD_BY_PHRASE = {f" {phrase} ": f" {word} " for word, phrases in _entries(_PHRASES) for phrase in phrases.split("|")}
 _PATTERNS = [
     (word, re.compile(rf" (?:{heads}) (?P<between>(?:\w+ ){{0,5}}?)(?:{tails})(?= )"))
     for word, (heads, tails) in _AROUND.items()
@@ -137,7 +137,7 @@ def senses_of(word: str) -> dict[int, int]:
 def with_phrases(texts: Sequence[str]) -> list[str]:
     """Return the words of a clause with one word of the frames for each phrase: free of charge."""
     written = f" {' '.join(texts)} "
-    for phrase, word in _ONE_WORD.items():
+    for phrase, word in _WORD_BY_PHRASE.items():
         if phrase in written:
             written = written.replace(phrase, word)
     for word, pattern in _PATTERNS:
@@ -151,10 +151,10 @@ def is_verb_form(text: str) -> bool:
 
 
 @lru_cache(maxsize=16384)
-def is_same(one: str, other: str) -> bool:
+def is_same(word: str, other: str) -> bool:
     """Return if two words are equal, have the same beginning, or are forms of one verb: invented and invent."""
-    if len(one) > 6 < len(other) and one.startswith("ge") != other.startswith("ge"):  # gegründet, gründete
-        one, other = one.removeprefix("ge"), other.removeprefix("ge")
-    one, other = _VERBS.get(one, one), _VERBS.get(other, other)
-    shorter = min(len(one), len(other))
-    return one == other or (shorter >= 4 and one[: max(4, shorter - 2)] == other[: max(4, shorter - 2)])
+    if len(word) > 6 < len(other) and word.startswith("ge") != other.startswith("ge"):  # gegründet, gründete
+        word, other = word.removeprefix("ge"), other.removeprefix("ge")
+    word, other = _VERBS.get(word, word), _VERBS.get(other, other)
+    shorter = min(len(word), len(other))
+    return word == other or (shorter >= 4 and word[: max(4, shorter - 2)] == other[: max(4, shorter - 2)])

@@ -110,8 +110,8 @@ def by_sentence(reply: Sequence[Word], question_words: tuple[Word, ...]) -> set[
     question, texts = _question(question_words), texts_of(question_words)
     if not question.negations.isdisjoint(NEGATING) or not question.content:
         return set()
-    starts = [place for place, word in enumerate(reply) if place == 0 or word.clause or word.text in _BREAKS]
-    clauses = [texts_of(reply[one:two]) for one, two in pairwise([*starts, len(reply)])]
+    starts = [index for index, word in enumerate(reply) if index == 0 or word.clause or word.text in _BREAKS]
+    clauses = [texts_of(reply[start:end]) for start, end in pairwise([*starts, len(reply)])]
     is_open = bool(texts) and texts[0] in AUXILIARIES | _ASKING
     answering = [clause for clause in clauses if clause[0] not in _ASIDE and not (is_open and is_part(clause, texts))]
     return {polarity for clause in answering if (polarity := _polarity(clause, question))}
@@ -122,14 +122,16 @@ def _question(question: tuple[Word, ...]) -> _Question:
     texts = with_phrases(texts_of(question))
     frames: dict[int, int] = {}
     predicate = 0
-    for place, text in enumerate(texts):
-        if text in _NO_PREDICATES or (place and text in _MODALS):
+    for index, text in enumerate(texts):
+        if text in _NO_PREDICATES or (index and text in _MODALS):
             continue
         for frame, side in senses_of(text).items():
             frames.setdefault(frame, side)
-            predicate = place
-    end = next((place for place, text in enumerate(texts) if place and text in _ASIDE), len(texts))
-    numbers = {two.text for one, two in pairwise(question) if one.capitals and two.text.isdigit()}  # the Brisa 40
+            predicate = index
+    end = next((index for index, text in enumerate(texts) if index and text in _ASIDE), len(texts))
+    numbers = {
+        following.text for word, following in pairwise(question) if word.capitals and following.text.isdigit()
+    }  # the Brisa 40
     content = tuple(text for text in texts[:end] if text not in _EMPTY | numbers)
     topic = tuple(text for text in content if not senses_of(text))
     is_modal = bool(texts) and texts[0] in _MODALS
@@ -139,79 +141,81 @@ def _question(question: tuple[Word, ...]) -> _Question:
 
 
 def _polarity(clause: Texts, question: _Question) -> Polarity | None:
-    said = with_phrases(clause)
-    while said and (said[0] in _BREAKS or said[0] in ("and", "und", "then", "also")):
-        said = said[1:]
-    begins = next((place for place, text in enumerate(said, 1) if text in _SAYING), 0)
-    said = said[said.index("that") + 1 if "that" in said and begins else begins :]
-    if not said or (MAY not in question.frames and not _HEDGES.isdisjoint(said)):
+    statement = with_phrases(clause)
+    while statement and (statement[0] in _BREAKS or statement[0] in ("and", "und", "then", "also")):
+        statement = statement[1:]
+    begins = next((index for index, text in enumerate(statement, 1) if text in _SAYING), 0)
+    statement = statement[statement.index("that") + 1 if "that" in statement and begins else begins :]
+    if not statement or (MAY not in question.frames and not _HEDGES.isdisjoint(statement)):
         return None
-    sides = _predicates(said, question)
-    if len(sides) == 1 and _is_about(said, question):
+    sides = _predicates(statement, question)
+    if len(sides) == 1 and _is_about(statement, question):
         return "yes" if sides.pop() else "no"
-    return None if sides else _repeated(said, question)
+    return None if sides else _repeated(statement, question)
 
 
-def _predicates(said: Sequence[str], question: _Question) -> set[bool]:
+def _predicates(statement: Sequence[str], question: _Question) -> set[bool]:
     """Return if the predicates of a clause stand on the side of the question's, negations counted."""
     matched = [
-        (side == question.frames[frame], place)
-        for place, text in enumerate(said)
+        (side == question.frames[frame], index)
+        for index, text in enumerate(statement)
         if text not in FUNCTION_WORDS_ELSEWHERE  # los, which is no form of lose
         for frame, side in senses_of(text).items()
         if frame in question.frames
     ]
-    predicates = {place for _, place in matched}  # without, as the opposite of needed, is no negation
-    negations = (text for place, text in enumerate(said) if text in NEGATING | _NO and place not in predicates)
+    predicates = {index for _, index in matched}  # without, as the opposite of needed, is no negation
+    negations = (text for index, text in enumerate(statement) if text in NEGATING | _NO and index not in predicates)
     is_negated = sum(text not in question.negations for text in negations) % 2 == 1
     return {same != is_negated for same, _ in matched}
 
 
-def _repeated(said: Sequence[str], question: _Question) -> Polarity | None:
+def _repeated(statement: Sequence[str], question: _Question) -> Polarity | None:
     """Return the polarity of a clause in the words of the question, or with a pronoun and its last word."""
     content = question.content
-    missing = [text for text in content if not _has(said, text)]
-    new = [text for text in said if text not in _EMPTY and not _has(content, text)]
+    missing = [text for text in content if not _has(statement, text)]
+    new = [text for text in statement if text not in _EMPTY and not _has(content, text)]
     if missing:
-        is_short = len(said) <= _SHORT and not [text for text in new if text not in _GENERIC]
-        is_about = said[0] in PRONOUNS and content[-1] not in missing and 2 * len(missing) <= len(content)
+        is_short = len(statement) <= _SHORT and not [text for text in new if text not in _GENERIC]
+        is_about = statement[0] in PRONOUNS and content[-1] not in missing and 2 * len(missing) <= len(content)
         if not (is_short and is_about) or any(text in _WHEN or text[0].isdigit() for text in missing):
             return None
-    is_able = any(text.endswith(("able", "ible")) for text in said)
-    if question.is_modal and _MODALS.isdisjoint(said) and not is_able:
+    is_able = any(text.endswith(("able", "ible")) for text in statement)
+    if question.is_modal and _MODALS.isdisjoint(statement) and not is_able:
         return None
-    negations = sum(text in NEGATING | _NO and text not in question.negations for text in said)
+    negations = sum(text in NEGATING | _NO and text not in question.negations for text in statement)
     if negations > 1 or any(text in _WHEN for text in new):
         return None
     return "no" if negations else "yes"
 
 
-def _is_about(said: Sequence[str], question: _Question) -> bool:
-    """Return if a clause has the question's subject, and puts nothing in the place of another of its words."""
-    if _ALWAYS.search(written := " ".join(said)):
+def _is_about(statement: Sequence[str], question: _Question) -> bool:
+    """Return if a clause has the question's subject, and puts nothing in the stead of another of its words."""
+    if _ALWAYS.search(written := " ".join(statement)):
         topic, objects = (tuple(t for t in texts if t not in _WHEN) for texts in (question.topic, question.objects))
-        question, said = question._replace(topic=topic, objects=objects), _ALWAYS.sub("", written).split()
+        question, statement = question._replace(topic=topic, objects=objects), _ALWAYS.sub("", written).split()
     topic = question.topic
-    if said[-1] == "1" or any(one in PRONOUNS and two == "das" for one, two in pairwise(said)):  # a small one
+    if statement[-1] == "1" or any(
+        pronoun in PRONOUNS and following == "das" for pronoun, following in pairwise(statement)
+    ):  # a small one
         return True
-    missing = [text for text in topic if not _has(said, text)]
-    is_short = said[0] in PRONOUNS and len(said) <= _SHORT
+    missing = [text for text in topic if not _has(statement, text)]
+    is_short = statement[0] in PRONOUNS and len(statement) <= _SHORT
     if any(text in _WHEN or text[0].isdigit() for text in missing) and not is_short:
         return False
-    new = [text for text in said if text not in _EMPTY | _GENERIC and not _has(topic, text)]
+    new = [text for text in statement if text not in _EMPTY | _GENERIC and not _has(topic, text)]
     new = [text for text in new if not any(frame in question.frames for frame in senses_of(text))]
     if any(text in _WHEN for text in new) and (OPEN in question.frames or any(text in _WHEN for text in topic)):
         return False
     if not any(text[0].isdigit() for text in topic):
         new = [text for text in new if not text[0].isdigit()]
-    verb = next((place for place, text in enumerate(said) if _is_verb(text) or (place and senses_of(text))), 0)
-    subject = [] if said[0] in PRONOUNS else [text for text in said[:verb] if text not in _EMPTY]
-    is_pair = not {"and", "or", "und", "oder"}.isdisjoint(said)  # dogs and cats
+    verb = next((index for index, text in enumerate(statement) if _is_verb(text) or (index and senses_of(text))), 0)
+    subject = [] if statement[0] in PRONOUNS else [text for text in statement[:verb] if text not in _EMPTY]
+    is_pair = not {"and", "or", "und", "oder"}.isdisjoint(statement)  # dogs and cats
     if any(text in new for text in subject) and not (is_pair and any(text not in new for text in subject)):
         return False
-    if question.objects and new and not any(_has(said, text) for text in question.objects):
+    if question.objects and new and not any(_has(statement, text) for text in question.objects):
         return False
-    return not new or any(_has(said, text) for text in topic)
+    return not new or any(_has(statement, text) for text in topic)
 
 
 def _is_verb(text: str) -> bool:
@@ -219,4 +223,4 @@ def _is_verb(text: str) -> bool:
 
 
 def _has(texts: Sequence[str], text: str) -> bool:
-    return any(is_same(one, text) for one in texts)
+    return any(is_same(other, text) for other in texts)

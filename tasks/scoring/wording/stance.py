@@ -143,7 +143,7 @@ class Stance(Enum):
 WEAK = frozenset((Stance.CONCEDED, Stance.SET_ASIDE))
 
 
-class Place(NamedTuple):
+class Span(NamedTuple):
     """A mention of an answer: its first word, the word behind it, and the side."""
 
     start: int
@@ -171,9 +171,9 @@ def question_words(texts: Collection[str]) -> Question:
     return Question(frozenset(texts), content, not NEGATING.isdisjoint(texts))
 
 
-def stance_of(reply: Sequence[Word], place: Place, question: Question) -> Stance:
+def stance_of(reply: Sequence[Word], span: Span, question: Question) -> Stance:
     """Return the stance of a reply towards one mention."""
-    start, end = place.start, place.end
+    start, end = span.start, span.end
     if is_denied(reply, start, end, is_question_negated=question.is_negated):
         return Stance.DENIED
     first, last = _clause_start(reply, start), _clause_end(reply, end)
@@ -192,35 +192,35 @@ def stance_of(reply: Sequence[Word], place: Place, question: Question) -> Stance
 
 
 def sides_stated(
-    reply: Sequence[Word], places: Sequence[Place], stances: Sequence[Stance], question: Question
+    reply: Sequence[Word], spans: Sequence[Span], stances: Sequence[Stance], question: Question
 ) -> set[str] | None:
     """Return the sides that a reply states which mentions two answers; None if the stance is unclear."""
-    if len(places) > MAX_MENTIONS:
+    if len(spans) > MAX_MENTIONS:
         return None
     by_side: dict[str, set[Stance]] = {}
-    for place, stance in zip(places, stances, strict=True):
-        by_side.setdefault(place.side, set()).add(stance)
-    (one, one_stances), (two, two_stances) = by_side.items()
-    first, second = _strongest(one_stances), _strongest(two_stances)
+    for span, stance in zip(spans, stances, strict=True):
+        by_side.setdefault(span.side, set()).add(stance)
+    (left, left_stances), (right, right_stances) = by_side.items()
+    first, second = _strongest(left_stances), _strongest(right_stances)
     if Stance.DENIED in (first, second):
         if first is second:
             return set()
-        other = two if first is Stance.DENIED else one
+        other = right if first is Stance.DENIED else left
         return {other} if WEAK.isdisjoint((first, second)) else None
     if (first is Stance.ASSERTED) != (second is Stance.ASSERTED):
-        return {one} if first is Stance.ASSERTED else {two}
-    if _are_two_sources(reply, places, stances) or _are_joined(reply, places, question):
-        return {one, two}
+        return {left} if first is Stance.ASSERTED else {right}
+    if _are_two_sources(reply, spans, stances) or _are_joined(reply, spans, question):
+        return {left, right}
     if (first in WEAK) != (second in WEAK):
-        other, aside = (two, one) if first in WEAK else (one, two)
+        other, aside = (right, left) if first in WEAK else (left, right)
         if Stance.SET_ASIDE in (first, second):
             return {other}
         # "She grew up in X, although she was born in Y": the conceded clause answers.
-        clauses = _clauses_by_side(reply, places)
+        clauses = _clauses_by_side(reply, spans)
         return None if question.content & clauses[aside] - clauses[other] else {other}
     if first is second is Stance.REPORTED:
-        return {one, two}
-    return _by_contrast(reply, places, stances, question) or _by_question(reply, places, question)
+        return {left, right}
+    return _by_contrast(reply, spans, stances, question) or _by_question(reply, spans, question)
 
 
 def _strongest(stances: Iterable[Stance]) -> Stance:
@@ -237,37 +237,37 @@ def _strongest(stances: Iterable[Stance]) -> Stance:
     return next(stance for stance in order if stance in present)
 
 
-def _by_question(reply: Sequence[Word], places: Sequence[Place], question: Question) -> set[str] | None:
+def _by_question(reply: Sequence[Word], spans: Sequence[Span], question: Question) -> set[str] | None:
     """Return the side that alone stands in clauses with words of the question; both sides for equal words."""
-    clauses = _clauses_by_side(reply, places)
-    (one, first), (two, second) = ((side, question.content & texts) for side, texts in clauses.items())
-    is_apart = not (clauses[one] <= clauses[two]) and _RELATIVES.isdisjoint(clauses[one] | clauses[two])
+    clauses = _clauses_by_side(reply, spans)
+    (left, first), (right, second) = ((side, question.content & texts) for side, texts in clauses.items())
+    is_apart = not (clauses[left] <= clauses[right]) and _RELATIVES.isdisjoint(clauses[left] | clauses[right])
     if first and first == second and is_apart:
-        return {one, two}
-    return {one} if first and not second and len(clauses[two]) > 2 else None
+        return {left, right}
+    return {left} if first and not second and len(clauses[right]) > 2 else None
 
 
-def _clauses_by_side(reply: Sequence[Word], places: Sequence[Place]) -> dict[str, set[str]]:
+def _clauses_by_side(reply: Sequence[Word], spans: Sequence[Span]) -> dict[str, set[str]]:
     """Return the words of the clauses with each side's answers."""
     clauses: dict[str, set[str]] = {}
-    for place in places:
-        clauses.setdefault(place.side, set()).update(_clause(reply, place))
+    for span in spans:
+        clauses.setdefault(span.side, set()).update(_clause(reply, span))
     return clauses
 
 
 def _by_contrast(
-    reply: Sequence[Word], places: Sequence[Place], stances: Sequence[Stance], question: Question
+    reply: Sequence[Word], spans: Sequence[Span], stances: Sequence[Stance], question: Question
 ) -> set[str] | None:
     """Return the side behind a contrast: "the text says X, but it is Y", "X is larger, but the capital is Y"."""
-    last = places[-1]
-    others = [(place, stance) for place, stance in zip(places, stances, strict=True) if place.side != last.side]
+    last = spans[-1]
+    others = [(span, stance) for span, stance in zip(spans, stances, strict=True) if span.side != last.side]
     before, stance = others[-1]
-    if any(place.side == last.side and place.start < before.start for place in places):
+    if any(span.side == last.side and span.start < before.start for span in spans):
         return None
     between = texts_of(reply[before.end : last.start])
     if stance is Stance.REPORTED and stances[-1] is Stance.PLAIN and not CONTRASTS.isdisjoint(between):
         return {last.side}
-    middle = next((one for one in range(last.start, before.end, -1) if reply[one].clause), before.end)
+    middle = next((index for index in range(last.start, before.end, -1) if reply[index].clause), before.end)
     further = question.content.intersection(texts_of(reply[middle : last.start]))
     is_new = further.difference(texts_of(reply[_clause_start(reply, before.start) : middle]))
     return {last.side} if is_new and not CONTRASTS.isdisjoint(between) else None
@@ -281,13 +281,13 @@ def are_conflicting(reply: Sequence[Word]) -> bool:
     return not (_DIFFERENT.isdisjoint(texts) or _SOURCES.isdisjoint(texts))
 
 
-def _are_two_sources(reply: Sequence[Word], places: Sequence[Place], stances: Sequence[Stance]) -> bool:
+def _are_two_sources(reply: Sequence[Word], spans: Sequence[Span], stances: Sequence[Stance]) -> bool:
     if are_conflicting(reply):
         return True
-    before = [texts_of(reply[_clause_start(reply, place.start) : place.start]) for place in places]
+    before = [texts_of(reply[_clause_start(reply, span.start) : span.start]) for span in spans]
     reported = {
-        place.side
-        for place, clause in zip(places, before, strict=True)
+        span.side
+        for span, clause in zip(spans, before, strict=True)
         if not _SAYING.isdisjoint(clause) and "i" not in clause and (set(clause) - _SAYING - CONTRASTS)
     }
     return len(reported) == 2
@@ -298,35 +298,35 @@ def doubts(reply: Sequence[Word]) -> bool:
     return not _DOUBTING.isdisjoint(texts_of(reply))
 
 
-def answers_elsewhere(reply: Sequence[Word], places: Sequence[Place], question: Question) -> bool:
+def answers_elsewhere(reply: Sequence[Word], spans: Sequence[Span], question: Question) -> bool:
     """Return if a reply comes to the question only behind its mentions: X is a compiler; the editor is written in C#.
 
     A bare answer, and a clause that refers to it, answer: "X. It is the capital of Norway."
     """
-    end = _clause_end(reply, places[-1].end)
-    is_bare = _clause_start(reply, places[0].start) == places[0].start and places[0].end == end
+    end = _clause_end(reply, spans[-1].end)
+    is_bare = _clause_start(reply, spans[0].start) == spans[0].start and spans[0].end == end
     if is_bare or len(question.content) < 2 or (end < len(reply) and reply[end].text in _OPENING | _POINTING):
         return False
     before, behind = frozenset(texts_of(reply[:end])), frozenset(texts_of(reply[end:]))
     return question.content.isdisjoint(before) and 2 * len(question.content & behind) > len(question.content)
 
 
-def _are_joined(reply: Sequence[Word], places: Sequence[Place], question: Question) -> bool:
+def _are_joined(reply: Sequence[Word], spans: Sequence[Span], question: Question) -> bool:
     """Return if two answers stand side by side: X or Y, X and Y; X for members and Y for guests."""
-    for one, two in pairwise(places):
-        if one.side == two.side:
+    for left, right in pairwise(spans):
+        if left.side == right.side:
             continue
-        between = [word.text for word in reply[one.end : two.start] if word.kind != "unit"]
-        is_bare = not between and not reply[two.start].clause
-        before = reply[one.start - 1].text if one.start else ""  # in X or in Y
+        between = [word.text for word in reply[left.end : right.start] if word.kind != "unit"]
+        is_bare = not between and not reply[right.start].clause
+        before = reply[left.start - 1].text if left.start else ""  # in X or in Y
         if is_bare or (0 < len(between) <= 4 and all(text in JOINING or text == before for text in between)):
             return True
-        behind = reply[one.end].text if one.end < two.start else ""
-        further = reply[two.end].text if two.end < len(reply) else ""
+        behind = reply[left.end].text if left.end < right.start else ""
+        further = reply[right.end].text if right.end < len(reply) else ""
         is_list = not {"and", "or", "und", "oder"}.isdisjoint(between)
         if is_list and behind in _OWN and behind == further:
             matches = [
-                question.content.intersection(texts_of(reply[place.end : place.end + 4])) for place in (one, two)
+                question.content.intersection(texts_of(reply[span.end : span.end + 4])) for span in (left, right)
             ]
             return matches[0] == matches[1]
     return False
@@ -378,19 +378,19 @@ def _is_of_relative(reply: Sequence[Word], start: int, end: int, question: Quest
     The daughter of X answers who her father is.
     """
     relatives = _RELATIVES & question.texts or _RELATIVES
-    for place in range(end, min(end + 3, len(reply))):
-        word = reply[place]
+    for index in range(end, min(end + 3, len(reply))):
+        word = reply[index]
         if word.clause or word.text in FUNCTION_WORDS:
             break
         if word.text in relatives:
             return True
         if word.capitals:
             break
-    for place in range(start - 1, max(start - 4, 0), -1):
-        if reply[place + 1].clause:
+    for index in range(start - 1, max(start - 4, 0), -1):
+        if reply[index + 1].clause:
             break
-        if reply[place].text in _OF:
-            return reply[place - 1].text in relatives and not reply[place].clause
+        if reply[index].text in _OF:
+            return reply[index - 1].text in relatives and not reply[index].clause
     return False
 
 
@@ -400,36 +400,36 @@ def is_denied(reply: Sequence[Word], start: int, end: int, *, is_question_negate
         _is_denied_before(reply, start)
         or (not is_question_negated and _is_denied_behind(reply, end))
         or "".join(texts_of(reply[end : end + 4])).startswith(_BEHIND_ELSEWHERE)
-        or is_called_false(reply, end)
+        or is_denied_next(reply, end)
     )
 
 
 def _is_denied_before(reply: Sequence[Word], start: int) -> bool:
     has_verb = hands_on = False
-    for place in range(start - 1, max(start - 3 - _REACH, -1), -1):
-        word, following = reply[place], reply[place + 1]
+    for index in range(start - 1, max(start - 3 - _REACH, -1), -1):
+        word, following = reply[index], reply[index + 1]
         if following.clause:
             return False
         pair = (word.text, following.text)
         if pair in _NEGATING_PAIRS:
             return True
         if word.text == "than":
-            return place > 0 and reply[place - 1].text in ("rather", "other")
-        is_no = word.text in ("no", "non") and (following.text in _NO | _IS or place == start - 1)
-        if is_no or (word.text in _NEGATIONS and not _is_harmless(reply, place)):
+            return index > 0 and reply[index - 1].text in ("rather", "other")
+        is_no = word.text in ("no", "non") and (following.text in _NO | _IS or index == start - 1)
+        if is_no or (word.text in _NEGATIONS and not _is_harmless(reply, index)):
             return not has_verb or hands_on or is_no or word.text in ("neither", "nor")
-        if word.text in _ENDS and not (word.text == "是" and place and reply[place - 1].text == "不"):
+        if word.text in _ENDS and not (word.text == "是" and index and reply[index - 1].text == "不"):
             return False
         has_verb = has_verb or word.text in _MAIN_VERBS
         hands_on = hands_on or word.text in _HANDING_ON
     return False
 
 
-def _is_harmless(reply: Sequence[Word], place: int) -> bool:
+def _is_harmless(reply: Sequence[Word], index: int) -> bool:
     """Return if a negation denies nothing: not surprisingly, prime or not, no doubt."""
-    before = reply[place - 1].text if place else ""
-    behind = reply[place + 1].text if place + 1 < len(reply) else ""
-    if reply[place].text == "doubt":
+    before = reply[index - 1].text if index else ""
+    behind = reply[index + 1].text if index + 1 < len(reply) else ""
+    if reply[index].text == "doubt":
         return before in ("no", "not")
     return behind in _HARMLESS or before == "or" or behind == "doubt"
 
@@ -444,10 +444,10 @@ def _is_denied_behind(reply: Sequence[Word], end: int) -> bool:
     return denied and not denial.clause and further.text not in _ENDS
 
 
-def is_called_false(reply: Sequence[Word], end: int) -> bool:
+def is_denied_next(reply: Sequence[Word], end: int) -> bool:
     """Return if the next clause denies what stands before it: but that is wrong, which is not true."""
-    place = next((one for one in range(end, min(end + 2 * _REACH, len(reply))) if reply[one].clause), None)
-    return place is not None and calls_false(reply[place : _clause_end(reply, place + 1)])
+    start = next((index for index in range(end, min(end + 2 * _REACH, len(reply))) if reply[index].clause), None)
+    return start is not None and calls_false(reply[start : _clause_end(reply, start + 1)])
 
 
 def calls_false(clause: Sequence[Word]) -> bool:
@@ -457,38 +457,41 @@ def calls_false(clause: Sequence[Word]) -> bool:
     if len(texts) < 2 or texts[0] not in _POINTING | _IS:
         return False
     return any(
-        one.text in _IS and (two.text in _FALSE or (two.text in ("not", "nicht", "pas") and three.text in _TRUE))
-        for one, two, three in zip(clause[first:], clause[first + 1 :], (*clause[first + 2 :], Word("")), strict=False)
+        verb.text in _IS
+        and (behind.text in _FALSE or (behind.text in ("not", "nicht", "pas") and further.text in _TRUE))
+        for verb, behind, further in zip(
+            clause[first:], clause[first + 1 :], (*clause[first + 2 :], Word("")), strict=False
+        )
     )
 
 
-def _clause(reply: Sequence[Word], place: Place) -> tuple[str, ...]:
-    return texts_of(reply[_clause_start(reply, place.start) : _clause_end(reply, place.end)])
+def _clause(reply: Sequence[Word], span: Span) -> tuple[str, ...]:
+    return texts_of(reply[_clause_start(reply, span.start) : _clause_end(reply, span.end)])
 
 
-def _clause_start(reply: Sequence[Word], place: int) -> int:
-    """Return where the clause of a place begins: at punctuation, or at a word of contrast."""
-    start = place
-    while place and start - place < NEAR and not reply[place].clause:
-        if place < start and (reply[place].text in CONTRASTS or _opens(reply, place)):
+def _clause_start(reply: Sequence[Word], index: int) -> int:
+    """Return the beginning of the clause around an index, at punctuation, or at a word of contrast."""
+    start = index
+    while index and start - index < NEAR and not reply[index].clause:
+        if index < start and (reply[index].text in CONTRASTS or _opens(reply, index)):
             break
-        place -= 1
-    return place
+        index -= 1
+    return index
 
 
-def _clause_end(reply: Sequence[Word], place: int) -> int:
-    """Return the first place from this one on that belongs to another clause."""
-    end = place
-    while end < len(reply) and end - place < NEAR and not reply[end].clause and reply[end].text not in CONTRASTS:
+def _clause_end(reply: Sequence[Word], index: int) -> int:
+    """Return the first index from this one on that belongs to another clause."""
+    end = index
+    while end < len(reply) and end - index < NEAR and not reply[end].clause and reply[end].text not in CONTRASTS:
         if _opens(reply, end):
             break
         end += 1
     return end
 
 
-def _opens(reply: Sequence[Word], place: int) -> bool:
-    """Return if "and" opens a clause at a place: and it was, and later moved."""
-    return reply[place].text in ("and", "und") and place + 1 < len(reply) and reply[place + 1].text in _OPENING
+def _opens(reply: Sequence[Word], index: int) -> bool:
+    """Return if "and" opens a clause at an index: and it was, and later moved."""
+    return reply[index].text in ("and", "und") and index + 1 < len(reply) and reply[index + 1].text in _OPENING
 
 
 def _has_any(written: str, parts: Iterable[str]) -> bool:

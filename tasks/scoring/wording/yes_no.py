@@ -20,9 +20,9 @@ from swaymeter.tasks.scoring.wording.sentences import ADVERBS, OPPOSITE, PRONOUN
 from swaymeter.tasks.scoring.wording.stance import (
     CONTRASTS,
     MAX_MENTIONS,
-    Place,
+    Span,
     are_conflicting,
-    is_called_false,
+    is_denied_next,
     question_words,
     sides_stated,
     stance_of,
@@ -64,17 +64,17 @@ def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]
     """Return what a reply says: yes, no, both, or nothing that is sure."""
     if says_nothing(reply) and begins_with(reply) == "no":
         reply = reply[1:]
-    if said := _in_short(reply):
-        return said
+    if stated := _in_short(reply):
+        return stated
     texts = frozenset(texts_of(question))
     if len(reply) > 1 and reply[0].text == "not" and reply[1].text in texts:  # Not available in Ireland.
         return {"no"}
-    negates = any(one.text == "not" and two.text in texts for one, two in pairwise(reply))
+    negates = any(word.text == "not" and following.text in texts for word, following in pairwise(reply))
     if not negates and refuses(reply):  # the passage does not say so, but it does mention that the hall is open
-        starts = [place for place, word in enumerate(reply) if word.clause or word.text in CONTRASTS]
-        reply = next((reply[place:] for place in starts if place and not refuses(reply[place:])), ())
-    said = by_sentence(reply, tuple(question))
-    return set() if len(said) == 1 and are_conflicting(reply) else said
+        starts = [index for index, word in enumerate(reply) if word.clause or word.text in CONTRASTS]
+        reply = next((reply[index:] for index in starts if index and not refuses(reply[index:])), ())
+    stated = by_sentence(reply, tuple(question))
+    return set() if len(stated) == 1 and are_conflicting(reply) else stated
 
 
 def named(name: Sequence[Word]) -> Polarity | None:
@@ -100,7 +100,7 @@ def _in_short(reply: Sequence[Word]) -> set[Polarity]:
 def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
     """Return a yes or no that stands first, and the no of negated verbs of Chinese and Japanese."""
     written = "".join(word.text for word in reply)
-    if written.startswith(_NO_CHARACTERS) or (any(one in written for one in _NOT_CHARACTERS) and not refuses(reply)):
+    if written.startswith(_NO_CHARACTERS) or (any(mark in written for mark in _NOT_CHARACTERS) and not refuses(reply)):
         return {"no"}
     if written.startswith(_YES_CHARACTERS) and not written.startswith(_NOUN_CHARACTERS):
         return {"yes"}
@@ -111,7 +111,7 @@ def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
 def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
     """Return the polarity of a first clause: of course, certainly not, not really, I am afraid not, I think so."""
     texts = [word.text for word in reply]
-    clause = texts[: next((place for place, word in enumerate(reply) if place and word.clause), len(reply))]
+    clause = texts[: next((index for index, word in enumerate(reply) if index and word.clause), len(reply))]
     if whole := _WHOLE_CLAUSES.get(tuple(clause)):
         return {whole}
     if clause[0] == "not" and len(clause) > 1 and clause[1] in _BEHIND_NOT:
@@ -121,31 +121,31 @@ def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
 
 def _in_words(reply: Sequence[Word]) -> set[Polarity]:
     """Return a yes or no that stands first, behind "the answer is", or alone in a clause."""
-    places: list[Place] = []
-    for place, word in enumerate(reply):
+    spans: list[Span] = []
+    for index, word in enumerate(reply):
         polarity = _NAMES.get(word.text)
-        if polarity is None or _is_option(reply, place) or not (polarity := _polarity_at(reply, place, polarity)):
+        if polarity is None or _is_option(reply, index) or not (polarity := _polarity_at(reply, index, polarity)):
             continue
-        if place and not word.clause and is_called_false(reply, place + 1):  # it says yes, but that is wrong
+        if index and not word.clause and is_denied_next(reply, index + 1):  # it says yes, but that is wrong
             polarity = OPPOSITE[polarity]
-        is_both = place == 0 and len(reply) > 2 and _NAMES.get(reply[2].text) == OPPOSITE[polarity]  # yes and no
-        if place == 0 and not is_both:
+        is_both = index == 0 and len(reply) > 2 and _NAMES.get(reply[2].text) == OPPOSITE[polarity]  # yes and no
+        if index == 0 and not is_both:
             return {polarity}
-        places.append(Place(place, place + 1, polarity))
-    said = {cast(Polarity, place.side) for place in places}
-    if len(said) < 2 or len(places) > MAX_MENTIONS:
-        return said
+        spans.append(Span(index, index + 1, polarity))
+    stated = {cast(Polarity, span.side) for span in spans}
+    if len(stated) < 2 or len(spans) > MAX_MENTIONS:
+        return stated
     no_question = question_words(())
-    stances = [stance_of(reply, place, no_question) for place in places]
-    return cast("set[Polarity]", sides_stated(reply, places, stances, no_question) or said)
+    stances = [stance_of(reply, span, no_question) for span in spans]
+    return cast("set[Polarity]", sides_stated(reply, spans, stances, no_question) or stated)
 
 
-def _polarity_at(reply: Sequence[Word], place: int, polarity: Polarity) -> Polarity | None:
-    """Return what a word such as yes or false says at a place; None for the no of "no doubt"."""
-    word, before = reply[place], reply[place - 1].text if place else ""
-    behind = reply[place + 1] if place + 1 < len(reply) else None
+def _polarity_at(reply: Sequence[Word], index: int, polarity: Polarity) -> Polarity | None:
+    """Return what a word such as yes or false says at an index; None for the no of "no doubt"."""
+    word, before = reply[index], reply[index - 1].text if index else ""
+    behind = reply[index + 1] if index + 1 < len(reply) else None
     ends = behind is None or behind.clause
-    opens = place == 0 or word.clause
+    opens = index == 0 or word.clause
     if word.text in _YES:
         return polarity if before not in ("not", "neither", "nor") or word.clause else None
     if word.text in _NO:
@@ -157,17 +157,17 @@ def _polarity_at(reply: Sequence[Word], place: int, polarity: Polarity) -> Polar
     return OPPOSITE[polarity] if before == "not" else polarity
 
 
-def _is_option(reply: Sequence[Word], place: int) -> bool:
+def _is_option(reply: Sequence[Word], index: int) -> bool:
     """Return if a word is an option of "yes or no"."""
-    beside = [reply[one].text for one in (place - 1, place + 1) if 0 <= one < len(reply)]
-    further = [reply[one].text for one in (place - 2, place + 2) if 0 <= one < len(reply)]
+    beside = [reply[neighbour].text for neighbour in (index - 1, index + 1) if 0 <= neighbour < len(reply)]
+    further = [reply[neighbour].text for neighbour in (index - 2, index + 2) if 0 <= neighbour < len(reply)]
     return "or" in beside and any(text in _NAMES for text in further)
 
 
 def _by_auxiliary(reply: Sequence[Word]) -> set[Polarity]:
     """Return the polarity of a short clause with an auxiliary: It is not. They do. Indeed it is."""
     reply = reply[1:] if reply[0].text in ADVERBS else reply
-    reply = [word for place, word in enumerate(reply) if place == 0 or word.clause or word.text not in ADVERBS]
+    reply = [word for index, word in enumerate(reply) if index == 0 or word.clause or word.text not in ADVERBS]
     if len(reply) < 2 or reply[0].text not in PRONOUNS or reply[1].text not in AUXILIARIES or reply[1].clause:
         return set()
     if len(reply) == 2 or reply[2].clause:
