@@ -37,12 +37,12 @@ def limits_of(canvas: Canvas) -> Limits:
     """The limits of each axis that counts something; None for one of names, or whose direction is turned."""
     from matplotlib.ticker import FixedFormatter, FuncFormatter, NullFormatter, StrMethodFormatter
 
-    of_names = FixedFormatter, FuncFormatter, NullFormatter, StrMethodFormatter
+    name_formatters = FixedFormatter, FuncFormatter, NullFormatter, StrMethodFormatter
     limits: list[tuple[float, float] | None] = []
     for axis in (axis for axes in canvas.axes for axis in (axes.xaxis, axes.yaxis)):
         low, high = axis.get_view_interval()
-        is_of_names = isinstance(axis.get_major_formatter(), of_names)
-        limits.append(None if is_of_names or axis.get_inverted() or low >= high else (float(low), float(high)))
+        has_names = isinstance(axis.get_major_formatter(), name_formatters)
+        limits.append(None if has_names or axis.get_inverted() or low >= high else (float(low), float(high)))
     return limits
 
 
