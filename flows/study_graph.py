@@ -1,4 +1,4 @@
-"""The tasks of a study, and what each needs; the place to begin reading.
+"""The graph of a study: its steps, and what each needs. The place to begin reading.
 
     fetch      facts of a relation    invented names     questions of a partition    triples => questions of a property
                         |              of a class                    |               pages   => disputes of a page
@@ -12,7 +12,7 @@
                                   |
     report     the page
 
--> is read by; => rows list the tasks that follow, which are known once the first is done. A partition is one of static,
+-> is read by; => rows list the steps that follow, which are known once the first is done. A partition is one of static,
 temporal and disputable questions. A pass is what measures share that are computed from the same replies of a model.
 
 A module beside this one has a stage: functions that make artifacts, their kinds, and their keys and inputs.
@@ -22,13 +22,14 @@ from typing import Any
 
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.rerun import Numbers, numbers_file, read_numbers
-from swaymeter.flows.stages.aggregate import aggregate
+from swaymeter.flows.stages.aggregate import aggregate, decisions
 from swaymeter.flows.stages.build import build
 from swaymeter.flows.stages.fetch import fetch
 from swaymeter.flows.stages.frequency import frequency
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.stages.report import report
-from swaymeter.flows.stages.score import decisions, reliability, score
+from swaymeter.flows.stages.score import score
+from swaymeter.flows.stages.seeds import compare_seeds
 
 
 def graph_of(
@@ -50,7 +51,7 @@ def graph_of(
     fetched = fetch(graph, plan)
     built = build(graph, plan, fetched)
     scores = score(graph, plan, built)
-    compared = reliability(graph, plan, fetched, built, scores)
+    compared = compare_seeds(graph, plan, fetched, built, scores)
     counted, by_hand = frequency(graph, plan, built), decisions(graph, plan, built, scores)
     database = aggregate(graph, plan, fetched, built, [*scores, *compared, *counted, *by_hand])
     report(graph, plan, fetched, built, database)

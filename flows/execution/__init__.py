@@ -1,1 +1,1 @@
-"""Run the graph: Prefect flows, tasks (the steps of a relation in a stage), the executor, and progress."""
+"""Run the graph: a run, tasks (the steps of a relation in a stage), the executor, and progress."""

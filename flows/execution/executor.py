@@ -34,21 +34,53 @@ The names of upstream tasks of this run come with it: True for one whose outputs
 
 
 @dataclass
+class Listings:
+    """Ends of nodes whose rows list further steps: the graph is resolved again then.
+
+    Attributes:
+        each: Nodes before a placeholder; the graph is resolved at the end of each.
+        together: Sets of nodes that list the inputs of another; the graph is resolved at the end of all of a set.
+        deferred: Nodes that are submitted from a later graph.
+    """
+
+    each: set[StepId] = field(default_factory=set)
+    together: list[set[StepId]] = field(default_factory=list)
+    deferred: set[StepId] = field(default_factory=set)
+
+    def defer(self, node: Node, pending: set[StepId]) -> bool:
+        """Return True if a node is submitted from a later graph only, because a pending one lists its inputs."""
+        lists = pending & (self.deferred | {other.id for other in node.listed_by})
+        if node.is_placeholder:
+            self.each |= pending
+        elif lists:
+            self.together.append(lists)
+        else:
+            return False
+        self.deferred.add(node.id)
+        return True
+
+    def end(self, task: Task) -> bool:
+        """Take the end of a task, and return True if the graph has to be resolved again."""
+        nodes = {node.id for node in task.nodes}
+        for listed in self.together:
+            listed -= nodes
+        return bool(nodes & self.each) or not all(self.together)
+
+
+@dataclass
 class _Waiting:
     """Tasks that have not begun, as the graph was last resolved.
 
     Attributes:
         tasks: Tasks by name.
         ready: Those of them whose upstream tasks have ended.
-        listing: Nodes, at the end of each of which the graph is resolved again.
-        together: Sets of nodes, at the end of each of which sets the graph is resolved again.
+        listings: Ends of nodes at which the graph is resolved again.
         models: Models in the order of the study.
     """
 
     tasks: dict[str, Task] = field(default_factory=dict)
     ready: dict[str, Task] = field(default_factory=dict)
-    listing: set[StepId] = field(default_factory=set)
-    together: list[set[StepId]] = field(default_factory=list)
+    listings: Listings = field(default_factory=Listings)
     models: dict[tuple[str, str], int] = field(default_factory=dict)
 
 
@@ -126,48 +158,32 @@ class Executor:
                         current.resolve(current.nodes[node.id])
                 if not ended.asks_server:  # which takes no model out of the memory
                     self._last_model = ended.model
-                is_listing = self._lists_more(ended)
+                is_listing = self._waiting.listings.end(ended)
                 is_listing = self._start() or is_listing
 
     def _plan(self, graph: Graph) -> None:
         """List the tasks that can be submitted, of the steps that are selected and not done."""
-        selected, pending, later = self._selection.of(graph), set[StepId](), set[StepId]()
+        selected, pending = self._selection.of(graph), set[StepId]()
         waiting, nodes, counted = _Waiting(), list[Node](), Counter[str]()
         for node in (node for node in graph if node.id in selected):  # inputs come first
-            before = {other.id for other in (*node.inputs, *node.after)} & pending
-            lists = before & (later | {other.id for other in node.lists})
-            is_running, was_attempted = task_name(node.id) in self._running, _attempt(node) in self._attempted
+            before = {other.id for other in (*node.inputs, *node.waits_for)} & pending
+            was_attempted = _attempt(node) in self._attempted
             is_to_run = was_attempted or (node.state != "done" and bool(node.step or before))
             counted[node.id.stage] += is_to_run and node.refusal is None
-            if is_running:
-                pending.add(node.id)
-            elif not before and (node.state == "done" or was_attempted or node.is_placeholder):
-                continue  # otherwise its inputs may change
-            elif node.is_placeholder or lists:
-                later.add(node.id)
-                if node.is_placeholder:
-                    waiting.listing |= before
-                else:
-                    waiting.together.append(lists)
-            else:
-                nodes.append(node)
+            if task_name(node.id) not in self._running:
+                if not before and (node.state == "done" or was_attempted or node.is_placeholder):
+                    continue  # otherwise its inputs may change
+                if not waiting.listings.defer(node, before):
+                    nodes.append(node)
             pending.add(node.id)
         waiting.tasks = tasks_of(graph, nodes)
         for name, task in waiting.tasks.items():
-            others = {task_name(other.id) for node in task.nodes for other in (*node.inputs, *node.after)} - {name}
-            self._upstream[name] = others & {*waiting.tasks, *self._running, *self._begun}
+            self._upstream[name] = task.edges.keys() & {*waiting.tasks, *self._running, *self._begun}
         waiting.models = {model: queue for queue, model in enumerate(dict.fromkeys(map(_model, graph)))}
         self._waiting = waiting
         if counted != self._totals:
             shown(self._progress.plan, +counted)
             self._totals = counted
-
-    def _lists_more(self, ended: Task) -> bool:
-        """Return True if the graph has to be resolved again after a task."""
-        nodes, together = {node.id for node in ended.nodes}, self._waiting.together
-        for listed in together:
-            listed -= nodes
-        return bool(nodes & self._waiting.listing) or not all(together)
 
     def _start(self) -> bool:
         """Submit the tasks that there is room for; return True if the graph has to be resolved again."""
@@ -200,7 +216,7 @@ class Executor:
                 task.resolve()
                 if all(node.state == "done" or _attempt(node) in self._attempted for node in task.nodes):
                     del self._waiting.tasks[task.name]
-                    is_listing = self._lists_more(task) or is_listing
+                    is_listing = self._waiting.listings.end(task) or is_listing
                 else:
                     self._waiting.ready[task.name] = task
 
@@ -208,8 +224,8 @@ class Executor:
         del self._waiting.tasks[task.name]
         self._attempted |= set(map(_attempt, task.nodes))
         self._over.discard(task.name)
-        needed = {task_name(other.id) for node in task.nodes for other in node.inputs} if task.is_blocked else set()
-        upstream = {name: name in needed for name in self._nearest(task.name)}
+        edges = task.edges
+        upstream = {name: task.is_blocked and edges[name] for name in self._nearest(task.name)}
         self._begun.add(task.name)
         task.graph.workspace.check_lock()
         self._submit(task, upstream).add_done_callback(partial(self._end, task.name))

@@ -170,7 +170,7 @@ class StudyRun:
     def undone(self) -> list[Node]:
         """The selected nodes that are not done, and inputs of selected ones that are damaged."""
         selected, nodes = self.selected, self.graph.nodes
-        read = {other.id for step in selected for other in (*nodes[step].inputs, *nodes[step].after)}
+        read = {other.id for step in selected for other in (*nodes[step].inputs, *nodes[step].waits_for)}
         undone = {step for step in selected if nodes[step].state != "done"}
         return [node for node in self.graph if node.id in undone or (node.id in read and node.state == "damaged")]
 

@@ -62,6 +62,14 @@ class Task:
         return math.prod(check.rows for check in step.checks.values()) if step else 0
 
     @property
+    def edges(self) -> dict[str, bool]:
+        """Names of its upstream tasks; True for one whose outputs it cannot do without."""
+        edges = {task_name(other.id): False for node in self.nodes for other in node.waits_for}
+        edges |= {task_name(other.id): True for node in self.nodes for other in node.inputs}
+        edges.pop(self.name, None)
+        return edges
+
+    @property
     def is_blocked(self) -> bool:
         """True if none of its steps can be computed: inputs are missing, or a model or file."""
         return all(node.step is None for node in self.nodes)

@@ -72,79 +72,56 @@ class Reference:
 
 @dataclass(eq=False)
 class Node:
-    """A step in its graph, and its state.
+    """A step in its graph: what it is made from, and its state.
 
     Attributes:
         kind: Kind of the step.
         id: Identity of the step.
+        inputs: Nodes that make its required inputs.
+        waits_for: Nodes that end before it runs, done or failed: those of its optional inputs, and `listed_by`.
+        listed_by: Nodes whose rows list its inputs; the graph is resolved again before it runs.
+        outputs: Tables and sets of files, by role; none of a placeholder or a refused node.
+        required: Required inputs, by role.
+        optional: Optional inputs, by role.
+        parameters: What else the keys depend on, as JSON.
+        arguments: Picklable arguments of the step's function.
+        resource: Resource that the step waits for.
+        device: Device of the model; empty for a step without one.
+        refusal: Why it cannot be run at all, such as a missing file.
         state: State of its outputs.
         reason: Why it is damaged, failed or blocked.
         blocked_by: First step upstream whose outputs are missing.
-        step: The step; None while it is blocked.
+        step: The step, which a worker gets; None while it is blocked.
         checks: Checks of its outputs, by role.
-        inputs: Nodes that make its required inputs.
-        after: Nodes that end before it runs, done or failed: those of its optional inputs, and `lists`.
-        lists: Nodes whose end may change its inputs; the graph is resolved again before it runs.
-        refusal: Why it cannot be run at all, such as a missing file.
-        recipe: Everything that makes its step; None for a placeholder or a refused node.
     """
 
     kind: StepKind
     id: StepId
-    state: State
+    inputs: tuple["Node", ...] = ()
+    waits_for: tuple["Node", ...] = ()
+    listed_by: tuple["Node", ...] = ()
+    outputs: Mapping[str, Output | FilesOutput] = field(default_factory=dict)
+    required: Mapping[str, Reference] = field(default_factory=dict)
+    optional: Mapping[str, Reference] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Any = None
+    resource: Resource = "compute"
+    device: str = ""
+    refusal: SwaymeterError | None = None
+    state: State = "blocked"
     reason: str = ""
     blocked_by: StepId | None = None
     step: Step | None = None
     checks: Mapping[str, Check] = field(default_factory=dict)
-    inputs: tuple["Node", ...] = ()
-    after: tuple["Node", ...] = ()
-    lists: tuple["Node", ...] = ()
-    refusal: SwaymeterError | None = None
-    recipe: "Recipe | None" = None
 
     def output(self, role: str) -> Reference:
-        """One of its outputs."""
+        """Return one of its outputs."""
         return Reference(self, role)
 
     @property
     def is_placeholder(self) -> bool:
         """True if it stands for steps that are listed once others are done."""
-        return self.recipe is None and self.refusal is None and self.step is None
-
-    @property
-    def resource(self) -> Resource:
-        """Resource that the step waits for."""
-        source = self.step or self.recipe
-        return source.resource if source else self.kind.resource
-
-    @property
-    def device(self) -> str:
-        """The device of its model; empty for a node without one."""
-        source = self.step or self.recipe
-        return source.device if source else ""
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """Everything that makes a step out of a node once its inputs are done.
-
-    Attributes:
-        outputs: Tables and sets of files, by role.
-        needs: Required inputs, by role.
-        reads: Optional inputs, by role.
-        parameters: What else the keys depend on, as JSON.
-        arguments: Picklable arguments of the step's function.
-        resource: What the step waits for.
-        device: Device of the model; empty for a step without one.
-    """
-
-    outputs: Mapping[str, "Output | FilesOutput"]
-    needs: Mapping[str, Reference]
-    reads: Mapping[str, Reference]
-    parameters: Mapping[str, Any]
-    arguments: Any
-    resource: Resource
-    device: str
+        return not self.outputs and self.refusal is None
 
 
 class Graph:
@@ -172,50 +149,50 @@ class Graph:
         arguments: Any = None,
         resource: Resource | None = None,
         device: str = "",
-        after: Iterable[Node] = (),
+        listed_by: Iterable[Node] = (),
     ) -> Node:
-        """Adds a step and resolves it.
+        """Add a step and resolve it.
 
         Args:
-            kind: what it has in common with others.
-            identity: what identifies it.
-            outputs: the tables and sets of files that it makes, by role.
-            inputs: what it cannot do without, by role.
-            optional: what it reads where it is there; it waits for the end of the steps that make these.
-            parameters: what else its outputs depend on, as JSON.
-            arguments: what the function needs; picklable, and determined by inputs and parameters.
-            resource: what it waits for, where that is not what its kind waits for.
-            device: of the model that it asks; empty where it asks none.
-            after: nodes whose end may change its inputs.
+            kind: Kind of the step.
+            identity: Identity of the step.
+            outputs: Tables and sets of files that it makes, by role.
+            inputs: Required inputs, by role.
+            optional: Inputs that it reads if they exist, by role; it waits for the end of the steps that make them.
+            parameters: What else its outputs depend on, as JSON.
+            arguments: Picklable arguments of its function, determined by inputs and parameters.
+            resource: Resource that it waits for; None: that of its kind.
+            device: Device of the model that it asks; empty without a model.
+            listed_by: Nodes whose rows list its inputs.
         """
-        needed, others, lists = dict(inputs or {}), dict(optional or {}), tuple(after)
-        before = (*(reference.node for reference in others.values()), *lists)
-        recipe = Recipe(outputs, needed, others, dict(parameters or {}), arguments, resource or kind.resource, device)
-        needed_nodes = tuple(reference.node for reference in needed.values())
-        node = Node(kind, identity, "blocked", inputs=needed_nodes, after=before, lists=lists, recipe=recipe)
+        required, others, lists = dict(inputs or {}), dict(optional or {}), tuple(listed_by)
+        node = Node(
+            kind, identity, tuple(reference.node for reference in required.values()),
+            (*(reference.node for reference in others.values()), *lists), lists, outputs, required, others,
+            dict(parameters or {}), arguments, resource or kind.resource, device,
+        )  # fmt: skip
         self.nodes[identity] = node
         return self.resolve(node)
 
     def resolve(self, node: Node) -> Node:
         """Compute the keys of a node from its inputs as they are now, and look at its outputs."""
-        recipe, identity = node.recipe, node.id
-        if recipe is None:
+        identity = node.id
+        if not node.outputs:
             return node
-        lacking = next((reference.node for reference in recipe.needs.values() if not reference.is_usable), None)
+        lacking = next((reference.node for reference in node.required.values() if not reference.is_usable), None)
         if lacking is not None:
             node.step, node.checks, node.state = None, {}, "blocked"
             node.blocked_by = lacking.blocked_by or lacking.id
             node.reason = f"waits for {node.blocked_by}"
             return node
         node.blocked_by = None
-        usable = {
-            role: reference for role, reference in {**recipe.needs, **recipe.reads}.items() if reference.is_usable
-        }
+        inputs = {**node.required, **node.optional}
+        usable = {role: reference for role, reference in inputs.items() if reference.is_usable}
         key_inputs: dict[str, Any] = {
             "step": [identity.stage, identity.group],
             "version": node.kind.version,
             "subject": [identity.subject, identity.part],
-            "parameters": dict(recipe.parameters),
+            "parameters": dict(node.parameters),
             "inputs": {role: reference.digest for role, reference in usable.items()},
         }
         key_without_number = content_key(key_inputs)
@@ -224,22 +201,26 @@ class Graph:
             key_inputs[FORCED] = max(forced, refreshed)
         node.step = Step(
             identity, node.kind.function, {role: reference.artifact for role, reference in usable.items()},
-            self._artifacts(recipe.outputs, key_inputs), recipe.arguments, recipe.resource, recipe.device,
+            self._artifacts(node.outputs, key_inputs), node.arguments, node.resource, node.device,
             key_without_number, forced, refreshed, {role: r.check for role, r in usable.items() if r.check},
         )  # fmt: skip
         self._check_outputs(node)
         return node
 
     def refuse(self, kind: StepKind, identity: StepId, error: SwaymeterError, *, inputs: Iterable[Node] = ()) -> Node:
-        """Adds a step that cannot be resolved, such as one of a model that cannot be found; it has failed."""
-        self.nodes[identity] = Node(kind, identity, "failed", str(error), inputs=tuple(inputs), refusal=error)
+        """Add a step that cannot be resolved, such as one of a model that cannot be found; it has failed."""
+        self.nodes[identity] = Node(
+            kind, identity, tuple(inputs), resource=kind.resource, refusal=error, state="failed", reason=str(error)
+        )
         return self.nodes[identity]
 
-    def wait(self, kind: StepKind, identity: StepId, lacking: Node, *, after: Iterable[Node] = ()) -> Node:
-        """Adds one node in place of the steps that cannot be listed before a node, or one of `after`, is done."""
-        blocker, others = lacking.blocked_by or lacking.id, tuple(after)
-        inputs, reason = () if others else (lacking,), f"waits for {blocker}"
-        self.nodes[identity] = Node(kind, identity, "blocked", reason, blocker, inputs=inputs, after=others)
+    def wait(self, kind: StepKind, identity: StepId, lacking: Node, *, waits_for: Iterable[Node] = ()) -> Node:
+        """Add a placeholder for the steps that cannot be listed before a node, or one of `waits_for`, is done."""
+        blocker, others = lacking.blocked_by or lacking.id, tuple(waits_for)
+        self.nodes[identity] = Node(
+            kind, identity, () if others else (lacking,), others, resource=kind.resource,
+            reason=f"waits for {blocker}", blocked_by=blocker,
+        )  # fmt: skip
         return self.nodes[identity]
 
     def remembered(self, reference: Reference, compute: Callable[[pa.Table], Any]) -> Any:

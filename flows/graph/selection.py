@@ -73,7 +73,7 @@ class Selection:
 
     def _candidates(self, node: Node) -> list[Node]:
         """The fetched questions that a choice is made from, of the selected relations."""
-        return [other for other in node.after if other.id.stage == "fetch" and self._is_of_a_relation(other.id)]
+        return [other for other in node.waits_for if other.id.stage == "fetch" and self._is_of_a_relation(other.id)]
 
     def raised(self, graph: Graph, requested: Mapping[Kind, bool]) -> Numbers:
         """Return the numbers of a graph, with new ones for the selected artifacts of `--force` and `--refresh`."""

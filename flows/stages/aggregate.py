@@ -1,4 +1,4 @@
-"""The step that makes the database of all that is done, whatever has failed, with its statistics.
+"""Stage `aggregate`: answers that a judge or people decide, and the database of all that is done, whatever has failed.
 
 If nothing is scored, the database of an earlier run stays as it is.
 """
@@ -11,15 +11,16 @@ from typing import Any
 
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import ScoreError, SwaymeterError, UnknownName, UsageError, first_names
+from swaymeter.data.records import Question
 from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.records.table import Table
-from swaymeter.data.records.tables import HISTORY, JUDGEMENTS, RECORD_TABLES, RUNS, VARIANTS
+from swaymeter.data.records.tables import DECIDED_ANSWERS, HISTORY, JUDGEMENTS, RECORD_TABLES, RUNS, VARIANTS
 from swaymeter.data.storage.artifact import Check, TableArtifact, write_manifest
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import queries_digest
 from swaymeter.data.warehouse.schema import Schema
 from swaymeter.flows.graph.graph import Graph, Node, Reference
-from swaymeter.flows.graph.step import Run, Step, StepKind, with_setup
+from swaymeter.flows.graph.step import Output, Run, Step, StepKind, with_setup
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.history import Completion, keep_history
@@ -160,10 +161,33 @@ _LOGGED = (
 )  # fmt: skip
 
 
+def decide_answers(step: Step, run: Run) -> None:
+    """Write the answers of a relation that a judge or people decide; arguments: people's verdicts."""
+    from swaymeter.tasks.measures.decided_answers import decided_answers
+
+    answers, stated, judged = (
+        [row for table in step.inputs_of(MEASURES[name].table) for row in table.read().select(columns).to_pylist()]
+        for name, columns in _DECIDED.items()
+    )
+    rows = decided_answers(step.records("questions", Question), answers, stated, judged, step.arguments)
+    output = step.table("decided_answers")
+    output.write(output.table.of([*rows]))
+
+
+_ANSWER = ["model", "dtype", "relation", "question_id", "context_id", "sample"]
+_DECIDED = {
+    "answers": [*_ANSWER, "text"],
+    "whose_answer": [*_ANSWER, "verdict", "decided_by", "reason", "outcome"],
+    "judged_answers": [*_ANSWER, "judge", "verdict", "rule"],
+}
+"""Columns of the scores that decided answers follow from."""
+
+
 # ---- the steps of a study --------------------------------------------------------------------------------------------
 
 LOADED = ("triples", "pages", "disputes", "rejected", "shards")
 """Tables of fetched and built data, beside facts and prompts, that the database has."""
+DECIDE_ANSWERS = StepKind("aggregate", "decided answers", makes=("decided_answers",), function=decide_answers)
 MAKE_DATABASE = StepKind("aggregate", "database", makes=("files", "history"), function=make_database, version=2)
 
 
@@ -201,8 +225,28 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
             "variants": [*variants.values()],
             "judgements": content_key({"judgements": [asdict(row) for row in plan.judgements]}),
         },
-        arguments=Aggregation(completion, study.entropy_classes, plan.judgements), after=list(graph),
+        arguments=Aggregation(completion, study.entropy_classes, plan.judgements), listed_by=list(graph),
     )  # fmt: skip
+
+
+def decisions(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference]) -> list[Reference]:
+    """Add the steps that put verdicts of a judge and of people in place of the rule's, if there are any."""
+    own = [reference for reference in scores if reference.role in ("answers", "whose_answer", "judged_answers")]
+    verdicts = tuple(row for row in plan.judgements if row.field == "verdict" and row.problem is None)
+    if not verdicts and all(reference.role != "judged_answers" for reference in own):
+        return []
+    digest = content_key({"verdicts": [asdict(verdict) for verdict in verdicts]})
+    decided = []
+    for relation, questions in built.questions.items():
+        scores_of_relation = [reference for reference in own if reference.node.id.subject == relation]
+        outputs = {"decided_answers": Output(DECIDED_ANSWERS, ("verdicts", relation), "decided_answers")}
+        node = graph.add(
+            DECIDE_ANSWERS, DECIDE_ANSWERS.id(relation), outputs, inputs={"questions": questions},
+            optional={f"{reference.role} {reference.node.id}": reference for reference in scores_of_relation},
+            parameters={"verdicts": digest}, arguments=verdicts,
+        )  # fmt: skip
+        decided.append(node.output("decided_answers"))
+    return decided
 
 
 def undone_instead_of_scores(graph: Graph, *, whole_only: bool = False) -> Node | None:

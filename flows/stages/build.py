@@ -180,7 +180,7 @@ def build(graph: Graph, plan: Plan, fetched: Fetched) -> Built:
                 BUILD_QUESTIONS, BUILD_QUESTIONS.id(name),
                 {"questions": Output(QUESTIONS, ("prompts", name), "questions")},
                 inputs=by_relation[name], parameters=plan.study.questions.of_drawn if plan.study.questions else None,
-                arguments=plan.study.questions, after=chosen.values(),
+                arguments=plan.study.questions, listed_by=chosen.values(),
             ).output("questions")
             for name in sorted(by_relation)
         },
@@ -237,7 +237,7 @@ def _choose(graph: Graph, plan: Plan, fetched: Fetched, partition: Partition) ->
     candidates, lacking = fetched.candidates[partition], fetched.lacking.get(partition, [])
     unusable = next(iter([candidate.node for candidate in candidates if not candidate.is_usable] + lacking), None)
     if not any(candidate.is_usable for candidate in candidates) and unusable is not None:
-        return graph.wait(kind, identity, unusable, after=[*(candidate.node for candidate in candidates), *lacking])
+        return graph.wait(kind, identity, unusable, waits_for=[*(candidate.node for candidate in candidates), *lacking])
     judgements = tuple(judgement for judgement in plan.judgements if judgement.field != "verdict")
     outputs = {
         "questions": Output(QUESTIONS, ("prompts", partition), "chosen-questions"),
@@ -253,7 +253,7 @@ def _choose(graph: Graph, plan: Plan, fetched: Fetched, partition: Partition) ->
     }
     return graph.add(
         kind, identity, outputs, optional=roles, parameters=parameters, arguments=(study, judgements),
-        after=lacking,
+        listed_by=lacking,
     )  # fmt: skip
 
 

@@ -64,12 +64,12 @@ class Contents:
         choice = self.graph.nodes[CHOOSE_QUESTIONS.id(partition)]
         usable = [
             node.output(role).artifact
-            for node in choice.after
+            for node in choice.waits_for
             for role in ("questions", "disputes")
             if node.id.stage == "fetch" and role in node.checks and node.output(role).is_usable
         ]
         if not usable:
-            lacking = [node for node in dict.fromkeys((*choice.inputs, *choice.after)) if node.state != "done"]
+            lacking = [node for node in dict.fromkeys((*choice.inputs, *choice.waits_for)) if node.state != "done"]
             reasons = "; ".join(f"{node.id}: {node.reason or node.state}" for node in lacking[:3])
             raise MissingFile(f"partition {partition}: no question is fetched ({reasons}); run the stage fetch")
         several = QUESTION_SOURCES[self.study.questions.source].in_several_steps

@@ -153,7 +153,7 @@ def _names(graph: Graph, built: Built, aliases: Mapping[str, tuple[str, ...]]) -
     """The step that lists the names of all queries; it waits for one of them at least."""
     kind, identity, queries = LIST_NAMES, LIST_NAMES.id(CORPUS), list(built.queries.values())
     if not any(reference.is_usable for reference in queries):
-        return graph.wait(kind, identity, queries[0].node, after=[reference.node for reference in queries])
+        return graph.wait(kind, identity, queries[0].node, waits_for=[reference.node for reference in queries])
     return graph.add(
         kind, identity, {"counted_pairs": Output(COUNTED_PAIRS, (CORPUS,), "names")},
         optional={f"queries {relation}": reference for relation, reference in built.queries.items()},

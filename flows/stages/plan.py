@@ -22,7 +22,7 @@ from swaymeter.flows.config.study import Study
 from swaymeter.flows.graph.graph import Node, State
 from swaymeter.flows.graph.step import Run, Step, StepId, with_setup
 from swaymeter.tasks.measures import MEASURES
-from swaymeter.tasks.measures.run import Pass, declaration, passes
+from swaymeter.tasks.measures.passes import Pass, declaration, passes
 from swaymeter.tasks.models import tokenizer
 from swaymeter.tasks.models.applications import function_revision
 from swaymeter.tasks.models.backends import identify_language_model

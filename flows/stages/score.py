@@ -1,26 +1,25 @@
-"""Stage `score`: passes over each variant and relation, comparison of seeds, verdicts of a judge and of people."""
+"""Stage `score`: the passes over each relation with each variant."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypedDict
 
 from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import ModelError, SwaymeterError
-from swaymeter.data.records import Context, Query, Question, tables
+from swaymeter.data.records import Context, Query, Question
 from swaymeter.data.records.replies import Replies
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.sections import ModelPart
-from swaymeter.flows.config.study import MEASURES_OF_SEEDS
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
 from swaymeter.flows.graph.step import Output, Resource, Run, Step, StepKind
-from swaymeter.flows.stages.build import Built, part_of, prompts_of
-from swaymeter.flows.stages.fetch import Fetched
+from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import INPUTS, Inputs, PerQuery
-from swaymeter.tasks.measures.run import Pass, Spent, declaration, measure_relation, rejected_of
+from swaymeter.tasks.measures.passes import Pass, declaration
+from swaymeter.tasks.measures.run import Spent, measure_relation, rejected_of
 from swaymeter.tasks.models.applications import RecordedReplies, load_application
 from swaymeter.tasks.models.endpoints.endpoint import SERVED, Endpoint
 
@@ -130,66 +129,9 @@ def _check(arguments: Score) -> None:
             )
 
 
-TEXTS = {"queries": ("query_id", {"text": "query"}), "contexts": ("context_id", {"text": "context"})}
-"""The id of each kind of prompt, and what its text is called among the scores."""
-
-
-def compute_reliability(step: Step, run: Run) -> None:
-    """Writes the variances over seeds and over query forms; arguments: measures, and seeds, the study's first."""
-    from swaymeter.tasks.statistics.reliability import reliability  # here, as pandas takes long to import
-
-    measures, seeds = step.arguments
-    table = step.table("reliability")
-    rows = []
-    for measure in measures:
-        stored = step.table(f"{measure} {seeds[0]}").read().select(["model", "dtype", "relation"]).slice(0, 1)
-        samples = [_sample(step, measure, seed) for seed in seeds]
-        rows += [{**stored.to_pylist()[0], **row} for row in reliability(measure, samples)]
-    table.write(table.table.of(rows))
-
-
-def _sample(step: Step, measure: str, seed: int) -> Any:
-    """The scores of a seed with the texts of their queries and contexts."""
-    scores = step.table(f"{measure} {seed}").read()
-    columns = [name for name in ("query_id", "context_id", measure) if name in scores.column_names]
-    frame = scores.select(columns).to_pandas()
-    for role, (identity, text) in TEXTS.items():
-        if identity in columns:
-            prompt_columns = [identity, "text", *(("query_type", "form", "entity") if role == "queries" else ())]
-            prompts = step.table(f"{role} {seed}").read().select(prompt_columns).to_pandas()
-            # Texts as categories: merging repeats their numbers, and not the texts.
-            prompts = prompts.astype({name: "category" for name in prompt_columns if name not in (identity, "form")})
-            frame = frame.merge(prompts.rename(columns=text), on=identity, validate="many_to_one")
-    return frame
-
-
-def decide_answers(step: Step, run: Run) -> None:
-    """Write the answers of a relation that a judge or people decide; arguments: people's verdicts."""
-    from swaymeter.tasks.measures.decided_answers import decided_answers
-
-    answers, stated, judged = (
-        [row for table in step.inputs_of(MEASURES[name].table) for row in table.read().select(columns).to_pylist()]
-        for name, columns in _DECIDED.items()
-    )
-    rows = decided_answers(step.records("questions", Question), answers, stated, judged, step.arguments)
-    output = step.table("decided_answers")
-    output.write(output.table.of([*rows]))
-
-
-_ANSWER = ["model", "dtype", "relation", "question_id", "context_id", "sample"]
-_DECIDED = {
-    "answers": [*_ANSWER, "text"],
-    "whose_answer": [*_ANSWER, "verdict", "decided_by", "reason", "outcome"],
-    "judged_answers": [*_ANSWER, "judge", "verdict", "rule"],
-}
-"""Columns of the scores that decided answers follow from."""
-
-
 # ---- the steps of a study --------------------------------------------------------------------------------------------
 
 RUN_PASS = StepKind("score", "the measure whose pass it is", makes=("scores",), function=run_pass)
-COMPARE_SEEDS = StepKind("aggregate", "reliability", makes=("reliability",), function=compute_reliability)
-DECIDE_ANSWERS = StepKind("aggregate", "decided answers", makes=("decided_answers",), function=decide_answers)
 
 
 def score(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
@@ -308,83 +250,3 @@ def _queue(group: Pass, parameters: Mapping[str, Any], model: ModelPart) -> _Que
         or any(hasattr(parameters[name], "entailment") for name in names)
     )
     return {"resource": None, "device": model.device if computes else ""}
-
-
-def reliability(
-    graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: Iterable[Reference]
-) -> list[Reference]:
-    """Adds the steps that compare seeds; gives the tables of variances, none of a study with one seed.
-
-    The first seed is the study's, and everything else is about it alone. Each further seed draws contexts anew, scored
-    by `MEASURES_OF_SEEDS`: entities, and so queries, are the study's, as a score can vary only of a query that every
-    sample has. None of that is loaded into the database, only what the comparison gives.
-    """
-    study, measures = plan.study, [name for name in MEASURES_OF_SEEDS if name in plan.parameters]
-    own = {(score.node.id, score.role): score for score in scores}
-    compared = []
-    for relation in built.queries if study.seeds else ():
-        prompts = {study.seed: {"queries": built.queries[relation], "contexts": built.contexts[relation]}}
-        for seed in study.further_seeds:
-            node = prompts_of(graph, plan, fetched, relation, seed)
-            prompts[seed] = {"queries": node.output("queries"), "contexts": node.output("contexts")}
-        for variant in plan.variants:
-            if not any(MEASURES[name].about != "questions" for each in variant.passes for name in each.measures):
-                continue
-            scores_by_seed = {
-                study.seed: {
-                    role: score
-                    for (identity, role), score in own.items()
-                    if identity.subject == relation and variant.is_of(identity)
-                }
-            }
-            for seed in study.further_seeds:
-                seed_plan = plan.further_seeds[seed]
-                same = next(other for other in seed_plan.variants if other.key == variant.key)
-                scored = passes_of(graph, seed_plan, same, relation, prompts[seed], part_of(seed))
-                scores_by_seed[seed] = {score.role: score for score in scored}
-            compared.append(_compared(graph, measures, variant, relation, prompts, scores_by_seed))
-    return compared
-
-
-def _compared(
-    graph: Graph,
-    measures: list[str],
-    variant: Variant,
-    relation: str,
-    prompts: Mapping[int, Mapping[str, Reference]],
-    scores: Mapping[int, Mapping[str, Reference]],
-) -> Reference:
-    """The step that compares the samples of a relation under a model; prompts, scores: by seed."""
-    inputs = {
-        f"{role} {seed}": reference
-        for seed, seed_plan in prompts.items()
-        for role, reference in {**seed_plan, **{name: scores[seed][name] for name in measures}}.items()
-    }
-    model = variant.model
-    outputs = {"reliability": Output(tables.RELIABILITY, ("reliability", relation, model.name), "reliability")}
-    return graph.add(
-        COMPARE_SEEDS, COMPARE_SEEDS.id(relation, model=model.name, dtype=model.dtype, setup=variant.setup), outputs,
-        inputs=inputs,
-        parameters={"model": model.name, "dtype": variant.dtype, "seeds": [*prompts], "measures": measures},
-        arguments=(tuple(measures), tuple(prompts)),
-    ).output("reliability")  # fmt: skip
-
-
-def decisions(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference]) -> list[Reference]:
-    """Add the steps that put verdicts of a judge and of people in place of the rule's, if there are any."""
-    own = [reference for reference in scores if reference.role in ("answers", "whose_answer", "judged_answers")]
-    verdicts = tuple(row for row in plan.judgements if row.field == "verdict" and row.problem is None)
-    if not verdicts and all(reference.role != "judged_answers" for reference in own):
-        return []
-    digest = content_key({"verdicts": [asdict(verdict) for verdict in verdicts]})
-    decided = []
-    for relation, questions in built.questions.items():
-        scores_of_relation = [reference for reference in own if reference.node.id.subject == relation]
-        outputs = {"decided_answers": Output(tables.DECIDED_ANSWERS, ("verdicts", relation), "decided_answers")}
-        node = graph.add(
-            DECIDE_ANSWERS, DECIDE_ANSWERS.id(relation), outputs, inputs={"questions": questions},
-            optional={f"{reference.role} {reference.node.id}": reference for reference in scores_of_relation},
-            parameters={"verdicts": digest}, arguments=verdicts,
-        )  # fmt: skip
-        decided.append(node.output("decided_answers"))
-    return decided

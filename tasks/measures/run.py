@@ -9,7 +9,7 @@ import importlib.metadata
 import itertools
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -18,59 +18,9 @@ import pyarrow as pa
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.storage.artifact import TableArtifact
-from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row, chunks_of
+from swaymeter.tasks.measures.passes import passes
 from swaymeter.tasks.models.progress import listening
-
-
-@dataclass(frozen=True)
-class Pass:
-    """Measures that are computed together.
-
-    Attributes:
-        leading: the measure whose functions compute the pass.
-        measures: names of the measures, the leading one first.
-        needs: the measures whose stored scores the pass reads.
-    """
-
-    leading: Measure
-    measures: tuple[str, ...]
-    needs: tuple[str, ...]
-
-
-def passes(missing: Collection[str]) -> list[Pass]:
-    """Return the passes that yield the missing measures, in an order in which none needs a later one."""
-    listed = [measure for measure in MEASURES.values() if measure.name in missing]
-    result = []
-    for measure in listed:
-        if measure.pass_of in missing:
-            continue
-        members = [measure, *(other for other in listed if other.pass_of == measure.name)]
-        names = tuple(member.name for member in members)
-        needs = dict.fromkeys(need for member in members for need in member.needs if need not in names)
-        result.append(Pass(measure, names, tuple(needs)))
-    return result
-
-
-def declaration(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the inputs of a measure's numbers beside prompts, model and seed: a part of the key of scores.
-
-    The declaration is the same for a measure that is computed in a pass with others and for one that reads their stored
-    scores.
-
-    Args:
-        name: the measure.
-        parameters: parameters of the measure and of those that it needs, by name.
-    """
-    measure = MEASURES[name]
-    return {
-        "measure": name,
-        "version": measure.version,
-        "parameters": parameters[name].model_dump(mode="json"),
-        "depends_on": dict(measure.depends_on(parameters[name])),
-        "needs": [declaration(need, parameters) for need in measure.needs],
-    }
-
 
 log = logging.getLogger(__name__)
 

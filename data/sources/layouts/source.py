@@ -45,7 +45,10 @@ def published_source(name: str) -> QuestionSource:
     description = data_set(name)
     source: Any = (Literal[name], Field(name, description=f"{description.title}, as it is published."))
     about = f"{description.title}: {description.measures}."
-    options = create_model(description.title, __base__=PublishedFile, __doc__=about, source=source)
+    no_docstrings = {"use_attribute_docstrings": False}  # pydantic would search all modules for the text of the class
+    options = create_model(
+        description.title, __base__=PublishedFile, __doc__=about, __cls_kwargs__=no_docstrings, source=source
+    )
     options.data_set = description
     return QuestionSource(name, options, key=_key, fetch=_fetch)
 

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import Measures
+from swaymeter.tasks.measures.passes import declaration, passes
 from swaymeter.tasks.measures.rows import PROVENANCE
-from swaymeter.tasks.measures.run import declaration, passes
 from tests.tasks.measures.conftest import needed
 
 SAMPLED = ("answers", "clusters", "coherent_persuasion")
@@ -35,7 +35,7 @@ def test_a_table_has_its_measures_name_provenance_and_key(name: str) -> None:
 
 
 def test_importing_the_measures_does_not_import_torch() -> None:
-    code = "import sys, swaymeter.tasks.measures.run, swaymeter.tasks.measures.run; sys.exit('torch' in sys.modules)"
+    code = "import sys, swaymeter.tasks.measures.passes, swaymeter.tasks.measures.run; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

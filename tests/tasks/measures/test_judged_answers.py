@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from swaymeter.data.errors import ModelError, ScoreError, UsageError
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.judged_answers import JudgedAnswersParameters
-from swaymeter.tasks.measures.run import declaration
+from swaymeter.tasks.measures.passes import declaration
 from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.entailment import EntailmentModel

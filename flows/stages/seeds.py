@@ -1,0 +1,111 @@
+"""Stage `aggregate`: comparison of seeds, which asks how far a score depends on the drawn contexts."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from swaymeter.data.records import tables
+from swaymeter.flows.config.study import MEASURES_OF_SEEDS
+from swaymeter.flows.graph.graph import Graph, Reference
+from swaymeter.flows.graph.step import Output, Run, Step, StepKind
+from swaymeter.flows.stages.build import Built, part_of, prompts_of
+from swaymeter.flows.stages.fetch import Fetched
+from swaymeter.flows.stages.plan import Plan, Variant
+from swaymeter.flows.stages.score import passes_of
+from swaymeter.tasks.measures import MEASURES
+
+TEXTS = {"queries": ("query_id", {"text": "query"}), "contexts": ("context_id", {"text": "context"})}
+"""The id of each kind of prompt, and what its text is called among the scores."""
+
+
+def compute_reliability(step: Step, run: Run) -> None:
+    """Writes the variances over seeds and over query forms; arguments: measures, and seeds, the study's first."""
+    from swaymeter.tasks.statistics.reliability import reliability  # here, as pandas takes long to import
+
+    measures, seeds = step.arguments
+    table = step.table("reliability")
+    rows = []
+    for measure in measures:
+        stored = step.table(f"{measure} {seeds[0]}").read().select(["model", "dtype", "relation"]).slice(0, 1)
+        samples = [_sample(step, measure, seed) for seed in seeds]
+        rows += [{**stored.to_pylist()[0], **row} for row in reliability(measure, samples)]
+    table.write(table.table.of(rows))
+
+
+def _sample(step: Step, measure: str, seed: int) -> Any:
+    """The scores of a seed with the texts of their queries and contexts."""
+    scores = step.table(f"{measure} {seed}").read()
+    columns = [name for name in ("query_id", "context_id", measure) if name in scores.column_names]
+    frame = scores.select(columns).to_pandas()
+    for role, (identity, text) in TEXTS.items():
+        if identity in columns:
+            prompt_columns = [identity, "text", *(("query_type", "form", "entity") if role == "queries" else ())]
+            prompts = step.table(f"{role} {seed}").read().select(prompt_columns).to_pandas()
+            # Texts as categories: merging repeats their numbers, and not the texts.
+            prompts = prompts.astype({name: "category" for name in prompt_columns if name not in (identity, "form")})
+            frame = frame.merge(prompts.rename(columns=text), on=identity, validate="many_to_one")
+    return frame
+
+
+# ---- the steps of a study --------------------------------------------------------------------------------------------
+
+COMPARE_SEEDS = StepKind("aggregate", "reliability", makes=("reliability",), function=compute_reliability)
+
+
+def compare_seeds(
+    graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: Iterable[Reference]
+) -> list[Reference]:
+    """Adds the steps that compare seeds; gives the tables of variances, none of a study with one seed.
+
+    The first seed is the study's, and everything else is about it alone. Each further seed draws contexts anew, scored
+    by `MEASURES_OF_SEEDS`: entities, and so queries, are the study's, as a score can vary only of a query that every
+    sample has. None of that is loaded into the database, only what the comparison gives.
+    """
+    study, measures = plan.study, [name for name in MEASURES_OF_SEEDS if name in plan.parameters]
+    own = {(score.node.id, score.role): score for score in scores}
+    compared = []
+    for relation in built.queries if study.seeds else ():
+        prompts = {study.seed: {"queries": built.queries[relation], "contexts": built.contexts[relation]}}
+        for seed in study.further_seeds:
+            node = prompts_of(graph, plan, fetched, relation, seed)
+            prompts[seed] = {"queries": node.output("queries"), "contexts": node.output("contexts")}
+        for variant in plan.variants:
+            if not any(MEASURES[name].about != "questions" for each in variant.passes for name in each.measures):
+                continue
+            scores_by_seed = {
+                study.seed: {
+                    role: score
+                    for (identity, role), score in own.items()
+                    if identity.subject == relation and variant.is_of(identity)
+                }
+            }
+            for seed in study.further_seeds:
+                seed_plan = plan.further_seeds[seed]
+                same = next(other for other in seed_plan.variants if other.key == variant.key)
+                scored = passes_of(graph, seed_plan, same, relation, prompts[seed], part_of(seed))
+                scores_by_seed[seed] = {score.role: score for score in scored}
+            compared.append(_compared(graph, measures, variant, relation, prompts, scores_by_seed))
+    return compared
+
+
+def _compared(
+    graph: Graph,
+    measures: list[str],
+    variant: Variant,
+    relation: str,
+    prompts: Mapping[int, Mapping[str, Reference]],
+    scores: Mapping[int, Mapping[str, Reference]],
+) -> Reference:
+    """The step that compares the samples of a relation under a model; prompts, scores: by seed."""
+    inputs = {
+        f"{role} {seed}": reference
+        for seed, seed_plan in prompts.items()
+        for role, reference in {**seed_plan, **{name: scores[seed][name] for name in measures}}.items()
+    }
+    model = variant.model
+    outputs = {"reliability": Output(tables.RELIABILITY, ("reliability", relation, model.name), "reliability")}
+    return graph.add(
+        COMPARE_SEEDS, COMPARE_SEEDS.id(relation, model=model.name, dtype=model.dtype, setup=variant.setup), outputs,
+        inputs=inputs,
+        parameters={"model": model.name, "dtype": variant.dtype, "seeds": [*prompts], "measures": measures},
+        arguments=(tuple(measures), tuple(prompts)),
+    ).output("reliability")  # fmt: skip
