@@ -15,7 +15,7 @@ from swaymeter.data.sources.http.services import SERVICES, Service
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 DECISIONS = sorted((DOCS / "decisions").glob("[0-9]*.md"))
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+PAGES = [*(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")), *sorted(DOCS.rglob("*.md"))]
 
 
 def written(page: Path) -> str:

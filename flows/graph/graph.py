@@ -121,7 +121,7 @@ class Node:
     @property
     def is_placeholder(self) -> bool:
         """True if it stands for steps that are listed once others are done."""
-        return not self.outputs and self.refusal is None
+        return not self.outputs and self.step is None and self.refusal is None
 
 
 class Graph:

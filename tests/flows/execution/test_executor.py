@@ -276,7 +276,7 @@ def test_servers_are_asked_while_a_model_computes(tmp_path: Path, monkeypatch: p
             there = model != "here"
             place: Mapping[str, Any] = {"resource": "server"} if there else {"resource": "compute", "device": "cpu"}
             step = Step(identity, lambda step, run: None, {}, {}, **place)
-            nodes.append(Node(kind_of(identity), identity, "missing", step=step))
+            nodes.append(Node(kind_of(identity), identity, state="missing", step=step, **place))
 
     def resolve() -> Graph:
         graph = Graph(Workspace(tmp_path))
@@ -330,7 +330,7 @@ def order_of(folder: Path, steps: list[str], rows: list[int], later: Mapping[int
         identity = StepId("score", name, "1", model=name[0])
         checks = {"queries": Check("done", rows=count)}
         step = Step(identity, lambda step, run: None, {}, {}, device="cuda", checks=checks)
-        nodes.append(Node(kind_of(identity), identity, "missing", step=step))
+        nodes.append(Node(kind_of(identity), identity, state="missing", step=step, device="cuda"))
 
     def resolve() -> Graph:
         graph = Graph(Workspace(folder))
