@@ -41,9 +41,9 @@ def sha256_of_json(value: Any, **form: Any) -> str:
     return sha256(json.dumps(value, **form))
 
 
-def content_key(made_from: Mapping[str, object]) -> str:
+def content_key(inputs: Mapping[str, object]) -> str:
     """The SHA-256 (hex) of everything a file was made from; equal mappings give equal keys, whatever their order."""
-    return sha256_of_json(made_from, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return sha256_of_json(inputs, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def identity(*parts: object) -> str:
@@ -56,13 +56,13 @@ def blake2_of_lines(lines: Iterable[str]) -> str:
     return hashlib.blake2b("\n".join(sorted(lines)).encode(), digest_size=16).hexdigest()
 
 
-def of_identity(*parts: object) -> bytes:
+def seed_bytes(*parts: object) -> bytes:
     """The 32 bytes of SHA-256 that random numbers start from: of the parts as texts, so that 1 is "1"."""
     return hashlib.sha256(_joined(parts)).digest()
 
 
-def of_typed_identity(*parts: str | int) -> bytes:
-    """As `of_identity`, where 1 and "1" differ."""
+def typed_seed_bytes(*parts: str | int) -> bytes:
+    """As `seed_bytes`, where 1 and "1" differ."""
     return hashlib.sha256(json.dumps(parts).encode()).digest()
 
 
@@ -82,7 +82,7 @@ def integrity(text: str) -> str:
 
 def sha256_of(path: Path) -> str:
     """The SHA-256 (hex) of a file's bytes; OSError where it cannot be read."""
-    return _of_file(path, "sha256")
+    return _file_digest(path, "sha256")
 
 
 def open_file(path: Path) -> FileIO:
@@ -100,7 +100,7 @@ def open_file(path: Path) -> FileIO:
         raise
 
 
-def _of_file(path: Path, algorithm: str) -> str:
+def _file_digest(path: Path, algorithm: str) -> str:
     with open_file(path) as file:
         return hashlib.file_digest(file, algorithm).hexdigest()
 
@@ -108,7 +108,7 @@ def _of_file(path: Path, algorithm: str) -> str:
 @lru_cache(maxsize=4096)
 def digest_once(path: Path, algorithm: str, state: tuple[int, ...]) -> str:
     """The digest (hex) of a file, read once in a process as long as its state (size, times) stays the same."""
-    return _of_file(path, algorithm)
+    return _file_digest(path, algorithm)
 
 
 def digest_of_large(path: Path, copy: Path | None = None) -> str:

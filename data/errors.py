@@ -4,16 +4,16 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-MOST_NAMES = 20
+MAX_NAMES = 20
 """Names that a message lists."""
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, names_in_use: Iterable[str]) -> str:
     """Suggest names for an unknown one: the nearest of the known names, or all of them; of many the first ones."""
-    names = sorted(known)
+    names = sorted(names_in_use)
     near = get_close_matches(name, names, n=1, cutoff=0.5)
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names[:MOST_NAMES]) or 'none'}{more}"
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names[:MAX_NAMES]) or 'none'}{more}"
 
 
 def first_line(error: BaseException) -> str:
@@ -31,10 +31,10 @@ def first_names(names: Sequence[object], limit: int = NAMED, *, separator: str =
     return f"{separator.join(map(str, names[:limit]))}{more}"
 
 
-def printable(content: str | bytes, most: int = 80) -> str:
+def printable(content: str | bytes, length: int = 80) -> str:
     """The first characters of a text, on one line and printable."""
-    text = content[: 8 * most].decode("utf-8", "replace") if isinstance(content, bytes) else content[: 8 * most]
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:most]
+    text = content[: 8 * length].decode("utf-8", "replace") if isinstance(content, bytes) else content[: 8 * length]
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:length]
 
 
 def is_text(value: str) -> bool:
@@ -46,10 +46,10 @@ def is_text(value: str) -> bool:
     return True
 
 
-def shown(content: Any, most: int = 120) -> str:
+def shown(content: Any, length: int = 120) -> str:
     """The first characters of parsed JSON, which may be nested too deeply for `str`."""
     try:
-        return printable(str(content), most)
+        return printable(str(content), length)
     except RecursionError:
         return "nested too deep to be shown"
 
@@ -74,8 +74,8 @@ class StudyFileError(UsageError):
 class UnknownName(UsageError):
     """A name that stands for nothing, with the nearest one that does."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"no {kind} is named {name!r}; {nearest(name, known)}")
+    def __init__(self, kind: str, name: str, names_in_use: Iterable[str]) -> None:
+        super().__init__(f"no {kind} is named {name!r}; {nearest(name, names_in_use)}")
 
 
 class InputError(SwaymeterError):

@@ -29,7 +29,7 @@ class Problem(NamedTuple):
     place: the key, and those of the sections around it as far as they are known.
     """
 
-    place: tuple[int | str, ...]
+    path_of_key: tuple[int | str, ...]
     message: str
     is_unknown: bool = False
 
@@ -48,7 +48,7 @@ class Options(BaseModel):
             raise refused(problems(error, cls.model_fields)) from None
 
 
-def beside_the_study(path: str, info: ValidationInfo, *, is_there: Callable[[Path], bool] = Path.exists) -> str:
+def beside_the_study(path: str, info: ValidationInfo, *, is_present: Callable[[Path], bool] = Path.exists) -> str:
     """The path from the folder of the study's file; of a bundled one, where nothing is there, from the current folder.
 
     ValueError where it leads to something from the current folder alone: a deployment has another one.
@@ -57,12 +57,12 @@ def beside_the_study(path: str, info: ValidationInfo, *, is_there: Callable[[Pat
     folder = Path(context.get("folder", "."))
     try:
         named = Path(path).expanduser()
-        is_beside, is_here = is_there(folder / named), is_there(named)
+        is_beside, in_current_folder = is_present(folder / named), is_present(named)
     except (OSError, RuntimeError, ValueError) as error:  # no such home directory, or a name that no file can have
         raise ValueError(f"{path!r} cannot be a path: {error}") from None
     if context.get("is_bundled"):
         return str(folder / named if is_beside else named)
-    if is_here and not is_beside:
+    if in_current_folder and not is_beside:
         write = os.path.relpath(named, folder)
         raise ValueError(f"{path!r} is relative to the study's file; it is not there: move it, or write {write!r}")
     return str(folder / named)
@@ -109,17 +109,17 @@ def refused(problems: Iterable[Problem]) -> ValidationError:
         [
             {
                 "type": PydanticCustomError(_UNKNOWN if is_unknown else "refused", "{message}", {"message": message}),
-                "loc": place,
+                "loc": path_of_key,
                 "input": None,
             }
-            for place, message, is_unknown in problems
+            for path_of_key, message, is_unknown in problems
         ],
     )
 
 
-def unknown_key(key: str, known: Iterable[str]) -> Problem:
+def unknown_key(key: str, keys: Iterable[str]) -> Problem:
     """The problem of an unknown key, with the nearest of those that exist."""
-    return Problem((key,), nearest(key, known), is_unknown=True)
+    return Problem((key,), nearest(key, keys), is_unknown=True)
 
 
 _UNKNOWN = "unknown_key"
@@ -156,17 +156,17 @@ _ALIKE = {
 
 
 def _problem(line: Any, fields: Mapping[str, FieldInfo]) -> Problem:
-    place, kind = tuple(part for part in line["loc"] if part != "[key]"), line["type"]
-    if kind == "extra_forbidden" and len(place) == 1:
-        return unknown_key(str(place[0]), fields)
-    if kind == "model_type" and not place:
-        return Problem(place, f"expected keys with values; known: {', '.join(sorted(fields)) or 'none'}")
+    path_of_key, kind = tuple(part for part in line["loc"] if part != "[key]"), line["type"]
+    if kind == "extra_forbidden" and len(path_of_key) == 1:
+        return unknown_key(str(path_of_key[0]), fields)
+    if kind == "model_type" and not path_of_key:
+        return Problem(path_of_key, f"expected keys with values; known: {', '.join(sorted(fields)) or 'none'}")
     if message := _MESSAGES.get(_ALIKE.get(kind, kind)):
-        field = fields.get(str(place[0])) if place else None
+        field = fields.get(str(path_of_key[0])) if path_of_key else None
         description = " ".join(field.description.split()) if field and field.description else "Write another one"
         words = {**line.get("ctx", {}), "input": _shown(line["input"]), "description": description.removesuffix(".")}
-        return Problem(place, message.format(**words))
-    return Problem(place, line["msg"].removeprefix("Value error, "), kind == _UNKNOWN)
+        return Problem(path_of_key, message.format(**words))
+    return Problem(path_of_key, line["msg"].removeprefix("Value error, "), kind == _UNKNOWN)
 
 
 def _shown(value: Any) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from swaymeter.data.digests import of_identity, of_typed_identity
+from swaymeter.data.digests import seed_bytes, typed_seed_bytes
 
 
 def generator(seed: int, *identity: object) -> np.random.Generator:
@@ -12,15 +12,15 @@ def generator(seed: int, *identity: object) -> np.random.Generator:
 
     Without an identity it is the one of the seed itself.
     """
-    start = int.from_bytes(of_identity(seed, *identity)[:16], "big") if identity else seed
+    start = int.from_bytes(seed_bytes(seed, *identity)[:16], "big") if identity else seed
     return np.random.default_rng(start)
 
 
 def typed_generator(seed: int, *identity: str | int) -> np.random.Generator:
     """As `generator`, where 1 and "1" are different identities: of answers, signs and half-samples of scores."""
-    return np.random.default_rng(int.from_bytes(of_typed_identity(seed, *identity), "big"))
+    return np.random.default_rng(int.from_bytes(typed_seed_bytes(seed, *identity), "big"))
 
 
 def drawn_first(things: Iterable[str], count: int, seed: int, *identity: object) -> list[str]:
     """The `count` things of smallest digest under the seed: adding a thing moves no other one's place."""
-    return sorted(things, key=lambda thing: of_identity(seed, *identity, thing))[:count]
+    return sorted(things, key=lambda thing: seed_bytes(seed, *identity, thing))[:count]

@@ -13,7 +13,7 @@ except ImportError:  # PyYAML built without libyaml: the same, more slowly
 LARGEST_FILE = 2**20
 DEEPEST = 100
 """Lists and mappings within each other in somebody's YAML: libyaml's composer overflows the stack at some thousands."""
-MOST_VALUES = 100_000
+MAX_VALUES = 100_000
 """Values of a YAML document, counted after aliases are expanded: more take longer than a second."""
 LONGEST_NUMBER = 100
 _NUMBERS = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "timestamp"))
@@ -73,13 +73,13 @@ def untrusted_yaml(text: str) -> Any:
 
 def _count_values(node: yaml.Node, counted: dict[int, int]) -> int:
     """The values of a node with its aliases written out; MarkedYAMLError for too many. counted: by the node's id."""
-    if (known := counted.get(id(node))) is not None:
-        return known
-    counted[id(node)] = MOST_VALUES  # a node that contains an alias of itself has too many
+    if (count_of_node := counted.get(id(node))) is not None:
+        return count_of_node
+    counted[id(node)] = MAX_VALUES  # a node that contains an alias of itself has too many
     children = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
     count = 1 if isinstance(node, yaml.ScalarNode) else 1 + sum(_count_values(child, counted) for child in children)
-    if count > MOST_VALUES:
-        problem = f"it stands for more than {MOST_VALUES:,} values"
+    if count > MAX_VALUES:
+        problem = f"it stands for more than {MAX_VALUES:,} values"
         raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
     counted[id(node)] = count
     return count

@@ -161,7 +161,7 @@ def bundled_names(ending: str) -> str:
 
 
 def _message(problem: Problem) -> str:
-    key = ".".join(map(str, problem.place))
+    key = ".".join(map(str, problem.path_of_key))
     if problem.is_unknown:
         return f"unknown key {key} ({problem.message})"
     return f"{key}: {problem.message}" if key else problem.message

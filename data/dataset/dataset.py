@@ -83,7 +83,7 @@ def _read(root: Path) -> Dataset:
         missing = [file for partition, file in FILES.items() if partition not in published]
         warnings = (f"{root}: there is no {' and no '.join(missing)}",) if missing else ()
         questions = tuple(question for name in published for question in dynamicqa.questions(root, name))
-        dataset = Dataset(root, (), warnings, questions) if published else _of_workspace(root)
+        dataset = Dataset(root, (), warnings, questions) if published else _workspace_dataset(root)
     elif os.path.isfile(root):
         qec = read_qec(root)
         dataset = Dataset(root, tuple(fact for facts in qec.facts.values() for fact in facts), qec.warnings)
@@ -112,13 +112,13 @@ def with_current_counts(questions: Iterable[Question], disputes: Iterable[Disput
     return updated
 
 
-def _of_workspace(root: Path) -> Dataset:
-    (facts, of_facts), (questions, of_questions), (disputes, _) = (
+def _workspace_dataset(root: Path) -> Dataset:
+    (facts, fact_times), (questions, question_times), (disputes, _) = (
         _newest_rows(root, table) for table in (FACTS, QUESTIONS, DISPUTES)
     )
     recounted = (from_row(Dispute, row) for row in disputes)
     counted = with_current_counts((from_row(Question, row) for row in questions), recounted)
-    return Dataset(root, tuple(from_row(Fact, row) for row in facts), (*of_facts, *of_questions), tuple(counted))
+    return Dataset(root, tuple(from_row(Fact, row) for row in facts), (*fact_times, *question_times), tuple(counted))
 
 
 def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[str]]:

@@ -127,11 +127,11 @@ class Reading:
             if kind is not None and pa.types.is_dictionary(kind):
                 kind = kind.value_type
             if kind is None or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-                known = ", ".join(schema.names)
+                names = ", ".join(schema.names)
                 raise InputError(
-                    f"{self.file} has no column of texts {self.column!r}, only {known}; name it: `frequency.column`"
+                    f"{self.file} has no column of texts {self.column!r}, only {names}; name it: `frequency.column`"
                 )
-            groups = (opened.metadata.row_group(place) for place in range(opened.num_row_groups))
+            groups = (opened.metadata.row_group(index) for index in range(opened.num_row_groups))
             mean = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
             at_once = max(1, min(ROWS, ROWS_SIZE // max(1, mean)))
             for batch in opened.iter_batches(at_once, columns=[self.column], use_threads=False):
@@ -146,9 +146,9 @@ class Reading:
                     except UnicodeDecodeError:
                         self._note(f"row {number:,}", "is not UTF-8")
 
-    def _note(self, place: str, problem: str, count: int = 1) -> None:
+    def _note(self, location: str, problem: str, count: int = 1) -> None:
         self.unreadable += count
-        self.problem = self.problem or f"{place} {problem}"
+        self.problem = self.problem or f"{location} {problem}"
 
 
 def _escaped(text: str) -> int:
@@ -178,15 +178,15 @@ def shards(paths: Iterable[str]) -> Mapping[str, Path]:
 
     InputError where there is none, one cannot be read or has another format, or two have one name.
     """
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for path in map(Path, paths):
         for name, file in _files(path):
             if not is_text(str(file)):
                 raise InputError(f"{KEY}: the name of {str(file)!a} is not UTF-8; rename it")
-            if name in found:
-                raise InputError(f"{KEY}: {found[name]} and {file} are both called {name}; rename one")
-            found[name] = file
-    return found
+            if name in files:
+                raise InputError(f"{KEY}: {files[name]} and {file} are both called {name}; rename one")
+            files[name] = file
+    return files
 
 
 def _files(path: Path) -> list[tuple[str, Path]]:

@@ -28,10 +28,10 @@ Ids = tuple[int, ...]
 """Tokens, by their numbers."""
 _WIDTH = 2
 """Bytes of a token in every index of the API."""
-_MOST = 2**63
+_INT64_LIMIT = 2**63
 """More than any count, or place."""
 _LARGEST_CLAUSE = 500_000
-_MOST_TERMS = 4
+_MAX_TERMS = 4
 _FARTHEST = 1000
 _PASSING = re.compile(r"time[d -]*out|try again|internal server error|request error", re.IGNORECASE)
 _IS_OPERATOR = re.compile(r" (?=(?:AND|OR) )")
@@ -39,7 +39,7 @@ _IS_OPERATOR = re.compile(r" (?=(?:AND|OR) )")
 Read = TypeVar("Read")
 
 
-class Place(NamedTuple):
+class Occurrence(NamedTuple):
     """Positions of tokens in the index."""
 
     part: int
@@ -102,7 +102,7 @@ class InfiniGramApi:
             ServiceError: the tokenizer decodes the tokens as another text.
         """
         answers = [self._ask(_counted, "count", query=part) for part in _IS_OPERATOR.split(name)]
-        ids = tuple(token for of_part, _ in answers for token in of_part)
+        ids = tuple(token for tokens, _ in answers for token in tokens)
         if len(answers) == 1:
             self._counts[ids] = answers[0][1]
         if self._tokenizer is None:
@@ -127,18 +127,18 @@ class InfiniGramApi:
 
     def near(self, clauses: Sequence[Sequence[Ids]], tokens: int) -> int:
         """Estimate how often a name of one clause stands near one of the other; a clause is cut to four names."""
-        cnf = [[list(ids) for ids in clause[:_MOST_TERMS]] for clause in clauses]
+        cnf = [[list(ids) for ids in clause[:_MAX_TERMS]] for clause in clauses]
         limits = {"max_clause_freq": _LARGEST_CLAUSE, "max_diff_tokens": min(tokens, _FARTHEST)}
         return self._ask(_number, "count", query_ids=cnf, **limits)
 
-    def places(self, ids: Ids) -> Sequence[Place]:
+    def places(self, ids: Ids) -> Sequence[Occurrence]:
         """Return every place of the tokens."""
         return self._ask(_places, "find_cnf", query_ids=[[list(ids)]], max_clause_freq=_LARGEST_CLAUSE)
 
-    def passage(self, place: Place, ids: Ids, most: int) -> Passage:
+    def passage(self, occurrence: Occurrence, ids: Ids, size: int) -> Passage:
         """Return at most `most` tokens around a place."""
-        where = {"s": place.part, "ptr": place.byte, "max_disp_len": most}
-        read = lambda content: _passage_of(place, ids, most, content)  # noqa: E731
+        where = {"s": occurrence.part, "ptr": occurrence.byte, "max_disp_len": size}
+        read = lambda content: _passage_of(occurrence, ids, size, content)  # noqa: E731
         return self._ask(read, "get_doc_by_ptr", query_ids=[[list(ids)]], **where)
 
     def text(self, ids: Ids) -> str:
@@ -171,7 +171,7 @@ def _plain(text: str) -> list[str]:
 
 def _number(content: Any) -> int:
     count = content["count"]
-    if type(count) is not int or not 0 <= count < _MOST:
+    if type(count) is not int or not 0 <= count < _INT64_LIMIT:
         raise ValueError("count is not a number")
     return count
 
@@ -183,16 +183,16 @@ def _counted(content: Any) -> tuple[Ids, int]:
     return tuple(ids), _number(content)
 
 
-def _places(content: Any) -> list[Place]:
-    places = [Place(part, byte) for part, bytes_ in enumerate(content["ptrs_by_shard"]) for byte in bytes_]
-    if any(type(place.byte) is not int or not 0 <= place.byte < _MOST for place in places):
+def _places(content: Any) -> list[Occurrence]:
+    places = [Occurrence(part, byte) for part, bytes_ in enumerate(content["ptrs_by_shard"]) for byte in bytes_]
+    if any(type(occurrence.byte) is not int or not 0 <= occurrence.byte < _INT64_LIMIT for occurrence in places):
         raise ValueError("places are not numbers")
     if len(places) != content["cnt"]:
         raise ValueError("other places than counted")
     return places
 
 
-def _passage_of(place: Place, needle: Ids, most: int, answer: dict[str, object]) -> Passage:
+def _passage_of(occurrence: Occurrence, needle: Ids, size: int, answer: dict[str, object]) -> Passage:
     """Return the passage in an answer of infini-gram.
 
     A blocked document gives the needle alone, with neither begin nor end. If the answer lacks the needle's offset, half
@@ -204,41 +204,41 @@ def _passage_of(place: Place, needle: Ids, most: int, answer: dict[str, object])
     ids, number, length = answer["token_ids"], answer["doc_ix"], answer["doc_len"]
     if not isinstance(ids, list) or type(number) is not int or type(length) is not int:
         raise ValueError("no tokens")
-    if any(type(one) is not int or not 0 <= one < 256**_WIDTH for one in ids):
+    if any(type(value) is not int or not 0 <= value < 256**_WIDTH for value in ids):
         raise ValueError("tokens that the index does not have")
-    found, half, document = tuple(ids), most // 2, (place.part, number)
+    tokens, half, document = tuple(ids), size // 2, (occurrence.part, number)
     if answer.get("blocked"):
         return Passage(document, 0, needle, 0, begins=False, ends=False)
-    is_whole = len(found) == length
+    is_whole = len(tokens) == length
     offset = answer.get("needle_offset")
-    starts = (offset,) if type(offset) is int else range(length) if is_whole else (half, len(found) - half)
-    places = sorted({one for one in starts if one >= 0 and found[one : one + len(needle)] == needle})
+    starts = (offset,) if type(offset) is int else range(length) if is_whole else (half, len(tokens) - half)
+    places = sorted({value for value in starts if value >= 0 and tokens[value : value + len(needle)] == needle})
     if not places:
         raise ValueError("a passage without the tokens that were asked for")
     at = places[0]
     if is_whole:
-        return Passage(document, 0, found, at, begins=True, ends=True)
+        return Passage(document, 0, tokens, at, begins=True, ends=True)
     if len(places) > 1:
-        return Passage(document, 0, found, 0, begins=False, ends=False)
-    begins, ends = at < half, len(found) - at < half
+        return Passage(document, 0, tokens, 0, begins=False, ends=False)
+    begins, ends = at < half, len(tokens) - at < half
     if begins and ends:
         raise ValueError("a passage that is shorter than asked for")
-    return Passage(document, place.byte // _WIDTH - at, found, at, begins, ends)
+    return Passage(document, occurrence.byte // _WIDTH - at, tokens, at, begins, ends)
 
 
 def joined(passages: Iterable[Passage]) -> Iterator[Ids]:
     """Merge passages that overlap and yield their tokens; a whole document replaces its other passages."""
     ordered = sorted(passages, key=lambda passage: (passage.document, passage.first))
     for _, group in groupby(ordered, lambda passage: passage.document):
-        of_document = list(group)
-        if whole := next((passage for passage in of_document if passage.begins and passage.ends), None):
+        passages_of_document = list(group)
+        if whole := next((passage for passage in passages_of_document if passage.begins and passage.ends), None):
             yield whole.ids
             continue
         run, first = list[int](), 0
-        for passage in of_document:
-            known = first + len(run) - passage.first
-            if run and known >= 0:
-                run += passage.ids[known:]
+        for passage in passages_of_document:
+            overlap = first + len(run) - passage.first
+            if run and overlap >= 0:
+                run += passage.ids[overlap:]
             else:
                 if run:
                     yield tuple(run)

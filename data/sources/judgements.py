@@ -36,13 +36,13 @@ NEEDED = ("question_id", "context_id", "field", "value", "annotator")
 FORMATS = (".csv", ".xlsx")
 LARGEST_FILE = 64 * 2**20
 """Bytes of a .csv, or of an unpacked .xlsx: a zip file of few kilobytes can hold many gigabytes."""
-MOST_ROWS = 200_000
+MAX_ROWS = 200_000
 """Rows of a file: an .xlsx can name any row, and the rows before it are filled in."""
 LARGEST_CELL = 32_767
 """Characters of an .xlsx cell, in UTF-16; a longer text is cut without a warning."""
 SETTLED = ("verdict", "kind", "answer")
 """Fields in which people outvote each other; the choices of a question have their own rule."""
-NO_CONTEXT, SOME_CONTEXT = ("choice", "question", "replacement"), ("verdict", "kind", "text")
+NO_CONTEXT, WITH_CONTEXT = ("choice", "question", "replacement"), ("verdict", "kind", "text")
 
 
 def read_judgements(files: Iterable[Path]) -> tuple[Judgement, ...]:
@@ -51,7 +51,7 @@ def read_judgements(files: Iterable[Path]) -> tuple[Judgement, ...]:
     Raises:
         InputError: A file cannot be read or lacks a column; the message names both.
     """
-    judgements, names, said = list[Judgement](), dict[str, str](), set[tuple[str, ...]]()
+    judgements, names, identities = list[Judgement](), dict[str, str](), set[tuple[str, ...]]()
     for file in files:
         for row, cells, is_date in _rows(file):
             annotator = _name(cells.pop("annotator"))
@@ -59,9 +59,9 @@ def read_judgements(files: Iterable[Path]) -> tuple[Judgement, ...]:
             judgement = Judgement(len(judgements) + 1, file.name, row, annotator=annotator, **cells)  # type: ignore[arg-type]
             judgement = replace(judgement, problem=_DATE if is_date else _problem(judgement))
             content = (*_subject(judgement), same_words(judgement.value), annotator)
-            if content not in said or judgement.problem:
+            if content not in identities or judgement.problem:
                 judgements.append(judgement)
-            said.add(content)
+            identities.add(content)
     return tuple(_outvoted(_contradictions(judgements)))
 
 
@@ -128,7 +128,7 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, str], bool]]:
         )
     places = [(name, header.index(name)) for name in COLUMNS if name in header]
     for number, values in enumerate(frame.iloc[1:].itertuples(index=False, name=None), start=2):
-        cells = dict.fromkeys(COLUMNS, "") | {name: _text(values[place]) for name, place in places}
+        cells = dict.fromkeys(COLUMNS, "") | {name: _text(values[column]) for name, column in places}
         cells = {name: text if name == "judged" else text.strip() for name, text in cells.items()}
         if cells["value"]:
             yield number, cells, isinstance(values[header.index("value")], date | time)
@@ -138,7 +138,7 @@ def _frame(file: Path) -> "DataFrame":
     """Return all cells of a file as they are, the header in row 0."""
     import pandas as pd
 
-    read: Any = {"header": None, "dtype": object, "keep_default_na": False, "na_filter": False, "nrows": MOST_ROWS + 1}
+    read: Any = {"header": None, "dtype": object, "keep_default_na": False, "na_filter": False, "nrows": MAX_ROWS + 1}
     too_large = InputError(f"{file} is too large; save the sheet alone, without empty cells")
     try:
         if _suffix(file) == ".xlsx":
@@ -153,7 +153,7 @@ def _frame(file: Path) -> "DataFrame":
                 header = lines.readline()
             separator = max(",;\t", key=header.count)  # by the language of the program
             frame = pd.read_csv(file, sep=separator, encoding="utf-8-sig", skip_blank_lines=False, **read)
-        if len(frame) > MOST_ROWS:
+        if len(frame) > MAX_ROWS:
             raise too_large
         return frame
     except InputError:
@@ -205,7 +205,7 @@ def _problem(judgement: Judgement) -> str | None:
     if values and judgement.value not in values:
         value = judgement.value
         return f"{visible(value)!r} is not a {field}{_meant(value, values)}; write one of {', '.join(values)}"
-    if field in SOME_CONTEXT and not judgement.context_id:
+    if field in WITH_CONTEXT and not judgement.context_id:
         return f"context_id is empty; a {field} needs the id of its context"
     if field in NO_CONTEXT and judgement.context_id:
         return f"context_id is filled in; a {field} is about the question, so leave it empty"
@@ -216,8 +216,8 @@ def _problem(judgement: Judgement) -> str | None:
     return None
 
 
-def _meant(text: str, known: Iterable[str]) -> str:
-    near = get_close_matches(text.casefold(), known, n=1, cutoff=0.5)
+def _meant(text: str, names: Iterable[str]) -> str:
+    near = get_close_matches(text.casefold(), names, n=1, cutoff=0.5)
     return f" (did you mean {near[0]}?)" if near else ""
 
 
@@ -229,16 +229,16 @@ def _subject(judgement: Judgement) -> tuple[str, ...]:
 
 def _contradictions(judgements: Sequence[Judgement]) -> list[Judgement]:
     """Return the judgements with those marked in which one person says two things of the same; none of them counts."""
-    said: dict[tuple[str, ...], list[Judgement]] = defaultdict(list)
+    by_item: dict[tuple[str, ...], list[Judgement]] = defaultdict(list)
     for judgement in judgements:
         if judgement.problem is None:
-            said[(*_subject(judgement), judgement.annotator)].append(judgement)
+            by_item[(*_subject(judgement), judgement.annotator)].append(judgement)
     problems: dict[int, str] = {}
-    for first, *others in said.values():
-        for one, other in [(first, others[0]), *((row, first) for row in others)] if others else ():
-            problems[one.number] = (
-                f"{one.annotator} says {visible(one.value)!r} here and {visible(other.value)!r} in {other.location}; "
-                "neither counts, so delete one of the two"
+    for first, *others in by_item.values():
+        for earlier, other in [(first, others[0]), *((row, first) for row in others)] if others else ():
+            problems[earlier.number] = (
+                f"{earlier.annotator} says {visible(earlier.value)!r} here and {visible(other.value)!r} in "
+                f"{other.location}; neither counts, so delete one of the two"
             )
     return [replace(row, problem=problems.get(row.number, row.problem)) for row in judgements]
 
@@ -254,9 +254,13 @@ def _outvoted(judgements: Sequence[Judgement]) -> Iterator[Judgement]:
         if judgement.problem is not None or len(count) < 2:
             yield judgement
             continue
-        (first, most), (_, second) = count.most_common(2)
-        if most > second and same_words(judgement.value) == first:
+        (first, first_votes), (_, second_votes) = count.most_common(2)
+        if first_votes > second_votes and same_words(judgement.value) == first:
             yield judgement
         else:
-            problem = "most people say something else" if most > second else "people differ; another has to decide"
+            problem = (
+                "most people say something else"
+                if first_votes > second_votes
+                else "people differ; another has to decide"
+            )
             yield replace(judgement, problem=problem, is_outvoted=True)

@@ -16,8 +16,8 @@ DISPUTABLE = RelationName("disputable")
 
 def relation_of(property_id: str | None, words: str | None = None) -> RelationName:
     """The relation of a property, or of words alone: its English label. InputError where neither gives a valid name."""
-    if property_id and (known := _of_catalog(property_id)) is not None:
-        return known
+    if property_id and (catalog_name := _catalog_name(property_id)) is not None:
+        return catalog_name
     name = _joined(words or "")
     taken = property_id and name is not None and (name == DISPUTABLE or name in catalog.relations())
     if name is not None and not taken:
@@ -35,15 +35,15 @@ def relations_of(listed: Iterable[tuple[WikidataId, str | None]]) -> dict[Wikida
     named = {property_id: relation_of(property_id, label) for property_id, label in words.items()}
     uses = Counter(name.casefold() for name in named.values())
     for property_id, name in named.items():
-        if uses[name.casefold()] > 1 and _of_catalog(property_id) is None:
+        if uses[name.casefold()] > 1 and _catalog_name(property_id) is None:
             named[property_id] = RelationName(property_id)
     return named
 
 
-def _of_catalog(property_id: str) -> RelationName | None:
-    for known in catalog.relations().values():
-        if not known.reverse and known.wikidata == property_id:
-            return RelationName(known.name)
+def _catalog_name(property_id: str) -> RelationName | None:
+    for relation in catalog.relations().values():
+        if not relation.reverse and relation.wikidata == property_id:
+            return RelationName(relation.name)
     return None
 
 

@@ -79,7 +79,7 @@ def _id(value: str | None) -> WikidataId | None:
 class SampleFacts(FactsOptions):
     """The facts that come with the package."""
 
-    called: ClassVar[str] = "the bundled sample"
+    display_name: ClassVar[str] = "the bundled sample"
 
     source: Literal["sample"] = "sample"
     """The facts that come with the package."""

@@ -76,19 +76,19 @@ def snippet_of(original: str, counter_memory: str, answer: str, replacement: str
     Of several, one whose slots do not touch letters. Where both answers are the same, every mention is a slot.
     """
     first, *pieces = original.split(answer) if answer else ["", *original, ""]
-    place = len(first)
-    reached = {place: first} if counter_memory.startswith(first) else {}
+    offset = len(first)
+    reached = {offset: first} if counter_memory.startswith(first) else {}
     # Each mention of the answer is a slot or stays; the snippets so far, by how much of the other context they give.
     for piece in pieces:
-        after = place + len(answer)
-        is_apart = not (original[max(0, place - 1) : place].isalnum() or original[after : after + 1].isalnum())
+        after = offset + len(answer)
+        is_apart = not (original[max(0, offset - 1) : offset].isalnum() or original[after : after + 1].isalnum())
         choices = [(replacement + piece, SLOT + piece), (answer + piece, answer + piece)]
         further: dict[int, str] = {}
         for at, snippet in reached.items():
             for text, written in choices if is_apart else choices[::-1]:
                 if counter_memory.startswith(text, at):
                     further.setdefault(at + len(text), snippet + written)
-        reached, place = further, after + len(piece)
+        reached, offset = further, after + len(piece)
     filled = reached.get(len(counter_memory))
     if filled is None or (fill_slot(filled, answer), fill_slot(filled, replacement)) != (original, counter_memory):
         return None

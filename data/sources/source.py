@@ -96,7 +96,7 @@ class Group:
 class FactsOptions(Options):
     """Relations, numbers of real and invented entities of each, and the origin of invented names."""
 
-    called: ClassVar[str]
+    display_name: ClassVar[str]
     """The source's name in error messages, such as "YAGO"."""
     refuses: ClassVar[Mapping[str, str]] = {}
     """Sections, kinds of measures and exports that such facts exclude, each with the reason."""
@@ -127,14 +127,14 @@ class FactsOptions(Options):
 
     @field_validator("relations", mode="before")
     @classmethod
-    def _known_relations(cls, names: Any, info: ValidationInfo) -> Any:
+    def _check_relations(cls, names: Any, info: ValidationInfo) -> Any:
         available = cls.available_relations()
         if names == "all":
             return available
         relations = listed_relations(names)
         for name in relations:
             if name not in available:
-                raise ValueError(f"relation {name} is not in {cls.called}; leave it out or choose another source")
+                raise ValueError(f"relation {name} is not in {cls.display_name}; leave it out or choose another source")
         return relations
 
     @model_validator(mode="after")
@@ -181,7 +181,7 @@ class QuestionsOptions(Options):
     """True if the study asks only questions that annotators accepted or changed (docs/judgements.md)."""
 
     @property
-    def of_drawn(self) -> dict[str, Any]:
+    def draw_options(self) -> dict[str, Any]:
         """Parameters of the drawn questions' contexts beside the fetched rows, as JSON values; empty: none."""
         return {}
 
@@ -189,13 +189,13 @@ class QuestionsOptions(Options):
         """Of fetched questions, those that can be drawn, and a row for each that cannot."""
         return FetchedQuestions(questions)
 
-    def as_asked(self, drawn: Sequence[Question]) -> Sequence[Question]:
+    def arrange(self, drawn: Sequence[Question]) -> Sequence[Question]:
         """The drawn questions with the contexts that they are asked with."""
         return drawn
 
     @field_validator("partitions")
     @classmethod
-    def _some_partitions(cls, partitions: tuple[Partition, ...]) -> tuple[Partition, ...]:
+    def _check_partitions(cls, partitions: tuple[Partition, ...]) -> tuple[Partition, ...]:
         if not partitions:
             raise ValueError("no partition is named; leave `partitions` out for all of them")
         return different(partitions, "partition")
@@ -252,14 +252,14 @@ class FactSource:
     at_hand: bool = False
 
     @classmethod
-    def of_file(
+    def from_file(
         cls, name: str, options: type[FactsOptions], version: int, facts: Callable[[Any, str, int], Sequence[Fact]]
     ) -> "FactSource":
         """A source whose facts are in a file; their key is that of the facts, whatever else the file has."""
 
         def key(chosen: Any, relation: str, seed: int, access: Access) -> Mapping[str, Any]:
-            found = [asdict(fact) for fact in facts(chosen, relation, seed)]
-            return {"source": name, "version": version, "facts": content_key({"facts": found})}
+            rows = [asdict(fact) for fact in facts(chosen, relation, seed)]
+            return {"source": name, "version": version, "facts": content_key({"facts": rows})}
 
         def fetch(chosen: Any, relation: str, seed: int, access: Access) -> FetchedFacts:
             return FetchedFacts(facts(chosen, relation, seed))

@@ -131,7 +131,9 @@ def _validated(measures: Any, info: ValidationInfo) -> dict[str, dict[str, Any]]
         try:
             validated[str(name)] = _parameters(str(name), content, info)
         except ValidationError as error:
-            wrong += [problem._replace(place=(str(name), *problem.place)) for problem in problems(error, {})]
+            wrong += [
+                problem._replace(path_of_key=(str(name), *problem.path_of_key)) for problem in problems(error, {})
+            ]
     if wrong:
         raise refused(wrong)
     return validated
@@ -149,7 +151,7 @@ def _parameters(name: str, content: Any, info: ValidationInfo) -> dict[str, Any]
     except ValidationError as error:
         raise refused(
             problem._replace(message=f"is a parameter of {owners}; write it there")
-            if problem.is_unknown and (owners := _owners(str(problem.place[0]), measure))
+            if problem.is_unknown and (owners := _owners(str(problem.path_of_key[0]), measure))
             else problem
             for problem in problems(error, fields)
         ) from None

@@ -130,7 +130,7 @@ def build_questions(step: Step, run: Run) -> None:
     ordered = sorted(questions, key=lambda question: question.question_id)
     table, tables, amounts = step.table("questions"), [], {"cases": len(ordered), "left_out": 0}
     for first in range(0, len(ordered), AT_ONCE):
-        answerable = options.as_asked(ordered[first : first + AT_ONCE])
+        answerable = options.arrange(ordered[first : first + AT_ONCE])
         passages = [len(context.passages) for question in answerable for context in question.contexts]
         amounts["cases"] += len(passages)
         amounts["left_out"] += sum(count for count in passages if count > 1)
@@ -179,7 +179,8 @@ def build(graph: Graph, plan: Plan, fetched: Fetched) -> Built:
             name: graph.add(
                 BUILD_QUESTIONS, BUILD_QUESTIONS.id(name),
                 {"questions": Output(QUESTIONS, ("prompts", name), "questions")},
-                inputs=by_relation[name], parameters=plan.study.questions.of_drawn if plan.study.questions else None,
+                inputs=by_relation[name],
+                parameters=plan.study.questions.draw_options if plan.study.questions else None,
                 arguments=plan.study.questions, listed_by=chosen.values(),
             ).output("questions")
             for name in sorted(by_relation)
@@ -245,7 +246,7 @@ def _choose(graph: Graph, plan: Plan, fetched: Fetched, partition: Partition) ->
     }
     parameters = {
         "per_partition": study.questions.per_partition, "seed": study.seed, "annotated": study.questions.annotated,
-        "judgements": content_key({"judgements": [asdict(row) for row in judgements]}), **study.questions.of_drawn,
+        "judgements": content_key({"judgements": [asdict(row) for row in judgements]}), **study.questions.draw_options,
     }  # fmt: skip
     roles = {
         f"{candidate.role} {candidate.node.id.subject} {candidate.node.id.part}": candidate.with_all_columns()

@@ -243,7 +243,7 @@ def _too_few(plan: Plan, relation: RelationName, sample: PerQuery | None) -> Ite
             return
         facts = source.fetch(options, relation, plan.study.seed, plan.access).facts
         if not facts:
-            yield f"facts.relations: {options.called} has no facts of relation {relation}; leave it out"
+            yield f"facts.relations: {options.display_name} has no facts of relation {relation}; leave it out"
             return
         entities = choose_entities(
             relation, facts, names or (), real=options.real_entities, seed=plan.study.seed, choice=options.choice,

@@ -31,7 +31,7 @@ from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.graph.sparql import Endpoint
 from swaymeter.data.sources.source import alternative
 from swaymeter.data.sources.triples.listed import from_csv, popqa
-from swaymeter.data.sources.triples.wikidata_pairs import of_property
+from swaymeter.data.sources.triples.wikidata_pairs import triples_of_property
 from swaymeter.data.sources.wikimedia import pageviews
 from swaymeter.data.sources.wikimedia.mediawiki import Wiki
 from swaymeter.data.sources.wikimedia.options import WikidataQuestions
@@ -82,7 +82,7 @@ def fetch_triples(step: Step, run: Run) -> None:
         assert options.per_property
         with alternative(ADVICE):
             store = Endpoint(access.session("wikidata"))
-            listed = of_property(store, WikidataId(step.id.part), options.per_property, seed=study.seed)
+            listed = triples_of_property(store, WikidataId(step.id.part), options.per_property, seed=study.seed)
     else:
         file = Path(options.file).expanduser() if options.file else None
         if options.source == "popqa":

@@ -17,7 +17,7 @@ COLUMNS = {name: (name,) for name in ("relation", "subject", "object")}
 class CsvFacts(FactsOptions):
     """Facts from a CSV file."""
 
-    called: ClassVar[str] = "the CSV file"
+    display_name: ClassVar[str] = "the CSV file"
 
     source: Literal["csv"] = "csv"
     """Facts from a CSV file."""

@@ -32,10 +32,10 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> tuple
             continue
         context = _context(question)
         cells = _cells(question, partition, context or "", len(rows))
-        file, kept = _as_they_came(question, partition, cells, len(rows))
-        cells |= kept
+        file, unchanged_file = _as_they_came(question, partition, cells, len(rows))
+        cells |= unchanged_file
         unsupported = [repr(column) for column, cell in cells.items() if not keeps(cell)]
-        if context is None and "context" not in kept:
+        if context is None and "context" not in unchanged_file:
             omitted.append((question, "its two contexts do not come from one snippet"))
         elif unsupported:
             omitted.append((question, f"its value for {', '.join(unsupported)} cannot be written to a cell"))

@@ -20,7 +20,7 @@ FILES: Mapping[Partition, str] = {
     "temporal": "Temporal_final.csv",
     "disputable": "Disputable_final.csv",
 }
-_OF_PROPERTY = (
+_PROPERTY_COLUMNS = (
     "",
     "id",
     "subj",
@@ -40,11 +40,11 @@ _OF_PROPERTY = (
     "s_pop_new",
     "o_pop_new",
 )
-_OF_PAGE = ("", "id", "subj", "question", "context", "obj", "replace_name", "num_edits", "dir_info", "s_pop")
+_PAGE_COLUMNS = ("", "id", "subj", "question", "context", "obj", "replace_name", "num_edits", "dir_info", "s_pop")
 COLUMNS: Mapping[Partition, tuple[str, ...]] = {
-    "static": _OF_PROPERTY,
-    "temporal": _OF_PROPERTY,
-    "disputable": _OF_PAGE,
+    "static": _PROPERTY_COLUMNS,
+    "temporal": _PROPERTY_COLUMNS,
+    "disputable": _PAGE_COLUMNS,
 }
 """The published columns, in their order; the first, which has no name, is the row's index."""
 OPTIONAL = frozenset({"", "replace_quality", "s_pop_new", "o_pop_new", "dir_info"})

@@ -31,7 +31,7 @@ SOURCE = "DynamicQA (copenlu/dynamicqa)"
 LICENCE = "as published with DynamicQA; facts: Wikidata CC0 1.0, texts: Wikipedia CC BY-SA 4.0"
 WITHOUT_IT = "name a `folder` with its CSV files under `questions`, or use source: sample"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
-_PLACE = re.compile(r"\./result/(.+)-\d+/(\d{1,18})", re.DOTALL | re.ASCII)
+_DISPUTE_PATH = re.compile(r"\./result/(.+)-\d+/(\d{1,18})", re.DOTALL | re.ASCII)
 _LARGEST_COUNT = 2**53
 
 
@@ -160,11 +160,11 @@ def _question(cells: _Cells, partition: Partition) -> Question:
     context = cells.text("context")
     if partition == "disputable":
         changed, relation = slots.replace_object(context, answer, replacement), DISPUTABLE
-        of_context: tuple[str, ...] = () if changed is not None else (slots.OBJECT_NOT_IN_CONTEXT,)
+        context_flags: tuple[str, ...] = () if changed is not None else (slots.OBJECT_NOT_IN_CONTEXT,)
         original, counter_memory = context, changed or ""
     else:
         original, counter_memory = slots.fill_slot(context, answer), slots.fill_slot(context, replacement)
-        of_context = slots.flags_of_snippet(context, answers)
+        context_flags = slots.flags_of_snippet(context, answers)
     subject_id, property_id = cells.wikidata_id("subj_id", "Q"), cells.wikidata_id("prop_id", "P")
     object_id = cells.wikidata_id("obj_id", "Q")
     if partition != "disputable":
@@ -172,8 +172,8 @@ def _question(cells: _Cells, partition: Partition) -> Question:
             relation = relation_of(property_id, cells.text("prop"))
         except InputError:
             raise cells.refused("prop", "is not a valid relation name") from None
-    place = _PLACE.fullmatch(cells.text("dir_info"))  # the publishers' own path to a disputed sentence
-    page, page_revision = (place[1], int(place[2]) or None) if place else (None, None)
+    dispute_path = _DISPUTE_PATH.fullmatch(cells.text("dir_info"))  # the publishers' own path to a disputed sentence
+    page, page_revision = (dispute_path[1], int(dispute_path[2]) or None) if dispute_path else (None, None)
     numbers = {name: cells.number(name) for name in ("s_pop", "o_pop", "s_pop_new", "o_pop_new")}
     quality = cells.number("replace_quality", is_count=False)
     names_subject = partition == "disputable" or not question or subject.casefold() in question.casefold()
@@ -184,7 +184,7 @@ def _question(cells: _Cells, partition: Partition) -> Question:
     }
     flags = (
         *slots.flags_of(question, answers, answer, replacement),
-        *of_context,
+        *context_flags,
         *cells.flags,
         *slots.flags_of_edits(partition, edits),
         *(flag for flag, is_broken in broken.items() if is_broken),

@@ -124,24 +124,24 @@ def shared_dump(files: Sequence[Path], folder: Path) -> Dump:
     where a byte of the loaded graph changed.
     """
     with _sharing:
-        place = (folder / _name(files, folder)).absolute()
-        if place in _failed:
-            raise InputError(_failed[place])
-        if not place.exists():
+        store_folder = (folder / _name(files, folder)).absolute()
+        if store_folder in _failed:
+            raise InputError(_failed[store_folder])
+        if not store_folder.exists():
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                with FileLock(place.with_name(f".{place.name}.lock")):
-                    if not place.exists():
-                        _load(files, place)
+                with FileLock(store_folder.with_name(f".{store_folder.name}.lock")):
+                    if not store_folder.exists():
+                        _load(files, store_folder)
             except InputError as error:
-                _failed[place] = str(error)
+                _failed[store_folder] = str(error)
                 raise
             except (OSError, RuntimeError) as error:  # the second is what the store raises
                 message = getattr(error, "strerror", None) or error
                 raise WorkspaceError(f"{folder} cannot be written: {message}; choose another --workspace") from error
-        if place not in _shared:
-            _shared[place] = Dump(place)
-        return _shared[place]
+        if store_folder not in _shared:
+            _shared[store_folder] = Dump(store_folder)
+        return _shared[store_folder]
 
 
 def dump_digest(files: Sequence[Path], folder: Path) -> str:
@@ -167,9 +167,9 @@ def _name(files: Sequence[Path], folder: Path) -> str:
     return f"graph-{VERSION}-{dump_digest(files, folder)}"
 
 
-def _load(files: Sequence[Path], place: Path) -> None:
-    remove_leftovers(place)  # we hold the lock
-    with beside(place) as temporary:
+def _load(files: Sequence[Path], store_folder: Path) -> None:
+    remove_leftovers(store_folder)  # we hold the lock
+    with beside(store_folder) as temporary:
         _fill(temporary, files)
         digests = {
             file.name: sha256_of(file) for file in sorted(temporary.iterdir()) if not file.name.startswith(_NOT_READ)
@@ -177,9 +177,9 @@ def _load(files: Sequence[Path], place: Path) -> None:
         names = [file.name for file in files]
         about = {"files": names, "loaded_at": datetime.now(UTC).isoformat(), "digests": digests}
         write_sealed(temporary / _LOADED, about)
-        if _name(files, place.parent) != place.name:
+        if _name(files, store_folder.parent) != store_folder.name:
             raise InputError(f"the dump {names} changed while it was loaded; run again when it is whole")
-        put(temporary, place)
+        put(temporary, store_folder)
 
 
 def _fill(folder: Path, files: Sequence[Path]) -> None:

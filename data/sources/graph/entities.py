@@ -26,7 +26,7 @@ from swaymeter.data.sources.graph.sparql import (
 
 BATCH = 100
 """Entities of a query, at first."""
-MOST_ROWS = 10_000
+MAX_ROWS = 10_000
 """Most rows of an answer. An answer of that size counts as cut off: services have such limits without reporting it."""
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
@@ -91,7 +91,7 @@ class Entities:
             return (
                 f"SELECT ?e ?v ?l WHERE {{\n  VALUES ?e {{ {iris(batch)} }}\n  {joined(relation.yago, *ends)}\n"
                 + (f"  FILTER(STRSTARTS(MD5(STR(?v)), {string(prefix)}))\n" if prefix else "")
-                + f"  OPTIONAL {{ ?v {iri(LABEL)} ?l FILTER(LANG(?l) {_ENGLISH}) }}\n}} LIMIT {MOST_ROWS}"
+                + f"  OPTIONAL {{ ?v {iri(LABEL)} ?l FILTER(LANG(?l) {_ENGLISH}) }}\n}} LIMIT {MAX_ROWS}"
             )
 
         def by_digits(entity: str, prefix: str = "") -> Iterator[Row]:
@@ -157,7 +157,7 @@ def in_batches(
         batch = items[start : start + size]
         try:
             answer = store.select(query(batch))
-            if len(answer) >= MOST_ROWS:
+            if len(answer) >= MAX_ROWS:
                 raise ServiceTimeout(f"{store.address} answered with {len(answer)} rows, its limit; ask for less")
             rows: Iterable[Row] = answer.rows
         except ServiceTimeout:

@@ -148,5 +148,5 @@ def _date(value: str, form: re.Pattern[str]) -> str | None:
         return None
     if rest[1:] and not 1 <= rest[1] <= calendar.monthrange(year, rest[0])[1]:  # Gregorian, also backwards
         return None
-    of_year = str(year) if year > 0 else f"{1 - year} BC"
-    return " ".join([*map(str, rest[1:]), *(_MONTHS[month - 1] for month in rest[:1]), of_year])
+    year_text = str(year) if year > 0 else f"{1 - year} BC"
+    return " ".join([*map(str, rest[1:]), *(_MONTHS[month - 1] for month in rest[:1]), year_text])

@@ -210,11 +210,11 @@ def _entry(relation: Relation, facts: Sequence[Fact], names: Sequence[str]) -> d
     literal = relation.object_class in LITERAL_CLASSES
     pairs = []
     for fact in facts:
-        for place, answer in enumerate((fact.object, *fact.other_objects)):
-            uri = answer if literal else fact.object_uri if place == 0 else None
+        for index, answer in enumerate((fact.object, *fact.other_objects)):
+            uri = answer if literal else fact.object_uri if index == 0 else None
             degrees = (fact.subject_degree, fact.subject_relation_degree)
             pairs.append(_Pair(fact.subject, answer, fact.subject_uri, uri, *degrees))
-    columns = {key: [pair[place] for pair in pairs] for place, key in enumerate(_COLUMNS)}
+    columns = {key: [pair[index] for pair in pairs] for index, key in enumerate(_COLUMNS)}
     unknown = {key for key in _COLUMNS[2:] if all(value is None for value in columns[key])}
     return {
         **{key: column for key, column in columns.items() if key not in unknown},

@@ -25,7 +25,7 @@ from swaymeter.data.records import Fact, RelationName
 from swaymeter.data.sources.access import Access, GraphName
 from swaymeter.data.sources.graph import literals
 from swaymeter.data.sources.graph.dump import Graph
-from swaymeter.data.sources.graph.entities import BATCH, LABEL, LANGUAGES, MOST_ROWS, Entities, in_batches
+from swaymeter.data.sources.graph.entities import BATCH, LABEL, LANGUAGES, MAX_ROWS, Entities, in_batches
 from swaymeter.data.sources.graph.pairs import Pair, sampled_pairs
 from swaymeter.data.sources.graph.sparql import Literal, SparqlStore, Term, Uri, bound, count, iri, is_iri, string
 from swaymeter.data.sources.http.services import SERVICES
@@ -94,12 +94,12 @@ def facts(
         store,
         relation.yago,
         seed=seed,
-        page=min(2 * pairs, MOST_ROWS // 2),
+        page=min(2 * pairs, MAX_ROWS // 2),
         english=relation.object_class in LITERAL_CLASSES,
     )
     # A few more pairs than facts, since some are rejected; at most as many as a query asks about.
     while len(choice.chosen) < pairs and (block := list(islice(sample, min(BATCH, pairs + 20)))):
-        choice.known.learn(choice.unknown(block))
+        choice.graph.learn(choice.unknown(block))
         for pair in block:
             if len(choice.chosen) < pairs:
                 choice.consider(pair)
@@ -143,12 +143,12 @@ class _Chosen:
 
 
 class _Choice:
-    def __init__(self, relation: Relation, known: Entities) -> None:
-        self.relation, self.known = relation, known
+    def __init__(self, relation: Relation, graph: Entities) -> None:
+        self.relation, self.graph = relation, graph
         self.chosen: dict[Uri, _Chosen] = {}
         self.rejected: Counter[str] = Counter()
         self.examined = 0
-        self.called: dict[str, dict[Uri, None]] = defaultdict(dict)
+        self.namesakes: dict[str, dict[Uri, None]] = defaultdict(dict)
         """The entities of each name, with a fact or rejected: the name alone does not tell them apart."""
         self._names: set[str] = set()
 
@@ -171,9 +171,9 @@ class _Choice:
         if not isinstance(entity, Uri):
             self.rejected[NO_ENTITY] += 1
             return
-        name = self.known.name(entity) if is_iri(entity) else None
+        name = self.graph.name(entity) if is_iri(entity) else None
         if name is not None:
-            self.called[name][entity] = None
+            self.namesakes[name][entity] = None
         if not is_iri(entity) or (isinstance(value, Uri) and not is_iri(value)):
             self.rejected[NOT_AN_IRI] += 1
             return
@@ -192,23 +192,23 @@ class _Choice:
 
     def answer(self, value: Term) -> str | None:
         if isinstance(value, Uri):
-            return self.known.name(value)
-        return literals.text(value, self.relation, self.known.names)
+            return self.graph.name(value)
+        return literals.text(value, self.relation, self.graph.names)
 
 
 def _facts(choice: _Choice, source: str, licence: str) -> list[Fact]:
     entities = list(choice.chosen)
-    called = [namesake for chosen in choice.chosen.values() for namesake in choice.called[chosen.name]]
+    all_namesakes = [namesake for chosen in choice.chosen.values() for namesake in choice.namesakes[chosen.name]]
     answers = [chosen.object_uri for chosen in choice.chosen.values() if chosen.object_uri]
-    relation, known, ids = choice.relation, choice.known, choice.known.ids
-    everything = known.objects(relation, called)
-    total = known.degrees([*entities, *answers])
-    of_entities = known.relation_degrees(relation, entities, as_subject=not relation.reverse)
-    of_answers = known.relation_degrees(relation, answers, as_subject=relation.reverse)
+    relation, graph, ids = choice.relation, choice.graph, choice.graph.ids
+    everything = graph.objects(relation, all_namesakes)
+    total = graph.degrees([*entities, *answers])
+    entity_degrees = graph.relation_degrees(relation, entities, as_subject=not relation.reverse)
+    answer_degrees = graph.relation_degrees(relation, answers, as_subject=relation.reverse)
     written: list[Fact] = []
     for entity, chosen in choice.chosen.items():
         uri, answer = chosen.object_uri, chosen.pair.answer
-        namesakes = choice.called[chosen.name]
+        namesakes = choice.namesakes[chosen.name]
         true = {choice.answer(value) for namesake in namesakes for value in everything.get(namesake, ())}
         fact = Fact(
             RelationName(relation.name),
@@ -223,9 +223,9 @@ def _facts(choice: _Choice, source: str, licence: str) -> list[Fact]:
             object_uri=str(uri) if uri else None,
             other_objects=tuple(sorted(other for other in true - {chosen.answer} if other is not None)),
             subject_degree=total[entity],
-            subject_relation_degree=of_entities[entity],
+            subject_relation_degree=entity_degrees[entity],
             object_degree=total[uri] if uri else None,
-            object_relation_degree=of_answers[uri] if uri else None,
+            object_relation_degree=answer_degrees[uri] if uri else None,
             address=answer.address,
             query=answer.query,
             retrieved_at=answer.retrieved_at.isoformat(timespec="seconds"),
@@ -253,14 +253,14 @@ def predicates(store: SparqlStore) -> Iterator[Predicate]:
                 f"SELECT ?c (COUNT(DISTINCT ?s) AS ?n) WHERE {{ ?s {iri(predicate)} ?o . ?s a ?c FILTER(isIRI(?c)) }} "
                 "GROUP BY ?c ORDER BY DESC(?n) ?c LIMIT 3"
             )
-            of_subjects = tuple(str(bound(found, "c")) for found in classes.rows)
-            yield Predicate(str(predicate), count(bound(row, "n")), of_subjects)
+            subject_classes = tuple(str(bound(class_row, "c")) for class_row in classes.rows)
+            yield Predicate(str(predicate), count(bound(row, "n")), subject_classes)
 
 
 class YagoFacts(FactsOptions):
     """Facts of YAGO: its endpoint, another one (`services.yago.address`), or dump files."""
 
-    called: ClassVar[str] = "YAGO"
+    display_name: ClassVar[str] = "YAGO"
 
     source: Constant["yago"] = "yago"
     """YAGO, a knowledge graph."""

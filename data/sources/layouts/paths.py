@@ -92,7 +92,9 @@ def unnested(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
     for number, item in enumerate(items, 1):
         inner = {**cells, **(item if isinstance(item, Mapping) else {ITEM: item})}
         if rest:
-            yield from ((f"{head} {number}, {place}", row) for place, row in unnested(inner, rest.lstrip(".")))
+            yield from (
+                (f"{head} {number}, {inner_location}", row) for inner_location, row in unnested(inner, rest.lstrip("."))
+            )
         else:
             yield f"{head} {number}", inner
 
@@ -115,6 +117,6 @@ def texts(cells: Cells, value: str, *, needed: bool = True) -> list[str]:
         items = listed(text(cells, value) if value.startswith("=") else value_at(cells, value))
     except ValueError as error:
         raise InputError(f"{value}: {error}") from None
-    if not (found := [item for item in dict.fromkeys(str(item).strip() for item in items) if item]) and needed:
+    if not (values := [item for item in dict.fromkeys(str(item).strip() for item in items) if item]) and needed:
         raise InputError(f"{value}: is missing")
-    return found
+    return values

@@ -43,7 +43,7 @@ def missing_of(form: Form, content: FileRows) -> list[str]:
 def recognised(content: FileRows) -> Recognised | None:
     """Return the nested layout of a file, or None if it has none that is described."""
     forms = (Recognised(layout, form) for layout in nested_layouts() for form in layout.forms)
-    return next((found for found in forms if not missing_of(found.form, content)), None)
+    return next((candidate for candidate in forms if not missing_of(candidate.form, content)), None)
 
 
 def own_rows(form: Form, rows: Sequence[FileRow]) -> list[FileRow]:
@@ -54,23 +54,23 @@ def own_rows(form: Form, rows: Sequence[FileRow]) -> list[FileRow]:
 
 
 def _own_rows(row: FileRow, form: Form, step: Callable[[Cells], Cells] | None) -> Iterator[FileRow]:
-    place, cells, problem = row
+    location, cells, problem = row
     if not problem:
         try:
             for inner, inner_cells in unnested(cells, form.rows) if form.rows else [("", cells)]:
-                place, cells = f"{row.place}, {inner}" if inner else row.place, inner_cells
+                location, cells = f"{row.location}, {inner}" if inner else row.location, inner_cells
                 try:
-                    yield FileRow(place, _own_row(step(cells) if step else cells, form))
+                    yield FileRow(location, _own_row(step(cells) if step else cells, form))
                 except InputError as error:
-                    yield _rejected(place, cells, str(error))
+                    yield _rejected(location, cells, str(error))
             return
         except InputError as error:
             problem = str(error)
-    yield _rejected(place, cells, problem)
+    yield _rejected(location, cells, problem)
 
 
-def _rejected(place: str, cells: Cells, problem: str) -> FileRow:
-    return FileRow(place, {"question": next((cells[name] for name in _SHOWN if cells.get(name)), "")}, problem)
+def _rejected(location: str, cells: Cells, problem: str) -> FileRow:
+    return FileRow(location, {"question": next((cells[name] for name in _SHOWN if cells.get(name)), "")}, problem)
 
 
 def _renamed(cells: Cells, form: Form) -> Cells:
@@ -111,11 +111,11 @@ def _contexts(cells: Cells, rule: ContextRule) -> Iterator[dict[str, Any]]:
     if rule.each is None:
         yield _context(cells, rule)
         return
-    for place, item in unnested(cells, rule.each):
+    for location, item in unnested(cells, rule.each):
         try:
             yield _context(item, rule)
         except InputError as error:
-            raise InputError(f"{place}, {error}") from None
+            raise InputError(f"{location}, {error}") from None
 
 
 def _context(cells: Cells, rule: ContextRule) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def rows_of_files(published: DataSet, path: Path) -> list[FileRow]:
             problems.append(str(error))
         else:
             where = f"{file.relative_to(path)}, " if len(files) > 1 else ""
-            rows += (row._replace(place=f"{where}{row.place}") for row in read)
+            rows += (row._replace(location=f"{where}{row.location}") for row in read)
     if not rows:
         more = f"; and {len(problems) - 1} other files" if len(problems) > 1 else ""
         raise InputError(f"{problems[0]}{more}")

@@ -215,7 +215,7 @@ def popqa(rows: Sequence[Cells]) -> Callable[[Cells], Cells]:
     return step
 
 
-MOST_FORMS = 50
+MAX_FORMS = 50
 """Forms of an answer of several parts, which are those of its parts in every combination."""
 _CHINESE = re.compile("[一-鿿]")
 
@@ -233,7 +233,7 @@ def rgb(cells: Cells) -> Cells:
     if not parts or not all(parts):
         raise InputError("answer: is missing, or a part of it is")
     joint = "和" if _CHINESE.search(text(cells, "query")) else " and "
-    forms = list(dict.fromkeys(islice((joint.join(chosen) for chosen in product(*parts)), MOST_FORMS)))
+    forms = list(dict.fromkeys(islice((joint.join(chosen) for chosen in product(*parts)), MAX_FORMS)))
     passages = {column: _together(cells, column) for column in ("positive", "positive_wrong", "negative")}
     return {**cells, **passages, "answers": forms}
 

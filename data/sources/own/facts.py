@@ -32,7 +32,7 @@ from swaymeter.data.sources.source import FactsOptions, FactSource, listed_relat
 VERSION = 1
 
 
-def _on_one_line(text: str) -> str:
+def _single_line(text: str) -> str:
     if len(text.splitlines()) > 1:
         raise ValueError("is more than one line; a quote may be missing, or remove the line break")
     return text
@@ -45,7 +45,7 @@ def _item(value: str | None) -> WikidataId | None:
         raise ValueError(f"{error}, or leave it empty") from None
 
 
-Name = Annotated[Text, StringConstraints(max_length=1000), AfterValidator(_on_one_line)]
+Name = Annotated[Text, StringConstraints(max_length=1000), AfterValidator(_single_line)]
 Optional = Annotated[Name | None, BeforeValidator(none_where_empty)]
 Item = Annotated[str | None, BeforeValidator(none_where_empty), AfterValidator(_item)]
 
@@ -94,17 +94,17 @@ def rows_by_relation(
 
 
 @lru_cache(maxsize=8)
-def _read(file: Path, digest: str, model: type[Row], known: tuple[str, ...]) -> Mapping[str, tuple[Row, ...]]:
+def _read(file: Path, digest: str, model: type[Row], columns: tuple[str, ...]) -> Mapping[str, tuple[Row, ...]]:
     """The rows of the file while it has that digest."""
     places: dict[Row, str] = {}
 
-    def check(place: str, cells: Mapping[str, Any]) -> None:
+    def check(location: str, cells: Mapping[str, Any]) -> None:
         row = row_of(model, cells)
-        if row.relation not in known:
-            raise InputError(f"relation: {UnknownName('relation', row.relation, known)}")
+        if row.relation not in columns:
+            raise InputError(f"relation: {UnknownName('relation', row.relation, columns)}")
         if row in places:
             raise InputError(f"is the same as {places[row]}; leave one out")
-        places[row] = place
+        places[row] = location
 
     usable_rows(file, "relation", check)
     if not places:
@@ -164,7 +164,7 @@ class _Files(OwnFile):
 class OwnFacts(FactsOptions, _Files):
     """Facts of one's own in a file, under relations of the catalog or of one's own."""
 
-    called: ClassVar[str] = "the facts file"
+    display_name: ClassVar[str] = "the facts file"
     names_own_relations: ClassVar[bool] = True
 
     source: Literal["file"] = "file"
@@ -177,7 +177,7 @@ class OwnFacts(FactsOptions, _Files):
 
     @field_validator("relations", mode="before")
     @classmethod
-    def _known_relations(cls, names: Any, info: ValidationInfo) -> Any:
+    def _check_relations(cls, names: Any, info: ValidationInfo) -> Any:
         if not {"file", "relations_file"} <= info.data.keys():
             return ()  # what is wrong with them is named already
         own = info.data["relations_file"] or {}
@@ -199,4 +199,4 @@ def _facts(options: OwnFacts, relation: str, seed: int) -> list[Fact]:
     return facts_of(rows.get(relation, ()), options.origin)
 
 
-OWN_FACTS = FactSource.of_file("file", OwnFacts, VERSION, _facts)
+OWN_FACTS = FactSource.from_file("file", OwnFacts, VERSION, _facts)

@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from swaymeter.data.digests import is_endless
-from swaymeter.data.errors import MOST_NAMES, InputError, first_line, printable
+from swaymeter.data.errors import MAX_NAMES, InputError, first_line, printable
 from swaymeter.data.sources.own.lists import each_key_once, none_where_empty
 
 LARGEST_FILE = 128 << 20
 LARGEST_CELL = 64 << 20
-MOST_ROWS = 500_000
-MOST_VALUES = 8_000_000
+MAX_ROWS = 500_000
+MAX_VALUES = 8_000_000
 """Cells and values of a file: an empty one takes a byte there, and a hundred in memory."""
-MOST_BROKEN = 1000
-MOST_REREAD = 1 << 30
+MAX_BROKEN = 1000
+MAX_REREAD = 1 << 30
 """Characters that are read again behind lines that are not CSV: each of them may open a quote up to the file's end."""
 _TOGETHER = 8
 """Rows of a Parquet file that are unpacked at once."""
@@ -59,7 +59,7 @@ _OTHERS = {
 class FileRow(NamedTuple):
     """A row of a file with its place, such as "line 4", or its problem."""
 
-    place: str
+    location: str
     cells: Mapping[str, Any]
     problem: str = ""
 
@@ -89,11 +89,11 @@ def is_csv(file: Path) -> bool:
 
 def named(columns: Sequence[str]) -> str:
     """Return the names of columns for a message; of many the first ones."""
-    more = f" and {len(columns) - MOST_NAMES} more" if len(columns) > MOST_NAMES else ""
-    return ", ".join(map(printable, columns[:MOST_NAMES])) + more
+    more = f" and {len(columns) - MAX_NAMES} more" if len(columns) > MAX_NAMES else ""
+    return ", ".join(map(printable, columns[:MAX_NAMES])) + more
 
 
-def read_rows(file: Path, known: Collection[str]) -> FileRows:
+def read_rows(file: Path, expected: Collection[str]) -> FileRows:
     """Return the rows and columns of a file, by its content; InputError if it cannot be read.
 
     known: names, in lower case, of which a header is expected to have one; they tell a header from other text.
@@ -114,7 +114,7 @@ def read_rows(file: Path, known: Collection[str]) -> FileRows:
         raise InputError(f"{file} is empty; write a header and rows, or download it again")
     if "\n" not in text or _CR_ENDED.match(text):
         text = re.sub(r"\r(?!\n)", "\n", text)
-    return _restored(_json_rows(text, file, known) if text.lstrip()[0] in "[{" else _csv_rows(text, file, known))
+    return _restored(_json_rows(text, file, expected) if text.lstrip()[0] in "[{" else _csv_rows(text, file, expected))
 
 
 def _restored(read: FileRows) -> FileRows:
@@ -136,9 +136,9 @@ def _restored(read: FileRows) -> FileRows:
     return read._replace(rows=[restore(row) for row in read.rows])
 
 
-def _refuse_more(count: int, most: int, what: str, file: Path) -> None:
-    if count > most:
-        raise InputError(f"{file} has more than {most:,} {what}; cut it into several studies")
+def _refuse_more(count: int, limit: int, what: str, file: Path) -> None:
+    if count > limit:
+        raise InputError(f"{file} has more than {limit:,} {what}; cut it into several studies")
 
 
 def _decoded(content: bytes, file: Path) -> str:
@@ -154,26 +154,26 @@ def _decoded(content: bytes, file: Path) -> str:
         raise InputError(f"{what}; save it as UTF-8 (in Excel: CSV UTF-8)") from None
 
 
-def _csv_rows(text: str, file: Path, known: Collection[str]) -> FileRows:
+def _csv_rows(text: str, file: Path, expected: Collection[str]) -> FileRows:
     lines = [line for line in re.split(r"(?<=\n)", text) if line]
     begin = next(number for number, line in enumerate(lines) if line.strip())
     if (stated := _NAMED_SEPARATOR.fullmatch(lines[begin])) and len(lines) > begin + 1:
         begin += 1
-    separator = stated[1] if stated else _separator(lines[begin], known)
-    _refuse_more(text.count(separator), MOST_VALUES, "cells", file)
-    _refuse_more(len(lines), MOST_VALUES, "lines", file)  # a text may have many
+    separator = stated[1] if stated else _separator(lines[begin], expected)
+    _refuse_more(text.count(separator), MAX_VALUES, "cells", file)
+    _refuse_more(len(lines), MAX_VALUES, "lines", file)  # a text may have many
     header = _cells(lines[begin], separator)
     if doubled := _doubled(header):
         raise InputError(f"{file}, line {begin + 1}: has the column {doubled} twice; rename one")
-    rows = list(islice(_csv_lines(lines, begin + 1, header, separator, file), MOST_ROWS + 1))
-    _refuse_more(len(rows), MOST_ROWS, "rows", file)
+    rows = list(islice(_csv_lines(lines, begin + 1, header, separator, file), MAX_ROWS + 1))
+    _refuse_more(len(rows), MAX_ROWS, "rows", file)
     return FileRows([name for name in header if name], rows)
 
 
-def _separator(first: str, known: Collection[str]) -> str:
+def _separator(first: str, expected: Collection[str]) -> str:
     """Return the separator that makes a column of a known name of the first line, or else the most cells."""
     names = {separator: {name.lower() for name in _cells(first, separator)} for separator in SEPARATORS}
-    return max(SEPARATORS, key=lambda separator: (not names[separator].isdisjoint(known), len(names[separator])))
+    return max(SEPARATORS, key=lambda separator: (not names[separator].isdisjoint(expected), len(names[separator])))
 
 
 def _cells(line: str, separator: str) -> list[str]:
@@ -205,18 +205,18 @@ def _csv_lines(lines: list[str], begin: int, header: Sequence[str], separator: s
             broken += 1
             reread += sum(map(len, islice(lines, start, begin + reader.line_num)))
             begin = start + 1
-            if broken > MOST_BROKEN or reread > MOST_REREAD:
+            if broken > MAX_BROKEN or reread > MAX_REREAD:
                 raise InputError(
                     f"{file}: {broken:,} lines are not CSV, the last line {begin}; is it CSV at all?"
                 ) from None
             yield FileRow(f"line {begin}", {}, f"is not CSV: {error}; a quote may be missing or never closed")
 
 
-def _row(place: str, header: Sequence[str], cells: list[str], separator: str) -> FileRow:
+def _row(location: str, header: Sequence[str], cells: list[str], separator: str) -> FileRow:
     if len(cells) < len(header) or any(map(str.strip, cells[len(header) :])):
         problem = f"has {len(cells)} cells, and the header {len(header)}; put cells with {separator!r} in quotes"
-        return FileRow(place, {}, problem)
-    return FileRow(place, {name: cell for name, cell in zip(header, cells, strict=False) if name})
+        return FileRow(location, {}, problem)
+    return FileRow(location, {name: cell for name, cell in zip(header, cells, strict=False) if name})
 
 
 @contextmanager
@@ -229,22 +229,22 @@ def _large_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _json_rows(text: str, file: Path, known: Collection[str]) -> FileRows:
+def _json_rows(text: str, file: Path, expected: Collection[str]) -> FileRows:
     """Return the rows of JSON Lines, or of one document."""
-    _refuse_more(text.count("\n"), MOST_VALUES, "lines", file)
-    _refuse_more(sum(map(text.count, ",[{")), MOST_VALUES, "values", file)
+    _refuse_more(text.count("\n"), MAX_VALUES, "lines", file)
+    _refuse_more(sum(map(text.count, ",[{")), MAX_VALUES, "values", file)
     try:
         document = _parsed(text)
-        values = document if isinstance(document, list) else _rows_in(document, file, known)
+        values = document if isinstance(document, list) else _rows_in(document, file, expected)
         what = "line" if values == [document] else "row"
         rows = [_object_row(f"{what} {number}", value) for number, value in enumerate(values, 1)]
     except (ValueError, RecursionError) as error:
-        rows = list(islice(_json_lines(text), MOST_ROWS + 1))
+        rows = list(islice(_json_lines(text), MAX_ROWS + 1))
         if all(row.problem for row in rows):
             raise InputError(
                 f"{file} is not JSON: {first_line(error)}; write an object on each line, or one list of objects"
             ) from None
-    _refuse_more(len(rows), MOST_ROWS, "rows", file)
+    _refuse_more(len(rows), MAX_ROWS, "rows", file)
     return FileRows(list(dict.fromkeys(name for row in rows for name in row.cells)), rows)
 
 
@@ -262,32 +262,32 @@ def _json_lines(text: str) -> Iterator[FileRow]:
                 yield FileRow(f"line {number}", {}, f"is not JSON: {where}")
 
 
-def _object_row(place: str, value: Any) -> FileRow:
+def _object_row(location: str, value: Any) -> FileRow:
     if isinstance(value, dict):
-        return FileRow(place, value)
-    return FileRow(place, {}, "is not a JSON object, such as {...}")
+        return FileRow(location, value)
+    return FileRow(location, {}, "is not a JSON object, such as {...}")
 
 
-def _rows_in(document: dict[str, Any], file: Path, known: Collection[str]) -> Sequence[Any]:
+def _rows_in(document: dict[str, Any], file: Path, expected: Collection[str]) -> Sequence[Any]:
     """Return the rows of an object: as columns, by a key each, or as a list under one key; or the object as a row."""
 
-    def has_known(names: Iterable[str]) -> bool:
-        return any(name.strip().lower() in known for name in names)
+    def has_expected(names: Iterable[str]) -> bool:
+        return any(name.strip().lower() in expected for name in names)
 
     header, split = ([*value] if isinstance(value := document.get(key), list) else [] for key in ("columns", "data"))
     if header and _are(str, header) and _are(list, split):  # as pandas splits a frame
         return [dict(zip(header, row, strict=False)) for row in split]
     values: list[Any] = list(document.values())
     if values and all(isinstance(value, dict) and value.keys() == values[0].keys() for value in values):
-        is_by_column = has_known(document) or (not has_known(values[0]) and all(map(str.isdecimal, values[0])))
+        is_by_column = has_expected(document) or (not has_expected(values[0]) and all(map(str.isdecimal, values[0])))
         return [{name: document[name][at] for name in document} for at in values[0]] if is_by_column else values
     lists: dict[str, list[Any]] = {name: value for name, value in document.items() if isinstance(value, list) and value}
     object_lists = {name: rows for name, rows in lists.items() if _are(dict, rows)}
     if len(lists) == len(document) > len(object_lists) and len({*map(len, values)}) == 1:
         return [dict(zip(document, row, strict=True)) for row in zip(*values, strict=True)]
-    if has_known(document):
+    if has_expected(document):
         return [document]
-    tables = {name: rows for name, rows in object_lists.items() if has_known(rows[0])}
+    tables = {name: rows for name, rows in object_lists.items() if has_expected(rows[0])}
     tables = tables or (object_lists if len(object_lists) == len(document) else {})
     if len(tables) > 1:
         raise InputError(f"{file} has several lists: {named([*tables])}; keep the one that has the rows")
@@ -313,8 +313,8 @@ def _parquet_rows(file: Path) -> FileRows:
             names, about = opened.schema_arrow.names, opened.metadata
             if doubled := _doubled(names):
                 raise InputError(f"{file} has the column {doubled} twice; rename one")
-            _refuse_more(about.num_rows, MOST_ROWS, "rows", file)
-            _refuse_more(about.num_rows * about.num_columns, MOST_VALUES, "cells", file)
+            _refuse_more(about.num_rows, MAX_ROWS, "rows", file)
+            _refuse_more(about.num_rows * about.num_columns, MAX_VALUES, "cells", file)
             size, rows = 0, list[FileRow]()
             for batch in opened.iter_batches(batch_size=_TOGETHER):  # a text that is in every row is packed once
                 size += sum(map(_bytes, unpacked := batch.to_pylist()))

@@ -60,7 +60,7 @@ class PairRow(BaseModel):
 
 def _named(path: str, info: ValidationInfo) -> str:
     """The path from the folder of the study's file, or the name of a bundled file, as which a folder may be called."""
-    file = beside_the_study(path, info, is_there=Path.is_file)
+    file = beside_the_study(path, info, is_present=Path.is_file)
     return file if Path(file).is_file() else path
 
 
@@ -98,7 +98,7 @@ class _Files(OwnFile):
 class Groups(FactsOptions, _Files):
     """Entities with labels in a file, such as names by gender or pairs of friends and enemies, and texts about them."""
 
-    called: ClassVar[str] = "the file of texts"
+    display_name: ClassVar[str] = "the file of texts"
     refuses: ClassVar[Mapping[str, str]] = {
         "contexts": "source groups has contexts of its own, under `facts.texts`; leave it out",
         "frequency": "counts entities near their answers, and source groups has only labels; leave it out",
@@ -122,7 +122,7 @@ class Groups(FactsOptions, _Files):
 
     @field_validator("relations", mode="before")
     @classmethod
-    def _known_relations(cls, names: Any, info: ValidationInfo) -> Any:
+    def _check_relations(cls, names: Any, info: ValidationInfo) -> Any:
         texts = info.data.get("texts")
         if texts is None:
             return ()  # what is wrong with it is named already
@@ -135,11 +135,11 @@ class Groups(FactsOptions, _Files):
         return different(tuple(names), "set")
 
     @model_validator(mode="after")
-    def _of_a_file(self) -> "Groups":
+    def _check_file(self) -> "Groups":
         others = ("real_entities", "choice", "invented", "invented_model", "absent_from")
-        if set_here := [name for name in others if name in self.model_fields_set]:
+        if redundant := [name for name in others if name in self.model_fields_set]:
             message = "the entities of groups are those of their file; leave it out, or limit them by `per_label`"
-            raise refused([Problem((name,), message) for name in set_here])
+            raise refused([Problem((name,), message) for name in redundant])
         return self
 
     def group(self, relation: str, seed: int) -> Group:
@@ -164,27 +164,27 @@ class Groups(FactsOptions, _Files):
 
 
 @lru_cache(maxsize=8)
-def _read(file: Path, digest: str, of_pairs: bool) -> tuple[LabelledEntity, ...]:
+def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
     """The entities of the file while it has that digest; a warning names the rows that cannot be used, once a process.
 
     InputError where fewer than two labels are left.
     """
     taken: dict[frozenset[str] | str, str] = {}
 
-    def check(place: str, cells: Mapping[str, Any]) -> LabelledEntity:
-        row = row_of(PairRow, cells) if of_pairs else row_of(EntityRow, cells)
+    def check(location: str, cells: Mapping[str, Any]) -> LabelledEntity:
+        row = row_of(PairRow, cells) if pairs else row_of(EntityRow, cells)
         names: tuple[str, ...] = (row.entity,) if isinstance(row, EntityRow) else (row.entity1, row.entity2)
         entity = LabelledEntity(names, row.label, row.type)
         if "all" in (row.label.casefold(), (row.type or "").casefold()):
             raise InputError("label, type: all stands for every one; write another")
-        if of_pairs and len({name.casefold() for name in names}) < 2:
+        if pairs and len({name.casefold() for name in names}) < 2:
             raise InputError(f"entity2: is {names[1]}, as entity1 is; name two different ones")
         if other := taken.get(frozenset(names)) or taken.get(entity.name):
             raise InputError(f"is {entity.name}, as {other} is; leave one out")
-        taken[frozenset(names)] = taken[entity.name] = place
+        taken[frozenset(names)] = taken[entity.name] = location
         return entity
 
-    entities = usable_rows(file, "entity1" if of_pairs else "entity", check)
+    entities = usable_rows(file, "entity1" if pairs else "entity", check)
     for what, written in (
         ("label", (entity.label for entity in entities)),
         ("entity", (entity.name for entity in entities)),
@@ -217,4 +217,4 @@ def _facts(options: Groups, relation: str, seed: int) -> list[Fact]:
     return [Fact(of, entity.name, entity.label, None, None, None, *options.origin) for entity in entities]
 
 
-GROUPS = FactSource.of_file("groups", Groups, VERSION, _facts)
+GROUPS = FactSource.from_file("groups", Groups, VERSION, _facts)

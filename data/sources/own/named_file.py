@@ -78,13 +78,13 @@ class AliasRow(BaseModel):
 
 def read_aliases(file: Path) -> Mapping[str, tuple[str, ...]]:
     """Return the aliases of each name, sorted; InputError names the rows that cannot be used."""
-    rows, problem = _checked(file, "alias", lambda place, cells: row_of(AliasRow, cells))
+    rows, problem = _checked(file, "alias", lambda location, cells: row_of(AliasRow, cells))
     if problem:
         raise InputError(f"frequency.aliases: {problem}")
     aliases: dict[str, set[str]] = {}
     for row in rows:
         aliases.setdefault(row.name, set()).add(row.alias)
-    return {name: tuple(sorted(of_name)) for name, of_name in aliases.items()}
+    return {name: tuple(sorted(texts)) for name, texts in aliases.items()}
 
 
 def usable_rows(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], Row]) -> list[Row]:
@@ -104,16 +104,16 @@ def usable_rows(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]
 def _checked(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], Row]) -> tuple[list[Row], str]:
     """Return the rows that can be used, and the message of the others."""
     usable, wrong = list[Row](), list[Wrong]()
-    for place, cells, problem in read_file(file, needed):
+    for location, cells, problem in read_file(file, needed):
         try:
             if problem:
                 raise InputError(problem)
             by_column = {str(name).strip().lower(): cell for name, cell in cells.items()}
             if len(by_column) < len(cells):
                 raise InputError("has two columns whose names differ only in capitals or spaces; rename one")
-            usable.append(check(place, by_column))
+            usable.append(check(location, by_column))
         except InputError as error:
-            wrong.append((place, str(error)))
+            wrong.append((location, str(error)))
     return usable, rows_not_usable(file, wrong, len(usable) + len(wrong))
 
 
@@ -130,8 +130,8 @@ def rows_not_usable(file: Path, wrong: Sequence[Wrong], total: int) -> str:
     if not wrong:
         return ""
     places: dict[str, list[str]] = {}
-    for place, message in wrong:
-        places.setdefault(message, []).append(place)
+    for location, message in wrong:
+        places.setdefault(message, []).append(location)
     messages = []
     for message, rows in sorted(places.items(), key=lambda item: -len(item[1]))[:SHOWN]:
         numbers = [rows[0], *(row.rpartition(" ")[2] for row in rows[1:FIRST])]

@@ -150,7 +150,7 @@ class OwnRow(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _one_context(cls, content: Any) -> Any:
+    def _check_context(cls, content: Any) -> Any:
         """Return the row with `contexts`, also if it has them in `context`, with their kind and the like beside."""
         if not isinstance(content, dict):
             return content
@@ -173,7 +173,7 @@ class OwnRow(BaseModel):
         return {**rest, "contexts": contexts}
 
     @model_validator(mode="after")
-    def _can_be_told_apart(self) -> "OwnRow":
+    def _check_distinct_answers(self) -> "OwnRow":
         """Refuse an answer without letters, and a conflicting one that is the right one: no rule can decide them.
 
         An alias without letters is only not looked for.
@@ -197,7 +197,7 @@ class ClosedBookRow(OwnRow):
 
     @model_validator(mode="before")
     @classmethod
-    def _one_context(cls, content: Any) -> Any:
+    def _check_context(cls, content: Any) -> Any:
         if not isinstance(content, dict):
             return content
         return _with_alternatives({name: value for name, value in content.items() if name not in {*FLAT, "contexts"}})
@@ -210,13 +210,13 @@ def row_of(model: type[Row], named: Mapping[str, Any]) -> Row:
         return model.model_validate(present)
     except ValidationError as error:
         wrong = problems(error, model.model_fields)
-        raise InputError("; ".join(f"{_place(problem.place)}{problem.message}" for problem in wrong)) from None
+        raise InputError("; ".join(f"{_position(problem.path_of_key)}{problem.message}" for problem in wrong)) from None
 
 
-def _place(place: Sequence[int | str]) -> str:
+def _position(path_of_key: Sequence[int | str]) -> str:
     """Return the column of a problem, with the number of its item in a list."""
     words: list[str] = []
-    for part in place:
+    for part in path_of_key:
         if isinstance(part, int) and words:
             words[-1] = f"{words[-1].removesuffix('s')} {part + 1}"
         else:

@@ -54,26 +54,26 @@ def parts_of(name: str) -> tuple[SetPart, ...]:
         return ()
     parts = []
     for text in name.split("+"):
-        found = _PART.fullmatch(text.strip())
-        if found is None or found[1] == "0":
+        match = _PART.fullmatch(text.strip())
+        if match is None or match[1] == "0":
             raise ValueError(
                 f"{name!r} is not a set of passages; write kinds with + between them, such as supporting+conflicting "
                 f"or supporting+3 irrelevant (of {', '.join(OWN_KINDS)}), or {EVERY}"
             )
-        parts.append(SetPart(found[2], None if found[1] == EVERY else int(found[1] or 1)))  # type: ignore[arg-type]
+        parts.append(SetPart(match[2], None if match[1] == EVERY else int(match[1] or 1)))  # type: ignore[arg-type]
     if twice := [kind for kind, count in Counter(part.kind for part in parts).items() if count > 1]:
         raise ValueError(f"{name!r} names {twice[0]} twice; write how many, such as 2 {twice[0]}")
     return tuple(parts)
 
 
-def _of_a_passage(template: str) -> str:
+def _check_template(template: str) -> str:
     if template.count("{text}") != 1:
         raise ValueError(
             f"{template!r} has no slot {{text}}, or more than one; write one, such as [{{number}}] {{text}}"
         )
     if unknown := [name for name in re.findall(r"\{([\w -]+)\}", template) if name not in SLOTS]:
-        known = ", ".join(f"{{{name}}}" for name in SLOTS)
-        raise ValueError(f"{template!r} has the slot {{{unknown[0]}}}, which passages lack; use {known}")
+        slots = ", ".join(f"{{{name}}}" for name in SLOTS)
+        raise ValueError(f"{template!r} has the slot {{{unknown[0]}}}, which passages lack; use {slots}")
     return template
 
 
@@ -92,7 +92,7 @@ class PassagesPart(Options):
     form: Form = "plain"
     """Form of a passage: plain, its text; numbered, with [1] before it; titled, below its title; cited, below
     its number, title, source and date. What a passage has not is left out."""
-    template: Annotated[str | None, AfterValidator(lambda text: text and _of_a_passage(text))] = None
+    template: Annotated[str | None, AfterValidator(lambda text: text and _check_template(text))] = None
     """A form of your own, with the slots {number}, {text}, {title}, {source}, {date} and {score}."""
     separator: str = SEPARATOR
     """The text between two passages."""
@@ -111,13 +111,13 @@ class PassagesPart(Options):
 
     @field_validator("orders")
     @classmethod
-    def _some(cls, orders: tuple[Order, ...]) -> tuple[Order, ...]:
+    def _check_orders(cls, orders: tuple[Order, ...]) -> tuple[Order, ...]:
         if not orders:
             raise ValueError("no order is named; leave `orders` out for the given one")
         return tuple(dict.fromkeys(orders))
 
 
-class InSomeSet(NamedTuple):
+class QuestionsInSets(NamedTuple):
     """Questions with passages for a set, those with passages for none, and how many each set leaves out."""
 
     questions: list[Question]
@@ -127,7 +127,7 @@ class InSomeSet(NamedTuple):
 
 def in_sets(questions: Iterable[Question], options: PassagesPart) -> list[Question]:
     """The questions, each with a context for each set and order in place of each passage."""
-    made = list[Question]()
+    arranged = list[Question]()
     for question in questions:
         passages = [passage for context in question.contexts for passage in context.passages]
         contexts: dict[tuple[str, tuple[int, ...]], QuestionContext] = {}
@@ -135,16 +135,16 @@ def in_sets(questions: Iterable[Question], options: PassagesPart) -> list[Questi
             chosen = _chosen(passages, parts_of(name))[: options.most]
             for order, places in _orders(passages, chosen, options, question.question_id):
                 if (name, places) not in contexts:
-                    called = name if len(chosen) == 1 else f"{name}, {order.replace('_', ' ')}"
-                    of_set = [passages[at] for at in places]
-                    contexts[name, places] = _context(called, of_set, name, order, options)
-        made.append(replace(question, contexts=tuple(contexts.values())))
-    return made
+                    set_name = name if len(chosen) == 1 else f"{name}, {order.replace('_', ' ')}"
+                    set_passages = [passages[at] for at in places]
+                    contexts[name, places] = _context(set_name, set_passages, name, order, options)
+        arranged.append(replace(question, contexts=tuple(contexts.values())))
+    return arranged
 
 
-def in_some_set(questions: Iterable[Question], options: PassagesPart) -> InSomeSet:
+def with_evidence_sets(questions: Iterable[Question], options: PassagesPart) -> QuestionsInSets:
     """The questions as they are, without the contexts that no set has; those of no set are apart."""
-    kept, without, lacking = list[Question](), list[Question](), Counter[str]()
+    usable, without, lacking = list[Question](), list[Question](), Counter[str]()
     for question in questions:
         passages = [passage for context in question.contexts for passage in context.passages]
         places = [context for context in question.contexts for _ in context.passages]
@@ -155,22 +155,22 @@ def in_some_set(questions: Iterable[Question], options: PassagesPart) -> InSomeS
             used.update(chosen[: options.most])
         if used:
             contexts = dict.fromkeys(places[at] for at in sorted(used))
-            kept.append(replace(question, contexts=tuple(contexts)))
+            usable.append(replace(question, contexts=tuple(contexts)))
         else:
             without.append(question)
-    return InSomeSet(kept, {name: count for name, count in lacking.items() if count}, without)
+    return QuestionsInSets(usable, {name: count for name, count in lacking.items() if count}, without)
 
 
 def conditions_in(questions: Iterable[Question], options: PassagesPart) -> set[Condition]:
     """The conditions of the contexts that `in_sets` makes of the questions."""
-    found = set[Condition]()
+    conditions = set[Condition]()
     for question in questions:
         passages = [passage for context in question.contexts for passage in context.passages]
         for name in options.sets:
             chosen = _chosen(passages, parts_of(name))
             if chosen := chosen[: options.most]:
-                found.add(_condition({passages[at].kind for at in chosen}))
-    return found
+                conditions.add(_condition({passages[at].kind for at in chosen}))
+    return conditions
 
 
 def _chosen(passages: Sequence[Passage], parts: Sequence[SetPart]) -> list[int]:
@@ -179,10 +179,10 @@ def _chosen(passages: Sequence[Passage], parts: Sequence[SetPart]) -> list[int]:
         return [*range(len(passages))]
     chosen: list[int] = []
     for kind, count in parts:
-        of_kind = [at for at, passage in enumerate(passages) if passage.kind == kind]
-        if len(of_kind) < (count or 1):
+        indices = [at for at, passage in enumerate(passages) if passage.kind == kind]
+        if len(indices) < (count or 1):
             return []
-        chosen += of_kind[:count]
+        chosen += indices[:count]
     return sorted(chosen)
 
 
@@ -197,13 +197,13 @@ def _orders(
         return
     kinds = {passages[at].kind for at in chosen}
     possible = [of for of in options.orders if of not in FIRST_OR_LAST or {FIRST_OR_LAST[of][0]} < kinds]
-    given: Order = "given"
-    for order in possible if possible and len(chosen) > 1 else [given]:
+    as_listed: Order = "given"
+    for order in possible if possible and len(chosen) > 1 else [as_listed]:
         if order in FIRST_OR_LAST:
             kind, first = FIRST_OR_LAST[order]
-            of_kind = [at for at in chosen if passages[at].kind == kind]
+            indices = [at for at in chosen if passages[at].kind == kind]
             others = [at for at in chosen if passages[at].kind != kind]
-            yield order, tuple(of_kind + others if first else others + of_kind)
+            yield order, tuple(indices + others if first else others + indices)
         elif order == "rotations":
             for start in range(len(chosen)):
                 yield f"rotation {start + 1}", (*chosen[start:], *chosen[:start])

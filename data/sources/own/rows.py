@@ -37,7 +37,7 @@ from swaymeter.data.wording.words import words
 class AskedQuestion:
     """A question with its contexts, as the rows of a file have them, and where the first of them stands."""
 
-    place: str
+    location: str
     row: OwnRow
     contexts: list[OwnContext] = field(default_factory=list)
     aliases: list[str] = field(default_factory=list)
@@ -163,7 +163,7 @@ def questions_of(
         replies: Columns of recorded replies; a row without a context is the question alone then.
     """
     all_rows = [*rows]
-    questions, rejected = asked_questions(all_rows, origin, columns, skip_repeated=skip_repeated, replies=replies)
+    questions, rejected = questions_of_rows(all_rows, origin, columns, skip_repeated=skip_repeated, replies=replies)
     groups = _names(question.row.group for question in questions)
     recorded: dict[str, Replies] = {
         column: {(of.question_id, texts): reply for of in questions for texts, reply in of.replies[column].items()}
@@ -175,12 +175,12 @@ def questions_of(
         derived.update(kind for context, kind in zip(question.contexts, kinds, strict=True) if not context.kind)
         read.questions.append(_question(question, kinds, groups, origin))
     if rejected:
-        cells = {row.place: _mapped(row.cells, columns) for row in all_rows}
+        cells = {row.location: _mapped(row.cells, columns) for row in all_rows}
         read = read._replace(unusable=unusable_kinds(cells, {row.part for row in rejected}))
     return read._replace(derived=derived["supporting"], unknown=derived["unknown"])
 
 
-def asked_questions(
+def questions_of_rows(
     rows: Iterable[FileRow],
     origin: Origin,
     columns: Mapping[str, str],
@@ -191,7 +191,7 @@ def asked_questions(
     """Return the questions as the rows have them, each with all of its contexts, and the rows that cannot be used."""
     questions: dict[tuple[str, ...], AskedQuestion] = {}
     rejected: list[Rejected] = []
-    for place, cells, problem in rows:
+    for location, cells, problem in rows:
         mapped = _mapped(cells, columns)
         try:
             if problem:
@@ -204,13 +204,13 @@ def asked_questions(
             )
             row = row_of(ClosedBookRow if is_closed_book else OwnRow, mapped)
             recorded = {column: recorded_in_row(column, cells, row) for column in replies}
-            _join(questions, place, row, recorded, skip_repeated=skip_repeated)
+            _join(questions, location, row, recorded, skip_repeated=skip_repeated)
         except InputError as error:
-            rejected.append(_rejected(place, mapped, error, origin))
+            rejected.append(_rejected(location, mapped, error, origin))
     for key, question in [*questions.items()]:
         if not question.contexts:
             lacking = InputError("context: no row of this question has one; write one, or leave the question out")
-            rejected.append(_rejected(question.place, question.row.model_dump(), lacking, origin))
+            rejected.append(_rejected(question.location, question.row.model_dump(), lacking, origin))
             del questions[key]
     return list(questions.values()), rejected
 
@@ -224,10 +224,10 @@ def unusable_kinds(rows: Mapping[str, Mapping[str, Any]], rejected: Collection[s
     """Return the kinds of contexts that only rejected rows have; rows: cells under our names, by place."""
     kinds: dict[bool, set[str]] = {True: set(), False: set()}
     names = set[str]()
-    for place, cells in rows.items():
+    for location, cells in rows.items():
         for context in _context_cells(cells):
             names |= {_SHORT_KEYS.get(name, name) for name in context}
-            kinds[place in rejected].add(str(context.get("kind") or "").strip().lower())
+            kinds[location in rejected].add(str(context.get("kind") or "").strip().lower())
     unusable = tuple(sorted((kinds[True] - kinds[False]) & {*get_args(OwnKind)}))
     if "conflicting" not in unusable or _STATED in names:
         return UnusableKinds(unusable)
@@ -275,11 +275,11 @@ def _stands_as_number(form: str, text: str) -> bool:
     sought = words(form)
     if not any(word.kind == "number" for word in sought) or len(texts := texts_of(sought)) < 2:
         return False
-    known, size = words(text), len(texts)
-    found = texts_of(known)
+    words_of_text, size = words(text), len(texts)
+    numbers = texts_of(words_of_text)
     return any(
-        found[start : start + size] == texts and not (start and known[start - 1].kind == "sign")
-        for start in range(len(found) - size + 1)
+        numbers[start : start + size] == texts and not (start and words_of_text[start - 1].kind == "sign")
+        for start in range(len(numbers) - size + 1)
     )
 
 
@@ -294,8 +294,8 @@ def _words(text: str) -> str:
 
 def _stand(words: str, text: str) -> bool:
     """Return if words stand in a text, not as a part of longer ones; scripts without blanks have no such part."""
-    is_there = words in text  # which is far quicker to rule out
-    return is_there and re.search(rf"(?<!{_LETTER}){re.escape(words)}(?!{_LETTER})", text) is not None
+    is_contained = words in text  # which is far quicker to rule out
+    return is_contained and re.search(rf"(?<!{_LETTER}){re.escape(words)}(?!{_LETTER})", text) is not None
 
 
 _LETTER = r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
@@ -336,7 +336,7 @@ def _our_name(name: str, columns: Mapping[str, str]) -> str:
 
 def _join(
     questions: dict[tuple[str, ...], AskedQuestion],
-    place: str,
+    location: str,
     row: OwnRow,
     recorded: Mapping[str, Recorded],
     *,
@@ -344,15 +344,17 @@ def _join(
 ) -> None:
     """Add a row to the questions: a new question, or further contexts of one that is there."""
     key = (row.id,) if row.id else (row.question, row.answer)
-    joined = questions.get(key) or AskedQuestion(place, row)
+    joined = questions.get(key) or AskedQuestion(location, row)
     if skip_repeated and not (row := _without_repeated(row, joined.contexts)).contexts:
         return
     if (joined.row.question, joined.row.answer) != (row.question, row.answer):
-        raise InputError(f"id: {row.id} is the question of {joined.place}; give each question its own id")
+        raise InputError(f"id: {row.id} is the question of {joined.location}; give each question its own id")
     if joined.row.group != row.group:
-        raise InputError(f"group: {row.group!r}, and {joined.row.group!r} in {joined.place}; a question has one group")
+        raise InputError(
+            f"group: {row.group!r}, and {joined.row.group!r} in {joined.location}; a question has one group"
+        )
     _refuse_right_as_wrong(joined, row)
-    begun = f"with this question, which begins in {joined.place}"
+    begun = f"with this question, which begins in {joined.location}"
     places = {(context.kind, context.text): begun for context in joined.contexts}
     ids = {context.id for context in joined.contexts if context.id}
     for number, context in enumerate(row.contexts, 1):
@@ -364,10 +366,10 @@ def _join(
         places[context.kind, context.text] = f"as context {number}"
         ids.add(context.id or "")
     for column, from_row in recorded.items():
-        of_question = joined.replies.setdefault(column, {})
-        if any(texts in of_question for texts in from_row):
+        replies_of_question = joined.replies.setdefault(column, {})
+        if any(texts in replies_of_question for texts in from_row):
             raise InputError(f"{column}: the question has a reply to the same passages {begun}; leave one out")
-        of_question |= from_row
+        replies_of_question |= from_row
     joined.contexts += row.contexts
     joined.aliases += row.aliases
     for extra in (row.model_extra, *(context.model_extra for context in row.contexts)):
@@ -401,7 +403,7 @@ def _without_repeated(row: OwnRow, contexts: Sequence[OwnContext]) -> OwnRow:
 def _refuse_right_as_wrong(question: AskedQuestion, row: OwnRow) -> None:
     """Refuse a row with a wrong answer that is right by the other rows of its question, or the reverse."""
     contexts, aliases = [*question.contexts, *row.contexts], [*question.aliases, *row.aliases]
-    joined = AskedQuestion(question.place, question.row, contexts, aliases)
+    joined = AskedQuestion(question.location, question.row, contexts, aliases)
     right = {form.casefold(): form for form in joined.forms}
     wrong = (
         form
@@ -409,8 +411,8 @@ def _refuse_right_as_wrong(question: AskedQuestion, row: OwnRow) -> None:
         if context.kind == "conflicting"
         for form in (context.answer or "", *context.aliases)
     )
-    if found := next((right[form.casefold()] for form in wrong if form.casefold() in right), ""):
-        raise InputError(f"answer: {found} is the right answer, and that of a conflicting context; correct one")
+    if form_of_right := next((right[form.casefold()] for form in wrong if form.casefold() in right), ""):
+        raise InputError(f"answer: {form_of_right} is the right answer, and that of a conflicting context; correct one")
 
 
 def _question(
@@ -502,13 +504,13 @@ def _names(groups: Iterable[str]) -> dict[str, RelationName]:
         joined = "".join([*words[:1], *(word[:1].upper() + word[1:] for word in words[1:])])
         is_whole = joined[:1].isalpha() and len(joined) <= 48 and " ".join(words) == group
         if not is_whole or joined in names.values() or joined.lower() in RESERVED:
-            kept = re.sub(r"^[0-9]+", "", joined)[:40]
-            joined = f"{kept or 'group'}{identity('group', group)[:6]}"
+            name = re.sub(r"^[0-9]+", "", joined)[:40]
+            joined = f"{name or 'group'}{identity('group', group)[:6]}"
         names[group] = RelationName(joined)
     return names
 
 
-def _rejected(place: str, cells: Mapping[str, Any], error: InputError, origin: Origin) -> Rejected:
+def _rejected(location: str, cells: Mapping[str, Any], error: InputError, origin: Origin) -> Rejected:
     question = cells.get("question")
     subject = str(question)[:200] if isinstance(question, str | int | float) else ""
     # No file holds lone surrogates.
@@ -516,7 +518,7 @@ def _rejected(place: str, cells: Mapping[str, Any], error: InputError, origin: O
     return Rejected(
         partition="own",
         relation=RelationName("own"),
-        part=place,
+        part=location,
         subject=subject,
         reason=reasons.ROW_NOT_USABLE,
         source=origin.source,

@@ -21,7 +21,7 @@ from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, checked
 from swaymeter.data.sources.own.files import FileRow, FileRows, is_csv, read_rows
 from swaymeter.data.sources.own.lists import none_where_empty
 from swaymeter.data.sources.own.named_file import Origin, OwnFile, rows_not_usable, wrong_rows
-from swaymeter.data.sources.own.passages import PassagesPart, conditions_in, in_sets, in_some_set
+from swaymeter.data.sources.own.passages import PassagesPart, conditions_in, in_sets, with_evidence_sets
 from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
 from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
 
@@ -63,21 +63,21 @@ class AskedFile(QuestionsOptions, OwnFile):
         return {"origin": list(self.origin)}
 
     @property
-    def of_drawn(self) -> dict[str, Any]:
+    def draw_options(self) -> dict[str, Any]:
         """Parameters of the drawn questions' contexts beside the file, as JSON values; empty: none."""
         passages = {"passages": self.passages.model_dump(mode="json")} if self.passages else {}
         return passages | ({"neutral": True} if self.neutral else {})
 
-    def in_some_set(self, read: ReadQuestions) -> ReadQuestions:
+    def with_evidence_sets(self, read: ReadQuestions) -> ReadQuestions:
         """The questions that have passages for a set, with these alone; one that has for none is rejected.
 
         The sets are not made yet: of a large file, few questions may be drawn.
         """
-        return _in_some_set(read, self.passages) if self.passages else read
+        return _with_evidence_sets(read, self.passages) if self.passages else read
 
     def askable(self, questions: Sequence[Question]) -> FetchedQuestions:
         """Of the file's questions, those that can be drawn; InputError where none can be."""
-        read = self.in_some_set(ReadQuestions([*questions], []))
+        read = self.with_evidence_sets(ReadQuestions([*questions], []))
         if sets := read.about_sets():
             log.warning("%s: %s", self.path, sets)
         if read.rejected:
@@ -90,17 +90,17 @@ class AskedFile(QuestionsOptions, OwnFile):
             log.warning("%s: %s; each of them is in the table `rejected` of the database", self.path, problem)
         return FetchedQuestions(read.questions, read.rejected)
 
-    def as_asked(self, drawn: Sequence[Question]) -> Sequence[Question]:
+    def arrange(self, drawn: Sequence[Question]) -> Sequence[Question]:
         """The drawn questions with a context for each set and order, and with a neutral one for `neutral`."""
-        made = in_sets(drawn, self.passages) if self.passages else drawn
-        return [*map(_with_neutral, made)] if self.neutral else made
+        questions = in_sets(drawn, self.passages) if self.passages else drawn
+        return [*map(_with_neutral, questions)] if self.neutral else questions
 
     def conditions_of(self, questions: Sequence[Question]) -> set[Condition]:
         """The conditions of the contexts that these questions would be asked with."""
         if not self.passages:
-            return {context.condition for question in self.as_asked(questions) for context in question.contexts}
-        found = conditions_in(questions, self.passages)
-        return found | {"neutral"} if self.neutral and "irrelevant" in found else found
+            return {context.condition for question in self.arrange(questions) for context in question.contexts}
+        conditions = conditions_in(questions, self.passages)
+        return conditions | {"neutral"} if self.neutral and "irrelevant" in conditions else conditions
 
 
 class OwnQuestions(AskedFile):
@@ -115,7 +115,7 @@ class OwnQuestions(AskedFile):
 
     @field_validator("columns")
     @classmethod
-    def _known_columns(cls, columns: dict[str, str]) -> dict[str, str]:
+    def _check_columns(cls, columns: dict[str, str]) -> dict[str, str]:
         return checked_map(columns.items())
 
     @property
@@ -189,8 +189,8 @@ def _read_questions(
     return read
 
 
-def _in_some_set(read: ReadQuestions, passages: PassagesPart) -> ReadQuestions:
-    made = in_some_set(read.questions, passages)
+def _with_evidence_sets(read: ReadQuestions, passages: PassagesPart) -> ReadQuestions:
+    selected = with_evidence_sets(read.questions, passages)
     without = [
         Rejected(
             partition="own",
@@ -202,15 +202,15 @@ def _in_some_set(read: ReadQuestions, passages: PassagesPart) -> ReadQuestions:
             licence=question.licence,
             detail=f"passages: it has too few for every one of the sets {', '.join(passages.sets)}",
         )
-        for question in made.without_any
+        for question in selected.without_any
     ]
-    return read._replace(questions=made.questions, rejected=[*read.rejected, *without], lacking=made.lacking)
+    return read._replace(questions=selected.questions, rejected=[*read.rejected, *without], lacking=selected.lacking)
 
 
 def _with_neutral(question: Question) -> Question:
     """Return the question, with a neutral context if it has an irrelevant one and no neutral one."""
-    there = {name for context in question.contexts for name in (context.condition, context.context_id)}
-    if all(context.condition != "irrelevant" for context in question.contexts) or "neutral" in there:
+    names = {name for context in question.contexts for name in (context.condition, context.context_id)}
+    if all(context.condition != "irrelevant" for context in question.contexts) or "neutral" in names:
         return question
     neutral = QuestionContext("neutral", "neutral", (Passage(NOTHING),))
     return replace(question, contexts=(*question.contexts, neutral))
@@ -275,8 +275,12 @@ def _with_replies(rows: Sequence[FileRow], original: Sequence[FileRow], replies:
 def not_usable(file: Path, read: ReadQuestions) -> str:
     """Return the message of rows that cannot be used, a missing column first; empty if all can be used."""
     wrong = rows_not_usable(file, wrong_rows(read.rejected), read.rows)
-    lost = [f"no context of kind {kind} can be used" for kind in read.unusable.kinds]
-    return "; ".join([read.unusable.advice, *lost, wrong] if read.unusable.advice else [*lost, wrong]) if wrong else ""
+    missing_kinds = [f"no context of kind {kind} can be used" for kind in read.unusable.kinds]
+    return (
+        "; ".join([read.unusable.advice, *missing_kinds, wrong] if read.unusable.advice else [*missing_kinds, wrong])
+        if wrong
+        else ""
+    )
 
 
 OWN_QUESTIONS = QuestionSource("file", OwnQuestions, key=_key, fetch=_fetch)

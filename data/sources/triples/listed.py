@@ -85,13 +85,13 @@ class ListedRow:
     """A row: its stripped cells by field, the names of its columns in the file, and its place, such as "line 4"."""
 
     file: Path
-    place: str
+    location: str
     cells: Mapping[str, str]
     columns: Mapping[str, str]
 
     def text(self, field: str) -> str | None:
         """The cell's text on one line; None where it is empty or the column does not exist."""
-        return one_line(self.cells.get(field, "")) or None
+        return single_line(self.cells.get(field, "")) or None
 
     def id(self, field: str) -> WikidataId:
         """The cell's item or property: an id, or an address of Wikidata that ends with one; else InputError."""
@@ -129,12 +129,12 @@ class ListedRow:
             texts = [None]
         if not all(isinstance(text, str) and is_text(text) for text in texts):
             raise self.wrong(field, 'which is not a list of texts, such as ["actor", "actress"] or actor|actress')
-        return tuple(dict.fromkeys(text for text in map(one_line, texts) if text))
+        return tuple(dict.fromkeys(text for text in map(single_line, texts) if text))
 
     def wrong(self, field: str, problem: str) -> InputError:
         """The error of an invalid cell."""
         cell = printable(self.cells.get(field, ""), 60)
-        return InputError(f"{self.file}, {self.place}: {self.columns.get(field, field)} is {cell!r}, {problem}")
+        return InputError(f"{self.file}, {self.location}: {self.columns.get(field, field)} is {cell!r}, {problem}")
 
 
 def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]) -> Iterator[ListedRow]:
@@ -143,24 +143,24 @@ def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]
     names: the possible names of each field's column, of which the file has one. required: the fields that every list
     has. InputError, with file, line and column, where a row cannot be used, or the file cannot be read.
     """
-    header, found = read_rows(file, {name for several in names.values() for name in several})
+    header, file_rows = read_rows(file, {name for several in names.values() for name in several})
     columns: dict[str, str] = {}
     for field, several in names.items():
-        there = [name for name in several if name in header]
-        for first, second in pairwise(there):
+        present = [name for name in several if name in header]
+        for first, second in pairwise(present):
             raise InputError(f"{file}: the columns {first} and {second} both hold the {several[0]}; rename one")
-        if there:
-            columns[field] = there[0]
+        if present:
+            columns[field] = present[0]
         elif field in required:
             raise InputError(f"{file} has no column {' or '.join(several)}; it has {named(header)}")
-    if not found:
+    if not file_rows:
         raise InputError(f"{file} has a header and no rows")
-    for place, cells, problem in found:
+    for location, cells, problem in file_rows:
         if problem:
-            raise InputError(f"{file}, {place}: {problem}")
+            raise InputError(f"{file}, {location}: {problem}")
         filled = {field: cells.get(column) for field, column in columns.items()}
         filled = {field: "" if cell is None or cell != cell else cell for field, cell in filled.items()}  # a NaN
-        yield ListedRow(file, place, {field: as_text(cell).strip() for field, cell in filled.items()}, columns)
+        yield ListedRow(file, location, {field: as_text(cell).strip() for field, cell in filled.items()}, columns)
 
 
 def from_csv(path: Path) -> list[Triple]:
@@ -178,7 +178,7 @@ def from_csv(path: Path) -> list[Triple]:
         ids = row.id("subject_id"), row.id("property_id"), row.id("object_id")
         if ids in listed:
             same = ", ".join(row.columns[field] for field in REQUIRED)
-            raise InputError(f"{path}, {row.place}: {same} are the same as in {listed[ids].place}; leave one out")
+            raise InputError(f"{path}, {row.location}: {same} are the same as in {listed[ids].location}; leave one out")
         listed[ids] = row
     relations = relations_of((ids[1], row.text("property")) for ids, row in listed.items())
     source = f"a list of Wikidata facts ({path.name})"
@@ -232,6 +232,6 @@ def _from_hub(offline: bool) -> tuple[Path, str]:
     return file, datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat()
 
 
-def one_line(text: str) -> str:
+def single_line(text: str) -> str:
     """The text with single spaces where it has white space or control characters."""
     return " ".join("".join(" " if category(sign) == "Cc" else sign for sign in text).split())

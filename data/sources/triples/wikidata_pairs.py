@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from swaymeter.data.errors import InputError, ServiceTimeout
 from swaymeter.data.records import Triple, WikidataId
-from swaymeter.data.sources.graph.entities import LABEL, MOST_ROWS, in_batches
+from swaymeter.data.sources.graph.entities import LABEL, MAX_ROWS, in_batches
 from swaymeter.data.sources.graph.literals import plain
 from swaymeter.data.sources.graph.pairs import sampled_pairs
 from swaymeter.data.sources.graph.sparql import Literal, SparqlStore, Term, Uri, bound, iri, iris, string
@@ -36,7 +36,7 @@ PAIRS_A_FACT = 10
 _ITEM = re.compile(re.escape(ENTITY) + r"(Q[1-9][0-9]{0,15})")
 
 
-def of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed: int) -> list[Triple]:
+def triples_of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed: int) -> list[Triple]:
     """At most `count` facts of a property, the same for the same seed and graph, and a smaller sample begins a larger.
 
     InputError where no pair of items has articles, ServiceTimeout where even the smallest queries are slow.
@@ -57,7 +57,7 @@ def of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed
         )
     # Of several labels the first in the order of code points.
     names = sorted(label.value for row in labels.rows if isinstance(label := bound(row, "l"), Literal))
-    name = next((one for label in names if (one := plain(label))), None)
+    name = next((text for label in names if (text := plain(label))), None)
     log.info("property %s: %d facts of %d pairs", property_id, len(chosen), looked_at)
     relation = relation_of(property_id)
     return [
@@ -74,7 +74,7 @@ class _Joined(NamedTuple):
 
 def _chosen(store: SparqlStore, property_id: WikidataId, count: int, seed: int) -> tuple[list[_Joined], int]:
     """The pairs in the order of their keys, and the number of examined pairs."""
-    page = min(max(BLOCK, PAIRS_A_FACT * count), MOST_ROWS // 2)
+    page = min(max(BLOCK, PAIRS_A_FACT * count), MAX_ROWS // 2)
     pairs = sampled_pairs(store, [DIRECT + property_id], seed=seed, page=page)
     has_article: dict[WikidataId, bool] = {}
     chosen: dict[WikidataId, _Joined] = {}
@@ -90,8 +90,8 @@ def _chosen(store: SparqlStore, property_id: WikidataId, count: int, seed: int) 
             break  # values of a property are of one kind, and these are not items
         items = dict.fromkeys(item for pair in joined for item in (pair.subject, pair.object))
         new = [ENTITY + item for item in items if item not in has_article]
-        there = {bound(row, "e") for row in in_batches(store, new, _with_article, size=BLOCK)}
-        has_article |= {item: Uri(ENTITY + item) in there for item in items if item not in has_article}
+        with_articles = {bound(row, "e") for row in in_batches(store, new, _with_article, size=BLOCK)}
+        has_article |= {item: Uri(ENTITY + item) in with_articles for item in items if item not in has_article}
         for pair in joined:
             if len(chosen) < count and has_article[pair.subject] and has_article[pair.object]:
                 chosen.setdefault(pair.subject, pair)

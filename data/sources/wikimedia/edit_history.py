@@ -132,14 +132,14 @@ def edit_history(wikidata: Wikidata, item_id: str, property_id: str) -> EditHist
 
     Of a merged item this is its own page's: name the one that it was merged into. InputError where an id is not valid.
     """
-    entity, of_property = WikidataId(item_id), WikidataId(property_id)
+    entity, property_name = WikidataId(item_id), WikidataId(property_id)
     history = wikidata.wiki.revisions(f"Property:{entity}" if entity.startswith("P") else entity)
     if history is None or not history.revisions:
         return None
     # By number: of two edits of a second, the clocks of a wiki's servers may put the later one first.
     revisions = sorted(history.revisions, key=lambda revision: revision.revision_id)
-    verdicts = [_verdict(revision, of_property) for revision in revisions]
-    contents = _Contents(wikidata.wiki, revisions, of_property)
+    verdicts = [_verdict(revision, property_name) for revision in revisions]
+    contents = _Contents(wikidata.wiki, revisions, property_name)
     while True:
         readable = [contents.key(revision) is not None for revision in revisions]
         trail = _trail(revisions, verdicts, readable)
@@ -177,11 +177,11 @@ def _verdict(revision: Revision, property_id: WikidataId) -> Verdict:
 
 def _trail(revisions: Sequence[Revision], verdicts: Sequence[Verdict], readable: Sequence[bool]) -> _Trail:
     """The certain changes, the undecidable revisions, and the contents to compare."""
-    trail, known = _Trail(), {revision.revision_id for revision in revisions}
+    trail, revision_ids = _Trail(), {revision.revision_id for revision in revisions}
     before: Revision | None = None
     between, gap = 0, False
     for revision, effect, can_read in zip(revisions, verdicts, readable, strict=True):
-        if revision.parent_id and revision.parent_id not in known:
+        if revision.parent_id and revision.parent_id not in revision_ids:
             trail.hidden.append(revision.parent_id)
             gap = True
         if effect is Verdict.CHANGED:

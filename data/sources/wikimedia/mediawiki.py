@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CONTENTS_AT_ONCE = 20
 MAXLAG_S = 5
 """Replication lag (s) of a wiki above which requests wait."""
-_ASKED = {"format": "json", "formatversion": "2", "maxlag": str(MAXLAG_S)}
+_PARAMETERS = {"format": "json", "formatversion": "2", "maxlag": str(MAXLAG_S)}
 _METADATA = "ids|timestamp|user|userid|flags|sha1|size|comment|tags"
 Reads = Callable[[Any], object]
 PATIENCE = 15
@@ -78,7 +78,7 @@ class Wiki:
         """
         is_misread = misread(reads or (lambda content: None))
         return self.session.ask(
-            {**_ASKED, **form}, error_of=lambda content: error_of(content) or is_misread(content), **caching
+            {**_PARAMETERS, **form}, error_of=lambda content: error_of(content) or is_misread(content), **caching
         )
 
     def query(self, form: Mapping[str, str], *, reads: Reads | None = None, **caching: Any) -> Iterator[Answer]:
@@ -130,7 +130,7 @@ class Wiki:
         form = {"prop": "revisions", "revids": "|".join(map(str, numbers)), "rvprop": "ids|content", "rvslots": "main"}
         contents: dict[int, str] = {}
         try:
-            for answer in self.query(form, immutable=all_there, reads=read_contents):
+            for answer in self.query(form, immutable=is_complete, reads=read_contents):
                 contents |= read_contents(answer.content)
         except ServiceTimeout:
             if len(numbers) == 1:
@@ -155,7 +155,7 @@ def error_of(content: Any) -> ServiceError | TransientError | None:
         return ServiceError("JSON that is not a wiki's; is its address that of api.php?")
     errors = content.get("errors") or ([content["error"]] if "error" in content else [])
     problems = [_problem(error) for error in (errors if isinstance(errors, list) else [errors])]
-    return next((one for one in problems if isinstance(one, ServiceError)), next(iter(problems), None))
+    return next((problem for problem in problems if isinstance(problem, ServiceError)), next(iter(problems), None))
 
 
 def pages_of(content: Any) -> list[Mapping[str, Any]]:
@@ -262,7 +262,7 @@ def read_contents(content: Any) -> dict[int, str]:
     return contents
 
 
-def all_there(content: Any) -> bool:
+def is_complete(content: Any) -> bool:
     """Return True if every requested version could be read: then the answer never changes."""
     return len(read_contents(content)) == len(_entries(content)) and not content.get("query", {}).get("badrevids")
 

@@ -19,7 +19,7 @@ PROJECT = "en.wikipedia"
 COUNTED_AFTER_DAYS = 5
 """Days after its end when a month is counted for sure."""
 
-_MOST = 10**12  # views of a page in a month, more than there are views of all pages
+_MAX_VIEWS = 10**12  # views of a page in a month, more than there are views of all pages
 
 
 class PageViews:
@@ -70,7 +70,7 @@ def _views(content: Any, months: list[str]) -> dict[str, int]:
     views: dict[str, int] = {}
     for item in content["items"]:
         month, count = f"{item['timestamp'][:4]}-{item['timestamp'][4:6]}", item["views"]
-        if month not in months or month in views or type(count) is not int or not 0 <= count < _MOST:
+        if month not in months or month in views or type(count) is not int or not 0 <= count < _MAX_VIEWS:
             raise ValueError(f"page views of other months than requested, {shown(item)}")
         views[month] = count
     return views

@@ -30,7 +30,7 @@ WIKIPEDIA = "enwiki"
 DEPRECATED = "deprecated"
 _LETTERS = {"item": "Q", "property": "P"}
 _ITEM = re.compile(r"Q[1-9][0-9]*")
-_MOST = 1.001  # the largest cosine, as rounded numbers give it
+_MAX_SIMILARITY = 1.001  # the largest cosine, as rounded numbers give it
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class Wembedder:
     def __init__(self, session: "Session") -> None:
         self.session = session
 
-    def most_similar(self, item_id: WikidataId) -> tuple[Similar, ...] | None:
+    def similar_items(self, item_id: WikidataId) -> tuple[Similar, ...] | None:
         """The other items that are most like an item, most similar first; None where the service does not know it."""
         path = f"most-similar/{item_id}"
         answer = self.session.ask({}, path=path, allow=(200, 404), error_of=misread(_similar))
@@ -199,6 +199,6 @@ def _similar(content: Any) -> list[Similar] | None:
         return None
     listed = [(entry["item"], entry["similarity"]) for entry in content["most_similar"]]
     for name, similarity in listed:
-        if not isinstance(name, str) or type(similarity) not in (int, float) or abs(similarity) > _MOST:
+        if not isinstance(name, str) or type(similarity) not in (int, float) or abs(similarity) > _MAX_SIMILARITY:
             raise ValueError(f"an invalid similar item, {shown([name, similarity])}")
     return [Similar(WikidataId(name), float(similarity)) for name, similarity in listed if _ITEM.fullmatch(name)]

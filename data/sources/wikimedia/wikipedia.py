@@ -70,8 +70,8 @@ class Wikipedia:
     def linked(self, title: str) -> tuple[str, ...]:
         """The articles that a page links to, redirects and missing ones included; InputError where there is no page."""
         form = {"prop": "links", "titles": title, "redirects": "1", "plnamespace": "0", "pllimit": "max"}
-        asked = self.wiki.query(form, reads=lambda content: _links(page_of(content) or {})) if is_title(title) else ()
-        parts = [page_of(part.content) for part in asked]
+        titles = self.wiki.query(form, reads=lambda content: _links(page_of(content) or {})) if is_title(title) else ()
+        parts = [page_of(part.content) for part in titles]
         if not any(parts):
             raise InputError(
                 f"{self.wiki.session.service.name} has no page named {title[:200]!r}; give the title of a list of pages"

@@ -95,7 +95,7 @@ def read_rows(
     """
     options: Any = study.questions
     try:
-        read: ReadQuestions = options.in_some_set(_with_kinds(read_questions(options), judgements))
+        read: ReadQuestions = options.with_evidence_sets(_with_kinds(read_questions(options), judgements))
     except InputError as error:
         raise UsageError(str(error)) from None
     wrong = [f"{location}: {why}\n" for location, why in wrong_rows(read.rejected)]
@@ -194,7 +194,7 @@ def passages_of(sets: Sequence[str], orders: Sequence[str], form: str) -> dict[s
     except ValidationError as error:
         options = {"sets": "--set", "orders": "--order", "form": "--passages-as"}
         wrong = problems(error, PassagesPart.model_fields)[0]
-        raise UsageError(f"{options.get(str(wrong.place[0]), '--set')}: {wrong.message}") from None
+        raise UsageError(f"{options.get(str(wrong.path_of_key[0]), '--set')}: {wrong.message}") from None
     return chosen
 
 

@@ -63,7 +63,7 @@ def replacement(first: str, second: str, *, max_words: int) -> Replacement | str
     lines, other_lines = first.split("\n"), second.split("\n")
     number, behind = _common_ends(lines, other_lines)
     if not (len(lines) == len(other_lines) == number + behind + 1):
-        return reasons.NOT_ONE_SPAN
+        return reasons.SEVERAL_SPANS
     reason = _line_rejection(lines[number], other_lines[number], max_words)
     if reason:
         return reason
@@ -72,7 +72,7 @@ def replacement(first: str, second: str, *, max_words: int) -> Replacement | str
         return reasons.NOT_IN_RUNNING_TEXT
     before, behind = _common_ends(*shown)
     if any(len(lines_shown) != before + 1 + behind for lines_shown in shown):
-        return reasons.NOT_ONE_SPAN
+        return reasons.SEVERAL_SPANS
     return _line_replacement(shown[0], shown[1], before, max_words)
 
 
@@ -120,7 +120,7 @@ def _line_rejection(first: str, second: str, max_words: int) -> str | None:
         return reasons.ONLY_MARKUP
     link = any(_LINK.search(middle) for middle in middles)
     if not all(counts) and not link:
-        return reasons.NOT_ONE_SPAN
+        return reasons.SEVERAL_SPANS
     if max(counts) > max_words * _WORDS_OF_MARKUP:
         return reasons.SPAN_TOO_LONG
     if any(_FOREIGN.search(middle) for middle in middles):
@@ -140,7 +140,7 @@ def _line_replacement(
     if not any(counts):
         return reasons.ONLY_MARKUP
     if not all(counts):
-        return reasons.NOT_ONE_SPAN
+        return reasons.SEVERAL_SPANS
     if max(counts) > max_words:
         return reasons.SPAN_TOO_LONG
     first_span, second_span = (
@@ -148,7 +148,7 @@ def _line_replacement(
         for line, row, count in zip((first, second), words, counts, strict=True)
     )
     if (first[: first_span.start], first[first_span.end :]) != (second[: second_span.start], second[second_span.end :]):
-        return reasons.NOT_ONE_SPAN
+        return reasons.SEVERAL_SPANS
     earlier = _neighbours(texts[0][:before][::-1], lines[:number][::-1], step=-1)[::-1]
     later = _neighbours(texts[0][before + counts[0] :], lines[number + 1 :], step=1)
     return Replacement(first_span, second_span, earlier, later)

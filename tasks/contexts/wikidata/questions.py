@@ -99,7 +99,7 @@ def questions_of_property(
 
 def _similar(fact: StatedFact, wembedder: Wembedder | None) -> tuple[Similar, ...]:
     try:
-        return (wembedder and wembedder.most_similar(fact.object.item_id)) or ()
+        return (wembedder and wembedder.similar_items(fact.object.item_id)) or ()
     except ServiceError as error:
         raise type(error)(f"{error}; or set `counter_memory: embeddings` under `questions`") from error
 

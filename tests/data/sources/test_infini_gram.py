@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from swaymeter.data.errors import ServiceError
-from swaymeter.data.sources.infini_gram import Ids, InfiniGramApi, Passage, Place
+from swaymeter.data.sources.infini_gram import Ids, InfiniGramApi, Occurrence, Passage
 from tests.data.sources.pieces import Pieces
 from tests.data.sources.servers.faults import FaultServer, Say, recorded, says
 from tests.data.sources.sessions import answering
@@ -30,7 +30,7 @@ def test_counts_are_asked_for_as_documented(tmp_path: Path) -> None:
         assert (api.spellings("University of Washington"), api.count(WASHINGTON)) == ((WASHINGTON,), 2349754)
         assert api.count(()) == 7
         assert api.near([[(5613, 4086, 9068)], [(6483, 6509)] * 5], 5000) == 6
-        assert api.places(WASHINGTON) == [Place(0, 40), Place(0, 4000), Place(2, 18)]
+        assert api.places(WASHINGTON) == [Occurrence(0, 40), Occurrence(0, 4000), Occurrence(2, 18)]
     count, name, every, near, places = asked_of(server)
     assert name == {"index": INDEX, "query_type": "count", "query": "University of Washington"}
     assert count == {"index": INDEX, "query_type": "count", "query_ids": [*WASHINGTON]}
@@ -43,7 +43,7 @@ def test_counts_are_asked_for_as_documented(tmp_path: Path) -> None:
 
 def test_a_document_has_its_place(tmp_path: Path) -> None:
     with answering(tmp_path, said("document")) as (session, server):
-        passage = InfiniGramApi(session, INDEX).passage(Place(2, 18), WASHINGTON, 1000)
+        passage = InfiniGramApi(session, INDEX).passage(Occurrence(2, 18), WASHINGTON, 1000)
     assert passage == Passage((2, 7), 0, (278, *WASHINGTON, 297, 27689), 1, begins=True, ends=True)
     (asked,) = asked_of(server)
     assert {name: asked[name] for name in ("query_type", "s", "ptr", "max_disp_len")} == {
@@ -131,7 +131,7 @@ PLACES = {
 @pytest.mark.parametrize(("answer", "expected"), PLACES.values(), ids=PLACES)
 def test_where_the_name_is_follows_or_is_open(answer: dict[str, Any], expected: Any, tmp_path: Path) -> None:
     with answering(tmp_path, says({"doc_ix": 0, "doc_len": 99} | answer)) as (session, _):
-        passage = InfiniGramApi(session, INDEX).passage(Place(0, 200), (5,), 6)
+        passage = InfiniGramApi(session, INDEX).passage(Occurrence(0, 200), (5,), 6)
     assert (passage.first, passage.at, passage.begins, passage.ends) == expected
 
 
@@ -147,4 +147,4 @@ WRONG: list[dict[str, Any]] = [
 def test_a_document_without_the_name_or_the_rest_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
     answer = json.loads(said("document").body) | wrong
     with answering(tmp_path, says(answer)) as (session, _), pytest.raises(ServiceError, match="not the requested"):
-        InfiniGramApi(session, INDEX).passage(Place(2, 18), WASHINGTON, 1000)
+        InfiniGramApi(session, INDEX).passage(Occurrence(2, 18), WASHINGTON, 1000)

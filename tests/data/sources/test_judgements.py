@@ -173,7 +173,7 @@ def test_files_that_are_none_are_refused(
 
 def test_a_workbook_that_unpacks_to_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_judgements(tmp_path / "v.xlsx", [row()])
-    for limit in ("LARGEST_FILE", "MOST_ROWS"):
+    for limit in ("LARGEST_FILE", "MAX_ROWS"):
         with monkeypatch.context() as smaller:
             smaller.setattr(judgements, limit, 1)
             with pytest.raises(InputError, match=r"v\.xlsx is too large"):

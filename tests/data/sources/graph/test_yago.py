@@ -224,7 +224,7 @@ def test_an_entity_of_very_many_objects_has_them_all(tmp_path: Path, monkeypatch
     films = "".join(f'yago:F{n} rdfs:label "Film {n}"@en ; schema:director yago:P{n % 3} .\n' for n in range(90))
     store = graph(tmp_path, films + "".join(f'yago:P{n} rdfs:label "Person {n}"@en .\n' for n in range(3)))
     whole = yago.facts(store, relation_named("reverseDirector"), pairs=3, seed=1).facts
-    monkeypatch.setattr(yago_entities, "MOST_ROWS", 8)
+    monkeypatch.setattr(yago_entities, "MAX_ROWS", 8)
     counted = Changed(store, lambda query, rows: rows)
     parts = yago.facts(counted, relation_named("reverseDirector"), pairs=3, seed=1).facts
     assert said(parts) == said(whole)

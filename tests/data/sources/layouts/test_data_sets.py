@@ -364,7 +364,7 @@ def test_a_study_may_say_other_terms(tmp_path: Path) -> None:
     file = write(tmp_path, "ramdocs")
     chosen = options("ramdocs", file, title="Mine", licence="CC0", per_partition=2, passages={"sets": ["all"]})
     assert chosen.origin == ("Mine, Wang et al. 2025, arXiv:2504.13079", "CC0")
-    (context,) = chosen.as_asked(read_questions(chosen).questions)[0].contexts
+    (context,) = chosen.arrange(read_questions(chosen).questions)[0].contexts
     assert (context.condition, len(context.passages)) == ("mixed", 4)
 
 

@@ -84,7 +84,7 @@ def test_neutral_adds_a_passage_that_says_nothing(tmp_path: Path) -> None:
     beside = "q1,What does it lift?,8 kg,,It is grey.,irrelevant,,"
     file.write_text(csv(PAYLOAD, beside, "q2,Who?,I,,It is I.,supporting,,"))
     options = (OwnQuestions(file=str(file), neutral=neutral) for neutral in (False, True))
-    asked = (each.as_asked(read_questions(each).questions) for each in options)
+    asked = (each.arrange(read_questions(each).questions) for each in options)
     plain, added = ({one.question_id: one.cases for one in questions} for questions in asked)
     neutral = QuestionContext("neutral", "neutral", (Passage("..."),))
     assert added == {"q1": (*plain["q1"], neutral), "q2": plain["q2"]}
@@ -210,7 +210,7 @@ def test_a_file_that_cannot_be_read_is_refused(name: str, content: str | bytes, 
 
 @pytest.mark.timeout(20)
 def test_quotes_that_open_on_every_line_end_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MOST_REREAD", 1 << 20)
+    monkeypatch.setattr(files, "MAX_REREAD", 1 << 20)
     with pytest.raises(InputError, match=r"lines are not CSV, the last line .*; is it CSV at all"):
         read(tmp_path, csv(*['a","x'] * 900, *["w" * 60] * 10_000))
 

@@ -27,12 +27,12 @@ def read(
     row = {"id": "q", "question": "When does the Vell Library open?", "answer": "nine", "contexts": contexts}
     file.write_text(json.dumps(row) + "\n")
     options = OwnQuestions(file=str(file), passages=passages, neutral=neutral)
-    return options, options.in_some_set(read_questions(options))
+    return options, options.with_evidence_sets(read_questions(options))
 
 
 def one(folder: Path, *contexts: dict[str, Any], **passages: Any) -> Question:
     options, found = read(folder, *contexts, **passages)
-    (question,) = options.as_asked(found.questions)
+    (question,) = options.arrange(found.questions)
     assert {case.condition for case in question.contexts} == options.conditions_of(found.questions)
     return question
 
@@ -90,7 +90,7 @@ def test_slots_in_a_text_stay_text(tmp_path: Path) -> None:
 
 def test_a_set_that_a_question_lacks(tmp_path: Path) -> None:
     options, found = read(tmp_path, RIGHT, sets=["supporting", "supporting+conflicting", "2 supporting"])
-    assert [case.context_id for case in options.as_asked(found.questions)[0].contexts] == ["supporting"]
+    assert [case.context_id for case in options.arrange(found.questions)[0].contexts] == ["supporting"]
     assert found.about_sets().endswith("not asked with it: supporting+conflicting: 1; 2 supporting: 1")
     options, nothing = read(tmp_path, RIGHT, sets=["conflicting"])
     assert not nothing.questions

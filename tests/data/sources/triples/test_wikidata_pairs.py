@@ -7,7 +7,7 @@ from swaymeter.data.records import Triple, WikidataId
 from swaymeter.data.sources.graph.dump import Dump
 from swaymeter.data.sources.graph.sparql import Row, SparqlStore
 from swaymeter.data.sources.triples import wikidata_pairs
-from swaymeter.data.sources.triples.wikidata_pairs import ENTITY, of_property
+from swaymeter.data.sources.triples.wikidata_pairs import ENTITY, triples_of_property
 from tests.data.sources.graph.yago_graph import Changed, graph
 
 OCCUPATION, SPORT, BORN, ALIKE = map(WikidataId, ("P106", "P641", "P569", "P460"))
@@ -80,13 +80,13 @@ def by_hand(seed: int) -> list[tuple[str, str]]:
 def test_facts_come_in_key_order_one_a_subject(seed: int, wikidata: Dump) -> None:
     every = by_hand(seed)
     assert 60 < len(every) < 80
-    assert pairs(of_property(wikidata, OCCUPATION, 1_000, seed=seed)) == every
-    assert pairs(of_property(wikidata, OCCUPATION, 12, seed=seed)) == every[:12]
-    assert pairs(of_property(wikidata, OCCUPATION, 1, seed=seed)) == every[:1]
+    assert pairs(triples_of_property(wikidata, OCCUPATION, 1_000, seed=seed)) == every
+    assert pairs(triples_of_property(wikidata, OCCUPATION, 12, seed=seed)) == every[:12]
+    assert pairs(triples_of_property(wikidata, OCCUPATION, 1, seed=seed)) == every[:1]
 
 
 def test_literal_values_are_left_out(wikidata: Dump) -> None:
-    (seed,) = of_property(wikidata, SPORT, 10, seed=1)
+    (seed,) = triples_of_property(wikidata, SPORT, 10, seed=1)
     assert (seed.subject_id, seed.object_id, seed.relation) == ("Q4", "Q5", "P641")
     assert seed.property == "b {sport} <b>"
 
@@ -95,14 +95,14 @@ def test_a_property_of_literals_is_refused_early(wikidata: Dump, monkeypatch: py
     monkeypatch.setattr(wikidata_pairs, "BLOCK", 50)
     asked = Changed(wikidata, lambda query, rows: rows)
     with pytest.raises(InputError, match=r"property P569: none of the 50 pairs at .* joins two items"):
-        of_property(asked, BORN, 10, seed=1)
+        triples_of_property(asked, BORN, 10, seed=1)
     assert not any("VALUES" in query for query in asked.queries)
 
 
 @pytest.mark.parametrize(("property_id", "looked_at"), [("P460", 2), ("P999", 0)])
 def test_a_property_without_a_pair_of_articles_is_refused(property_id: str, looked_at: int, wikidata: Dump) -> None:
     with pytest.raises(InputError, match=f"property {property_id}: none of the {looked_at} pairs"):
-        of_property(wikidata, WikidataId(property_id), 10, seed=1)
+        triples_of_property(wikidata, WikidataId(property_id), 10, seed=1)
 
 
 def test_a_property_that_is_too_large_says_what_to_do(wikidata: Dump) -> None:
@@ -111,4 +111,4 @@ def test_a_property_that_is_too_large_says_what_to_do(wikidata: Dump) -> None:
 
     store: SparqlStore = Changed(wikidata, too_slow)
     with pytest.raises(ServiceTimeout, match=r"property P106: Wikidata needs too long; .*list facts of it in a CSV"):
-        of_property(store, OCCUPATION, 10, seed=1)
+        triples_of_property(store, OCCUPATION, 10, seed=1)

@@ -84,7 +84,7 @@ def small_world() -> World:
         made.item(trade, name, description="trade", claims=[("P31", "Q6")])
     made.item("Q1", "Ada Example", article="Ada Example", claims=[("P106", "Q10"), ("P4000", "Q10")])
     made.article("Ada Example", "Ada Example was a painter. She was old.", item_id="Q1", views=7)
-    made.most_similar["Q10"] = ("Q11",)
+    made.similar_items["Q10"] = ("Q11",)
     return made
 
 

@@ -139,7 +139,7 @@ def test_without_wembedder_other_answers_of_the_property_are_candidates(build: B
 
 def test_a_rejection_for_want_of_replacement_says_why(build: Building) -> None:
     made = small_world()
-    made.most_similar.clear()
+    made.similar_items.clear()
     (row,) = build(made, seed("Q1", "P106", "Q10")).rejected
     assert row.detail == "none fits of 0 by Wembedder, 1 answers of the property"
     assert (row.reason, row.partition, len(row.revisions)) == (reasons.NO_REPLACEMENT, "static", 1)
@@ -278,7 +278,7 @@ def test_common_words_and_codes_are_no_answer_left(
     made.item("Q21", replacement, claims=[("P31", "Q7")])
     made.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q20")])
     made.article("Bo Example", page, item_id="Q2")
-    made.most_similar["Q20"] = ("Q21",)
+    made.similar_items["Q20"] = ("Q21",)
     (question,) = build(made, seed("Q2", "P106", "Q20")).questions
     assert (question.counter_memory_context, question.flags) == (context, ())
 

@@ -176,7 +176,7 @@ class World:
     wikipedia: Wiki = field(default_factory=lambda: Wiki("wikitext", "text/x-wiki"))
     items: dict[str, Item] = field(default_factory=dict)
     views: dict[str, Views] = field(default_factory=dict)
-    most_similar: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    similar_items: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def item(self, item_id: str, label: str | None, **said: Any) -> Item:
         """A new item, whose first revision already holds the claims; said: as for `Item`."""

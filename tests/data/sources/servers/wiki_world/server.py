@@ -75,7 +75,7 @@ def answer(world: World, asked: Asked, limits: Limits) -> Say:
     if service == "pageviews":
         return page_views(world.views, path)
     if service == "wembedder":
-        return similar(world.most_similar, path)
+        return similar(world.similar_items, path)
     return Say("<html><title>404</title></html>", status=404, headers={"Content-Type": "text/html"})
 
 
@@ -103,16 +103,16 @@ def page_views(views: Mapping[str, Views], path: str) -> Say:
     return says({"items": items})
 
 
-def similar(most_similar: Mapping[str, Sequence[str]], path: str) -> Say:
+def similar(similar_items: Mapping[str, Sequence[str]], path: str) -> Say:
     """What is most similar to an item, best first; 404 in JSON for an item unknown, in HTML for what is none."""
     asked = re.fullmatch(r"/most-similar/(Q[1-9][0-9]*)", path)
     if asked is None:
         return Say(_NO_SUCH_ADDRESS, status=404, headers={"Content-Type": "text/html; charset=utf-8"})
     item_id = asked[1]
-    if item_id not in most_similar:
+    if item_id not in similar_items:
         return says({"message": f"Not found: {item_id}", "q": item_id, "status": 404}, status=404)
-    ranked = [{"item": other, "similarity": similarity(place)} for place, other in enumerate(most_similar[item_id])]
-    return says({"model_metadata": _MODEL, "most_similar": ranked, "size_of_vocabulary": len(most_similar)})
+    ranked = [{"item": other, "similarity": similarity(place)} for place, other in enumerate(similar_items[item_id])]
+    return says({"model_metadata": _MODEL, "most_similar": ranked, "size_of_vocabulary": len(similar_items)})
 
 
 def similarity(place: int) -> float:

@@ -66,7 +66,7 @@ def _occupations(world: World) -> None:
     world.item(DELETED_TRADE, "kite notary", claims=[("P31", OCCUPATION)])
     world.wikidata.delete(DELETED_TRADE)
     world.item(UNNAMED_TRADE, "Wolkenzähler", language="de", claims=[("P31", OCCUPATION)])
-    world.most_similar |= {
+    world.similar_items |= {
         LANTERNIST: ("P106", CLOUD_CARTOGRAPHER, BELL_TUNER),
         CLOUD_CARTOGRAPHER: (LANTERNIST, BELL_TUNER),
         BELL_TUNER: (DELETED_TRADE, BELL_TUNER, TIDE_CLERK),
@@ -88,8 +88,8 @@ def _towns(world: World) -> None:
     for item_id, label in HOSTILE_TOWNS.items():
         world.item(item_id, label, description="invented town of a difficult name", claims=[("P31", TOWN)])
     hostile = tuple(HOSTILE_TOWNS)
-    world.most_similar |= {town: (hostile[place - 1],) for place, town in enumerate(hostile)}
-    world.most_similar |= {
+    world.similar_items |= {town: (hostile[place - 1],) for place, town in enumerate(hostile)}
+    world.similar_items |= {
         QUILLHAVEN: (DUNMARROW, OSTREL),
         OSTREL: ("P19", MOUNT_OSTREL, LOWER_OSTREL, OSTREL, DUNMARROW),
         DUNMARROW: (VELM,),
@@ -107,7 +107,7 @@ def _directors(world: World) -> None:
         world.article(label, f"'''{label}''' directs films.", item_id=item_id, views=40)
     world.item(NAMESAKE, "Thornquist the Younger", aliases=["ILVA THORNQUIST"], claims=[("P31", HUMAN)])
     world.item(NAMELESS, "The Nameless Collective", description="a group of directors", claims=[("P31", COLLECTIVE)])
-    world.most_similar |= {ILVA: (NAMESAKE, MAREK), MAREK: (ILVA, OSWIN), PERPETUA: (OSWIN,), NAMELESS: (MAREK, OSWIN)}
+    world.similar_items |= {ILVA: (NAMESAKE, MAREK), MAREK: (ILVA, OSWIN), PERPETUA: (OSWIN,), NAMELESS: (MAREK, OSWIN)}
 
 
 BORN = "P19"
