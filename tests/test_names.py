@@ -22,7 +22,7 @@ KEYS = {
     ("tasks/measures/persuasion.py", "most"),
 }
 """Names that are keys of study files or columns of tables."""
-FILES = [file for folder in CLEAN for file in sorted((ROOT / folder).rglob("*.py"))]
+FILES = [file for folder in PACKAGE for file in sorted((ROOT / folder).rglob("*.py"))]
 _LIST = re.compile(r"^## Banned identifiers$.*?^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BANNED = _LIST.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))[0].split()
 
