@@ -30,7 +30,7 @@ from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan
 
 PROGRAMS = (
-    "swaymeter", "prefect", "torch", "transformers", "duckdb", "numpy", "pandas", "scipy", "statsmodels", "matplotlib",
+    "swaymeter", "prefect", "torch", "transformers", "duckdb", "numpy", "pandas", "scipy", "matplotlib",
 )  # fmt: skip
 
 

@@ -22,8 +22,13 @@ WITH, WITHOUT = "answers", "answers_without"
 
 
 def categorical(frame: Frame) -> Frame:
-    """Return the frame with text columns as categories, which are grouped and sorted like numbers."""
-    return frame.astype(dict.fromkeys(frame.select_dtypes("str").columns, "category"))
+    """Return the frame with text columns as categories, which are grouped and sorted like numbers.
+
+    The frame has no units: pandas would copy them in each operation, which takes a tenth of the statistics' time.
+    """
+    frame = frame.astype(dict.fromkeys(frame.select_dtypes("str").columns, "category"))
+    frame.attrs = {}
+    return frame
 
 
 def sorted_by(frame: Frame, columns: Sequence[str]) -> Frame:

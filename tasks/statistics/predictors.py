@@ -19,8 +19,8 @@ Source: Marjanovic et al. 2024, DynamicQA, Figures 3 and 5-7, Tables 3, 6 and 7,
 from collections.abc import Iterator, Sequence
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, InstanceCorrelation, RegressionRow
-from swaymeter.tasks.statistics.formulas.intervals import COVERAGE, clustered_pearson
-from swaymeter.tasks.statistics.formulas.regression import Coefficient, correlation, regression
+from swaymeter.tasks.statistics.formulas.intervals import clustered_pearson
+from swaymeter.tasks.statistics.formulas.regression import Coefficient, correlation, pearson_interval, regression
 from swaymeter.tasks.statistics.frames import WITH, WITHOUT, by, drop_small_samples, pooled
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL
@@ -50,7 +50,7 @@ def correlations(frames: Frames, seed: int) -> list[Row]:
     rows = []
     for about, instances in instances_by_group(frames["instances"]):
         for measure in CORRELATED:
-            both = instances.dropna(subset=[measure, COHERENT_PERSUASION])
+            both = instances[[measure, COHERENT_PERSUASION, "subject"]].dropna()
             if len(both):
                 rows.append(
                     {
@@ -64,18 +64,16 @@ def correlations(frames: Frames, seed: int) -> list[Row]:
 
 
 def _correlation_columns(both: Frame, measure: str, seed: int) -> Row:
-    from scipy import stats
-
     x, y = (both[name].to_numpy(dtype="float64") for name in (measure, COHERENT_PERSUASION))
     r, p, reason = correlation("pearson", x, y)
     row: Row = {"n": len(both), "subjects": int(both["subject"].nunique()), "pearson": r, "p": p, "untestable": reason}
     ends = dict.fromkeys(("low", "high", "subject_low", "subject_high"))
     if r is not None and len(both) >= FEWEST_FOR_INTERVAL:
         by_subject = clustered_pearson(x, y, both["subject"], seed)
-        plain = stats.pearsonr(x, y).confidence_interval(COVERAGE)
+        low, high = pearson_interval(r, len(both))
         ends = {
-            "low": float(plain.low),
-            "high": float(plain.high),
+            "low": low,
+            "high": high,
             "subject_low": by_subject.low,
             "subject_high": by_subject.high,
         }

@@ -72,7 +72,7 @@ class Mean:
             seed: the seed of the draws of clusters.
         """
         column = self.column or self.quantity
-        frame = frame.dropna(subset=[*self.needs])
+        frame = frame.dropna(subset=[*self.needs]) if self.needs else frame
         frame = sorted_by(frame, self.order) if self.order else frame
         frame = means(frame, self.averaged, column) if self.averaged else frame
         if self.share_of:

@@ -77,15 +77,24 @@ def cohens_d(a: Scores, b: Scores) -> float | None:
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
     """Return the adjusted p-values (m,) of one family (m,), in the same order.
 
-    None stands for a test without p-value: it stays None and does not count. ValueError for p outside 0 to 1.
-    """
-    from scipy import stats
+        adjusted p_(i) = min over j >= i of min(1, p_(j) m / j),  p_(1) <= ... <= p_(m)
 
-    tested = [p for p in p_values if p is not None]
+    None stands for a test without p-value: it stays None and does not count.
+
+    Raises:
+        ValueError: A p-value is not between 0 and 1.
+
+    Source: Benjamini and Hochberg 1995; as scipy.stats.false_discovery_control, which takes a second to import.
+    """
+    tested = np.array([p for p in p_values if p is not None], dtype=np.float64)
     if not all(0 <= p <= 1 for p in tested):
         raise ValueError(f"p-values lie between 0 and 1, not {min(tested)} to {max(tested)}")
-    adjusted = iter(stats.false_discovery_control(tested, method="bh").tolist() if tested else ())
-    return [None if p is None else float(next(adjusted)) for p in p_values]
+    order = np.argsort(tested)
+    scaled = tested[order] * len(tested) / np.arange(1, len(tested) + 1)
+    adjusted = np.empty_like(tested)
+    adjusted[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1)
+    remaining = iter(adjusted.tolist())
+    return [None if p is None else next(remaining) for p in p_values]
 
 
 def adjust(rows: list[dict[str, Any]], family: Sequence[str]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ other standard errors let the rows of a cluster depend on each other: the sandwi
 factor G/(G-1) (n-1)/(n-k) and the t distribution with G - 1 degrees of freedom. A regression shows which predictors go
 together with y given the other predictors, not what causes y.
 
-Source: statsmodels, for its OLS; Liang and Zeger 1986 for the clusters.
+Source: Liang and Zeger 1986 for the clusters. statsmodels' OLS gives the same numbers, and takes a second to import.
 
 Correlation of two scores of the same items, with a p-value.
 
@@ -22,8 +22,8 @@ pairs.
 
     95% interval of rho = tanh(artanh(rho) -+ 1.96 sqrt((1 + rho^2 / 2) / (n - 3)))
 
-Source: Pearson 1895; Spearman 1904; as in scipy.stats. The interval: Bonett and Wright 2000, Sample size requirements
-for estimating Pearson, Kendall and Spearman correlations.
+Source: Pearson 1895; Spearman 1904; as in scipy.stats, which takes a second to import. The interval: Bonett and Wright
+2000, Sample size requirements for estimating Pearson, Kendall and Spearman correlations.
 """
 
 import math
@@ -78,30 +78,37 @@ def regression(outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLik
     n, count = len(y), len(np.unique(codes))
     if reason := _untestable(outcome[0], y, columns):
         return Regression(n, count, untestable=reason)
-    from statsmodels.regression.linear_model import OLS
+    from scipy.special import stdtrit
 
     design = _design(columns)
-    model = OLS(y, design)
-    result = model.fit()
-    by_cluster: list[tuple[float, float] | tuple[()]] = [()] * design.shape[1]
-    if count > design.shape[1]:
-        robust = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
-        # Clusters without any spread between them: statsmodels takes the root of a zero that is rounded below it.
-        with np.errstate(invalid="ignore"):
-            errors = zip(robust.bse.tolist(), robust.pvalues.tolist(), strict=True)
-        by_cluster = [pair if all(map(math.isfinite, pair)) else () for pair in errors]
-    plain = zip(
-        (CONSTANT, *columns),
-        result.params.tolist(),
-        result.bse.tolist(),
-        *result.conf_int().T.tolist(),
-        result.pvalues.tolist(),
-        strict=True,
-    )
-    coefficients = tuple(
-        Coefficient(*row, *cluster_columns) for row, cluster_columns in zip(plain, by_cluster, strict=True)
-    )
-    return Regression(n, count, float(result.rsquared), coefficients)
+    k = design.shape[1]
+    inverse = np.linalg.pinv(design)
+    beta, bread = inverse @ y, inverse @ inverse.T
+    residuals = y - design @ beta
+    errors = np.sqrt(residuals @ residuals / (n - k) * np.diag(bread))
+    half_width = stdtrit(n - k, (1 + COVERAGE) / 2) * errors
+    plain = (beta, errors, beta - half_width, beta + half_width, two_sided_p(beta / errors, n - k))
+    by_cluster: list[tuple[float, float] | tuple[()]] = [()] * k
+    if count > k:
+        sums = np.zeros((count, k))
+        np.add.at(sums, codes, design * residuals[:, None])
+        variances = np.diag(bread @ (sums.T @ sums) @ bread) * (count / (count - 1) * (n - 1) / (n - k))
+        with np.errstate(invalid="ignore", divide="ignore"):  # clusters without spread: a zero that is rounded below it
+            robust = np.sqrt(variances)
+            pairs = zip(robust.tolist(), two_sided_p(beta / robust, count - 1).tolist(), strict=True)
+        by_cluster = [pair if all(map(math.isfinite, pair)) else () for pair in pairs]
+    rows = zip((CONSTANT, *columns), *(column.tolist() for column in plain), strict=True)
+    coefficients = tuple(Coefficient(*row, *clustered) for row, clustered in zip(rows, by_cluster, strict=True))
+    deviations = y - y.mean()
+    return Regression(n, count, float(1 - residuals @ residuals / (deviations @ deviations)), coefficients)
+
+
+def two_sided_p(t: Scores, degrees: int) -> Scores:
+    """Return the two-sided p-values of Student's t with these degrees of freedom."""
+    from scipy.special import stdtr
+
+    p: Scores = 2 * stdtr(degrees, -np.abs(t))
+    return p
 
 
 def _untestable(outcome: str, y: Scores, columns: Mapping[str, Scores]) -> str:
@@ -142,7 +149,7 @@ def adjusted_difference(
     Returns:
         Student's t and p; untestable like two groups, and like a regression.
     """
-    from scipy import stats
+    from scipy.special import stdtr
 
     values, group = scores(y), np.asarray(first, dtype=bool)
     a, b = values[group], values[~group]
@@ -156,7 +163,7 @@ def adjusted_difference(
         return Result(None, None, f"no spread between the clusters, or {result.clusters} are too few"), None
     t = coefficient.beta / coefficient.cluster_standard_error
     difference = coefficient.beta / float(group.std())
-    return Result(t, float(stats.t.sf(t, result.clusters - 1))), difference / math.sqrt(pooled_variance(a, b))
+    return Result(t, float(stdtr(result.clusters - 1, -t))), difference / math.sqrt(pooled_variance(a, b))
 
 
 def correlation(kind: Kind, x: ArrayLike, y: ArrayLike) -> Result:
@@ -166,8 +173,6 @@ def correlation(kind: Kind, x: ArrayLike, y: ArrayLike) -> Result:
         ScoreError: a value is not finite.
         ValueError: the vectors have different lengths.
     """
-    from scipy import stats
-
     first, second = scores(x), scores(y)
     if len(first) != len(second):
         raise ValueError(f"a correlation is of pairs, not of {len(first)} and {len(second)} values")
@@ -175,15 +180,37 @@ def correlation(kind: Kind, x: ArrayLike, y: ArrayLike) -> Result:
         return Result(None, None, "too few pairs")
     if not (has_spread(first) and has_spread(second)):
         return Result(None, None, "no spread")
-    result = stats.pearsonr(first, second) if kind == "pearson" else stats.spearmanr(first, second)
-    return Result(float(result.statistic), float(result.pvalue))
+    if kind == "spearman":
+        first, second = _ranks(first), _ranks(second)
+    a, b = first - first.mean(), second - second.mean()
+    r = min(max(float(a @ b) / math.sqrt((a @ a) * (b @ b)), -1.0), 1.0)
+    degrees = len(first) - 2
+    with np.errstate(divide="ignore"):  # of |r| = 1, p is 0
+        t = r * np.sqrt(np.float64(degrees) / ((1 - r) * (1 + r)))
+    return Result(r, float(two_sided_p(t, degrees)))
+
+
+def _ranks(values: Scores) -> Scores:
+    """Return the ranks of values (n,) from 1; equal values share their mean rank."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Scores = (np.cumsum(counts) - (counts - 1) / 2)[places]
+    return ranks
+
+
+def pearson_interval(r: float, n: int) -> tuple[float, float]:
+    """Return the ends of the 95% interval of Pearson's r of n pairs, by Fisher's transformation."""
+    from scipy.special import ndtri
+
+    half_width = float(ndtri((1 + COVERAGE) / 2)) / math.sqrt(n - 3)
+    center = math.atanh(r) if abs(r) < 1 else math.copysign(math.inf, r)
+    return math.tanh(center - half_width), math.tanh(center + half_width)
 
 
 def spearman_interval(rho: float | None, n: int) -> tuple[float | None, float | None]:
     """Return the ends of the 95% interval of Spearman's rho of n pairs; None below five pairs or for |rho| = 1."""
-    from scipy import stats
+    from scipy.special import ndtri
 
     if rho is None or n < FEWEST_FOR_INTERVAL or abs(rho) >= 1:
         return None, None
-    half_width = stats.norm.ppf((1 + COVERAGE) / 2) * math.sqrt((1 + rho**2 / 2) / (n - 3))
+    half_width = float(ndtri((1 + COVERAGE) / 2)) * math.sqrt((1 + rho**2 / 2) / (n - 3))
     return math.tanh(math.atanh(rho) - half_width), math.tanh(math.atanh(rho) + half_width)

@@ -39,7 +39,7 @@ def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command, mo
     assert manifest["commands"] == ["swaymeter run study.yaml", "swaymeter publish study.yaml paper"]
     assert manifest["runs_computed_with"] == [dict.fromkeys(manifest["runs_computed_with"][0], "0")]
     assert manifest["published_on"]["processor"]
-    assert {"numpy", "pandas", "statsmodels", "torch"} <= manifest["versions"].keys()
+    assert {"numpy", "pandas", "scipy", "torch"} <= manifest["versions"].keys()
     assert (manifest["seeds"], manifest["keys_of_further_seeds"]) == ([0], [])
     keys = []
     for digest in ("before", "after"):
