@@ -9,7 +9,7 @@ from swaymeter.data.catalog import Relation
 from swaymeter.data.errors import ServiceTimeout
 from swaymeter.data.records import WikidataId
 from swaymeter.data.sources.graph.literals import plain
-from swaymeter.data.sources.graph.pairs import DIGITS, LONGER, joined
+from swaymeter.data.sources.graph.pairs import DIGITS, MOST_DIGITS, joined
 from swaymeter.data.sources.graph.sparql import (
     Literal,
     Row,
@@ -96,9 +96,9 @@ class Entities:
 
         def by_digits(entity: str, prefix: str = "") -> Iterator[Row]:
             """The rows of an entity of very many objects, by the first digits of their MD5."""
-            for longer in (prefix + digit for digit in DIGITS):
-                split = partial(by_digits, prefix=longer) if len(longer) < LONGER else None
-                yield from in_batches(self._store, [entity], partial(query, prefix=longer), split=split)
+            for longer_prefix in (prefix + digit for digit in DIGITS):
+                split = partial(by_digits, prefix=longer_prefix) if len(longer_prefix) < MOST_DIGITS else None
+                yield from in_batches(self._store, [entity], partial(query, prefix=longer_prefix), split=split)
 
         values_of: dict[Term, dict[Term, list[Literal]]] = defaultdict(lambda: defaultdict(list))
         for row in in_batches(self._store, entities, query, split=by_digits):
@@ -158,7 +158,9 @@ def in_batches(
         try:
             answer = store.select(query(batch))
             if len(answer) >= MAX_ROWS:
-                raise ServiceTimeout(f"{store.address} answered with {len(answer)} rows, its limit; ask for less")
+                raise ServiceTimeout(
+                    f"{store.address} answered with {len(answer)} rows, and may have left out others; fetch from a dump"
+                )
             rows: Iterable[Row] = answer.rows
         except ServiceTimeout:
             if len(batch) > 1:

@@ -26,7 +26,7 @@ from swaymeter.data.sources.own.columns import FLAT
 from swaymeter.data.sources.own.lists import list_in, listed, none_where_empty, passages
 
 LONGEST = 1_000_000
-FORM = re.compile(r"[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\U0010ffff]")
+CONTROL_CHARACTER = re.compile(r"[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\U0010ffff]")
 _WITH_KINDS = 'write each passage with its own kind, in `contexts`: [{"kind": "supporting", "text": "..."}]'
 
 
@@ -42,7 +42,7 @@ def _as_text(value: Any) -> Any:
         raise ValueError("is infinite; write a number, or a text")
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # as a whole number is written where others of its column are missing
-    if isinstance(value, str) and (control := FORM.search(value)):
+    if isinstance(value, str) and (control := CONTROL_CHARACTER.search(value)):
         raise ValueError(f"holds the control character U+{ord(control[0]):04X}; remove it")
     return str(value) if isinstance(value, int | float) else value
 

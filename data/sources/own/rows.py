@@ -27,7 +27,7 @@ from swaymeter.data.sources.own.columns import COLUMNS, FLAT, TRUTHS, plain
 from swaymeter.data.sources.own.files import FileRow, named
 from swaymeter.data.sources.own.lists import as_text, list_in, none_where_empty
 from swaymeter.data.sources.own.named_file import RESERVED, Origin
-from swaymeter.data.sources.own.one_row import FORM, ClosedBookRow, OwnContext, OwnRow, row_of
+from swaymeter.data.sources.own.one_row import CONTROL_CHARACTER, ClosedBookRow, OwnContext, OwnRow, row_of
 from swaymeter.data.sources.own.replies import Recorded, recorded_in_row
 from swaymeter.data.wording.word import texts_of
 from swaymeter.data.wording.words import words
@@ -480,7 +480,7 @@ def _others(extra: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _visible(text: str) -> str:
-    return FORM.sub(lambda control: f"\\u{ord(control[0]):04x}", text)
+    return CONTROL_CHARACTER.sub(lambda control: f"\\u{ord(control[0]):04x}", text)
 
 
 def _plain(value: Any) -> Any:
@@ -493,7 +493,7 @@ def _plain(value: Any) -> Any:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         return _visible(str(value))
-    return _visible(text) if FORM.search(text) else value
+    return _visible(text) if CONTROL_CHARACTER.search(text) else value
 
 
 def _names(groups: Iterable[str]) -> dict[str, RelationName]:

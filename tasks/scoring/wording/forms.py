@@ -126,7 +126,7 @@ _loose_patterns = _rewritten(
 
 
 def _without_addition(answer: Answer) -> Iterator[Texts]:
-    """Drop brackets, a title, a weekday before a date, an article, "about", or "Inc."."""
+    """Drop brackets, a title, an article, "about", or "Inc."."""
     name, texts = answer.name, answer.texts
     if "(" in answer.written:
         yield texts_of(words(re.sub(r"\([^()]*\)", " ", answer.written)))
@@ -152,7 +152,7 @@ def _without_hyphen(answer: Answer) -> Iterator[Texts]:
 
 
 def _inflected(answer: Answer) -> Iterator[Texts]:
-    """Inflect: Rotem Sandstein for roter Sandstein, Blaue for blau in German, leaving for leave."""
+    """Write a first verb with -ing: leaving for leave."""
     name, texts = answer.name, answer.texts
     if len(texts) > 1 and name[0].kind == "word" and not name[0].capitals and texts[0].isalpha():
         yield (f"{texts[0].removesuffix('e')}ing", *texts[1:])
