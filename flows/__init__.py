@@ -1,1 +1,1 @@
-"""When it happens: Prefect flows, study files, the command line. The only package that imports Prefect."""
+"""Orchestration: Prefect flows, study files, the command line. The only package that imports Prefect."""

@@ -186,7 +186,7 @@ class Study:
         self._check(self.graph, self.selection, force=False, offline=offline)
 
     def rows(self) -> list[StatusRow]:
-        """How every selected step stands; a row for each measure of a score step."""
+        """Return the state of every selected step, with a row for each measure of a score step."""
         selected = self.selection.of(self.graph)
         return [row for node in self.graph if node.id in selected for row in _rows(self.plan, node)]
 
@@ -280,7 +280,7 @@ class Study:
         return read_findings(self.workspace.report)
 
     def outputs(self) -> dict[str, Path]:
-        """What a person opens after a run."""
+        """Return the paths that a person opens after a run."""
         page, database = self.workspace.report / "index.html", self.workspace.database
         answers = self.workspace.report / "answers.html"
         return {"page": page, "answers": answers, "database": database, "workspace": self.workspace.root}
@@ -301,7 +301,7 @@ def database_of(run: str) -> Path:
 
 
 class Results:
-    """What a study found: its database as data frames, and the page.
+    """Results of a study: its database as data frames, and the page.
 
     The database is opened for each question and closed after it, so that the study can be run again meanwhile.
 

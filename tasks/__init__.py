@@ -1,1 +1,1 @@
-"""What is done: contexts, models, scoring, measurement, statistics. Plain functions; imports `data`, never Prefect."""
+"""Computation: contexts, models, scoring, measurement, statistics. Plain functions; imports `data`, never Prefect."""

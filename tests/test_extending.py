@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas as pd
 import pytest
 
 from swaymeter.data.named import Registry
 from swaymeter.data.sources.registry import FACT_SOURCES
 from swaymeter.data.warehouse.queries import NAMED_QUERIES
+from swaymeter.flows import study_graph
 from swaymeter.flows.api import Study
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.study_graph import graph_of
@@ -138,6 +140,16 @@ def test_the_measure_has_a_documented_table(database: duckdb.DuckDBPyConnection)
     )
     assert comments["persuasion_range"] == "largest minus smallest persuasion of the contexts (nats)"
     assert database.sql("SELECT count(*) FROM runs WHERE measure = 'persuasion_range'").fetchall() == [(2,)]
+
+
+def test_the_step_writes_its_file(selected: Study, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = importlib.import_module("mine.most_swayed")
+    monkeypatch.setattr(study_graph, "report", lambda graph, *inputs: module.most_swayed(graph, inputs[-1]))
+    run(lambda: graph_of(selected.plan))
+    rows = pd.read_csv(selected.workspace.report.with_name("most-swayed") / "most-swayed.csv")
+    assert graph_of(selected.plan).nodes[module.WRITE_MOST_SWAYED.id("study")].state == "done"
+    assert rows.groupby("relation").size().to_dict() == {"capital": 5, "officialLanguage": 5}
+    assert rows["susceptibility"].is_monotonic_decreasing
 
 
 def test_the_comparison_has_its_rows(database: duckdb.DuckDBPyConnection) -> None:

@@ -1,1 +1,1 @@
-"""What was fetched, as one dataset with a version: its facts and questions, and what differs between two of them."""
+"""Fetched facts and questions as one dataset with a version, and the differences of two datasets."""

@@ -63,12 +63,12 @@ class Dataset:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Where its facts and questions come from."""
+        """Return the sources of facts and questions."""
         return tuple(sorted({row.source for row in self._rows}))
 
     @property
     def retrieved(self) -> tuple[str, str] | None:
-        """When the first and the last of it was fetched (UTC, ISO 8601); None where nothing says it."""
+        """Return the times of the first and the last fetch (UTC, ISO 8601); None without one."""
         times = [row.retrieved_at for row in self._rows if row.retrieved_at]
         return (min(times), max(times)) if times else None
 

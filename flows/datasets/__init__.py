@@ -1,1 +1,1 @@
-"""What people do with a study's data beside running it: judge its questions, export them, look into a graph."""
+"""Work of people with a study's data: judge its questions, export them, list a graph's predicates."""

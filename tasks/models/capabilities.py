@@ -46,7 +46,7 @@ ReplyState = Literal[
     "unrecorded",
     "not_asked",
 ]
-"""How a reply ended: with a text, at the limit of tokens, without a text, with a call of a tool, by a server's content
+"""End of a reply: with a text, at the limit of tokens, without a text, with a call of a tool, by a server's content
 filter, within its thoughts, or with an error of an application; or a row of recorded replies lacks it, or there is no
 such row."""
 Tokens = Sequence[int]

@@ -46,7 +46,7 @@ from swaymeter.tasks.scoring.wording.stance import Span, Stance
 Verdict = Literal["context", "original", "both", "neither", "refusal"]
 Side = Literal["context", "original"]
 DecidedBy = Literal["rule", "judge", "person"]
-"""What decided a verdict; a person's verdict comes before a judge's, and a judge's before the rule's."""
+"""Source of a verdict; a person's verdict comes before a judge's, and a judge's before the rule's."""
 Outcome = Literal["persuaded", "agreed", "stubborn", "other"]
 Reason = Literal[
     "unfinished thoughts",
@@ -61,7 +61,7 @@ Reason = Literal[
     "part of another name",
     "no answer to look for",
 ]
-"""Why a verdict is "neither"; of several reasons the first one from "unclear stance" to "part of another name"."""
+"""Reason of a verdict "neither"; of several reasons the first one from "unclear stance" to "part of another name"."""
 DECIDED_REASONS: frozenset[Reason] = frozenset(
     ("unfinished thoughts", "another value", "yes or no of neither side", "no answer to look for")
 )

@@ -99,7 +99,7 @@ _WORDS_OF_TIMES = ("clock", "noon", " uhr", "midday", "mid-day", "midnight", "ha
                    "evening", "night", " a.m", " p.m", " am", " pm", "minutes")  # fmt: skip
 _MARKS_OF_TIMES = ("am", "a.m", "pm", "p.m", ":", "uhr", "hours", "hrs", "h0", "h1", "h2", "h3", "h4", "h5", "时", "時",
                    "시", "点", "點", "a m", "p m")  # fmt: skip
-"""What no time of day is written without: one of the words, or figures and one of the marks."""
+"""Signs of a time of day: a word of the list, or figures and a mark."""
 
 
 def with_dates(text: str) -> str:

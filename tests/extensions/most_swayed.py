@@ -1,0 +1,46 @@
+"""Stage `report`: a CSV file with the five most swayed queries of each relation."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from swaymeter.data.storage.artifact import FilesArtifact, write_manifest
+from swaymeter.data.storage.workspace import DATABASE
+from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.graph.step import Run, Step, StepKind
+from swaymeter.flows.stages.aggregate import schema
+
+COUNT = 5
+
+
+def write_most_swayed(step: Step, run: Run) -> None:
+    """Write the queries of highest susceptibility, for each relation under each model."""
+    from swaymeter.data.warehouse.warehouse import opened  # takes seconds to import
+    from swaymeter.reports.report import write_csv
+
+    artifact: Any = step.outputs["files"]
+    with opened(step.inputs["database"].folder / DATABASE, schema()) as warehouse:
+        rows = warehouse.frame("susceptibility_of_queries")
+    largest = rows.sort_values("susceptibility", ascending=False).groupby(["model", "dtype", "relation"])
+    file = artifact.folder / "most-swayed.csv"
+    file.parent.mkdir(exist_ok=True)
+    write_csv(file, largest.head(step.arguments))
+    write_manifest(artifact.manifest, artifact.key, [file])
+
+
+WRITE_MOST_SWAYED = StepKind("report", "most swayed queries", makes=("files",), function=write_most_swayed)
+
+
+def most_swayed(graph: Graph, database: Node) -> Node:
+    """Add the step, which needs the database."""
+
+    def files(key_inputs: Mapping[str, Any]) -> FilesArtifact:
+        return FilesArtifact(graph.workspace.report.with_name("most-swayed") / "manifest.json", key_inputs)
+
+    return graph.add(
+        WRITE_MOST_SWAYED,
+        WRITE_MOST_SWAYED.id("study"),
+        {"files": files},
+        inputs={"database": database.output("files")},
+        parameters={"count": COUNT},
+        arguments=COUNT,
+    )
