@@ -37,7 +37,7 @@ class Problem(NamedTuple):
 class Options(BaseModel):
     """The keys of one section of a study file; the text below a field is its line in the reference of study files."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True)
 
     @model_validator(mode="wrap")
     @classmethod

@@ -146,9 +146,14 @@ MISSING = {
 def not_answered(unfinished: pd.DataFrame) -> str:
     """Return a sentence on missing greedy replies of each model with reasons; empty if none is missing."""
     words = "; ".join(filter(None, (_counted(unfinished, name, why) for name, why in MISSING.items())))
-    errors = [*unfinished["error"].dropna()] if len(unfinished) else []
-    example = f" An error of the application: {errors[0]}." if errors else ""
-    return f" Not judged: {words}.{example}" if words else ""
+    reasons = f" Errors: {'; '.join(errors)}." if (errors := failures(unfinished)) else ""
+    return f" Not judged: {words}.{reasons}" if words else ""
+
+
+def failures(unfinished: pd.DataFrame) -> list[str]:
+    """Return a line for each application that failed: its errors, each with the number of replies that it cost."""
+    rows = unfinished.dropna(subset="errors") if len(unfinished) else unfinished
+    return [f"{Model(row['model'], row['dtype'])}: {row['errors']}" for row in records(rows)]
 
 
 def undecided(replies: pd.DataFrame) -> str:

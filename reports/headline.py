@@ -37,6 +37,7 @@ QUERIES = (
     RELATIONS,
     LABELS,
     "outcomes",
+    "overview",
     "susceptibility_summary",
     variants.MEANS,
     variants.DIFFERENCES,
@@ -46,7 +47,7 @@ PARTS = ("right", "wrong", "both", "passage", "neither", "declined")
 OUTCOMES = ("persuaded", "agreed", "stubborn", "other")
 PART_NAMES: Mapping[str, str] = {
     "neither": "neither or undecided",
-    "passage": "the passage's",
+    "passage": "the passage's answer",
     "agreed": "agreed already",
 }
 """Names of parts that are not read as they stand."""
@@ -118,11 +119,19 @@ def _replies(frames: Frames) -> HeadlineFigure | None:
             name = short.names[str(model)] if len(shown_models) > 1 else ""
             label = CONDITION_LABELS[of["condition"]] + _set_and_order(of, groups)
             bars.append(_bar_of_replies(rows_of(group_rows, model), label, name, of["condition"], model, alone=alone))
-    counts = rows.groupby("condition")["clusters"].max()
     basis = str(shown_models[0]) if len(shown_models) == 1 else short.shared
-    questions = plural(int(counts.max()), str(rows["interval_over"].iloc[0]))
+    questions = _questions(rows, frames["overview"])
     title = "Whose answer do replies give?"
     return _chart_of_bars(title, SHARE, PARTS, bars, " · ".join(filter(None, (basis, questions))))
+
+
+def _questions(rows: pd.DataFrame, overview: pd.DataFrame) -> str:
+    """Return the number of questions and, if fewer have each kind of context, the largest number of a kind."""
+    unit, largest = str(rows["interval_over"].iloc[0]), int(rows["clusters"].max())
+    total = int(overview["questions"].iloc[0]) if len(overview) else largest
+    if total <= largest:
+        return plural(largest, unit)
+    return f"{plural(total, 'question')}, at most {largest if unit == 'question' else plural(largest, unit)} of a kind"
 
 
 def _text(value: Any) -> str:
@@ -190,6 +199,18 @@ def _verdict_of_replies(chart: HeadlineFigure) -> str:
     largest = max((bar.n for bar in chart.bars), default=0)
     if largest < FEWEST_FOR_INTERVAL:
         return f"Too few replies for a verdict: {largest} of each kind."
+    sentence = _comparison(chart, right, wrong, mixed, alone)
+    if not (wrong and mixed):
+        return sentence
+    every = [*wrong, *mixed]
+    share, replies = percent(_pooled(every, "wrong") or 0.0), sum(bar.n for bar in every)
+    return f"{sentence} Of all {replies} replies to a wrong passage, alone or beside others, {share} repeat it."
+
+
+def _comparison(
+    chart: HeadlineFigure, right: Sequence[Bar], wrong: Sequence[Bar], mixed: Sequence[Bar], alone: Sequence[Bar]
+) -> str:
+    """Return the sentence on the kinds of passages that a study has."""
     follows, repeats = _pooled(right, "right"), _pooled(wrong, "wrong")
     if follows is not None and repeats is not None:
         right_share, wrong_share = percent(follows), percent(repeats)

@@ -21,7 +21,7 @@ MAX_ROWS, MAX_CHECKS, MAX_FINDINGS, MAX_CAVEATS = 6, 2, 3, 3
 KEY_WIDTH = 9
 """Columns of the words before lines."""
 _ARTICLE = re.compile("^with (an? )?")
-WORDS: Mapping[str, str] = {"neither": "neither", "passage": "passage's"}
+WORDS: Mapping[str, str] = {"passage": "passage's answer"}
 
 
 def show_outcome(console: Console, name: str, findings: Findings, notes: Sequence[str] = ()) -> None:

@@ -12,7 +12,6 @@ import asyncio
 import functools
 import importlib
 import inspect
-import logging
 import queue
 import re
 import sys
@@ -36,8 +35,6 @@ from swaymeter.data.records.replies import Replies, key_of
 from swaymeter.data.storage.stored_results import StoredResults
 from swaymeter.tasks.models.capabilities import Answer, ReplyState
 from swaymeter.tasks.models.progress import report_prompts
-
-log = logging.getLogger(__name__)
 
 RECORDED, APPLICATION = "recorded", "application"
 """Dtypes of recorded replies and of a function."""
@@ -160,8 +157,6 @@ class Application(TextModel):
         errors = [answer.error for answer in answers if answer.state == "failed"]
         if answers and len(errors) == len(answers):
             raise ModelError(f"all {len(answers)} replies failed, the first: {errors[0]}")
-        if errors:
-            log.warning("%d of %d replies failed, the first: %s", len(errors), len(answers), errors[0])
         return answers
 
     def _reply(self, case: Case) -> Answer:
@@ -175,14 +170,14 @@ class Application(TextModel):
             stored = self._stored.get(key)
         if stored is not None:
             return _answer(stored["text"])
-        where = f"for the question {printable(question.question)!r}"
+        about = f"(question {printable(question.question)!r})"
         try:
             text = self._tried(question.question, passages)
         except Exception as error:
             reason = f"{type(error).__name__}: {printable(first_line(error), 300)}"
-            return _without_text("failed", f"{self._reference} failed {where}: {reason}")
+            return _without_text("failed", f"{self._reference} failed: {reason} {about}")
         if not isinstance(text, str):
-            reason = f"{self._reference} returned {type(text).__name__} in place of a text {where}"
+            reason = f"{self._reference} returned {type(text).__name__} in place of a text {about}"
             return _without_text("failed", reason)
         with self._lock:
             self._stored.add({key: {"text": text}})

@@ -76,7 +76,7 @@ def test_failed_replies_do_not_meet_a_threshold(place: Path, swaymeter: Command)
     assert (ended.code, "only because replies state nothing (1 missing)" in ended.err) == (1, True)
     printed = " ".join(ended.out.split())
     assert "1 of 4 replies is not judged, for which the application failed" in printed
-    assert "the first: my_app.py:fails failed for the question 'Where is it?': KeyError" in printed
+    assert "failed replies: my_app.py:fails (application): KeyError: 'Where is it?' (1)" in printed
 
 
 PRINTS = """

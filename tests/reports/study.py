@@ -141,7 +141,9 @@ def _read(connection: duckdb.DuckDBPyConnection, name: str) -> pd.DataFrame:
 UNITS = {column.name: column.unit for measure in MEASURES.values() for column in measure.table.columns if column.unit}
 PANDAS = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
 FIXED = {
-    "overview": pd.DataFrame([{"models": 1, "relations": 4, "queries": 64, "forward_passes": 100, "seconds": 12.5}]),
+    "overview": pd.DataFrame(
+        [{"models": 1, "relations": 4, "queries": 64, "questions": 12, "forward_passes": 100, "seconds": 12.5}]
+    ),
     "stand_ins": pd.DataFrame(
         [["semantic_entropy", "embedder for an entailment model"]], columns=["measure", "stand_in"]
     ).assign(model=MODEL, dtype="float32"),

@@ -27,6 +27,12 @@ def test_shares_of_own_questions_add_up(own: dict[str, pd.DataFrame]) -> None:
     )  # fmt: skip
 
 
+def test_basis_counts_questions_without_some_kinds(own: dict[str, pd.DataFrame]) -> None:
+    chart = figure(own | {"overview": own["overview"].assign(questions=50)})
+    assert chart
+    assert chart.basis.endswith("50 questions, at most 12 of a kind")
+
+
 def test_relations_show_real_beside_invented(known: dict[str, pd.DataFrame]) -> None:
     one = {name: frame[frame["dtype"] == "float32"] if "dtype" in frame else frame for name, frame in known.items()}
     chart = figure(one | {"susceptibility_by_label": one["susceptibility_by_label"].iloc[:0]})
@@ -57,6 +63,9 @@ def bar(condition: str, main: str, share: float, n: int = 40, low: float = 0.0, 
          "Repeats wrong passages (80%) more often than it follows right ones (40%)."),
         ([bar("supporting", "right", 0.9, 40, 0.8, 1.0), bar("conflicting", "wrong", 0.1, 40, 0.0, 0.2)],
          "Follows right passages (90%) more often than it repeats wrong ones (10%)."),
+        ([bar("conflicting", "wrong", 0.5), bar("mixed", "wrong", 0.25, 120)],
+         "Repeats wrong passages in 50% of replies. Of all 160 replies to a wrong passage, alone or beside others, 31% "
+         "repeat it."),
         ([bar("supporting", "right", 0.5), bar("conflicting", "wrong", 0.6)],
          "Follows right passages (50%) and repeats wrong ones (60%): no difference shown."),
         ([bar("supporting", "right", 0.9)], "Follows right passages in 90% of replies."),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, create_model
+from pydantic import ConfigDict, Field, create_model
 
 from swaymeter.data.digests import file_digest
 from swaymeter.data.errors import InputError
@@ -29,6 +29,7 @@ ENDINGS = (".csv", ".json", ".jsonl", ".parquet", ".pqt", ".tsv")
 class PublishedFile(AskedFile):
     """A file or folder of a published data set, as it is published; what is left out is the data set's own."""
 
+    model_config = ConfigDict(use_attribute_docstrings=False)  # no field of its own, and reading source takes long
     data_set: ClassVar[DataSet]
 
     @property

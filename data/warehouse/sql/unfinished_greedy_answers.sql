@@ -1,7 +1,22 @@
 -- Greedy answers of a model by how they ended, of those that did not end with a text; `tokens`: the limit of tokens; and
--- how the model was asked to think. Empty ones include calls of tools. `error`: an example of an application's errors.
+-- how the model was asked to think. Empty ones include calls of tools. `errors`: the ten most frequent errors of an
+-- application, each with its number of replies.
+WITH failures AS (
+    SELECT
+        model, dtype, regexp_replace(error, '^.*? failed: | \(question .*\)$', '', 'gs') AS reason, count(*) AS replies,
+        row_number() OVER (PARTITION BY model, dtype ORDER BY count(*) DESC, reason) AS place
+    FROM answers
+    WHERE sample IS NULL AND error IS NOT NULL
+    GROUP BY model, dtype, reason
+),
+failures_of_models AS (
+    SELECT model, dtype, string_agg(reason || ' (' || replies || ')', '; ' ORDER BY place) AS errors
+    FROM failures
+    WHERE place <= 10
+    GROUP BY model, dtype
+)
 SELECT
-    model, dtype,
+    answers.model, answers.dtype,
     count(*) AS greedy_answers,
     count(*) FILTER (WHERE state = 'truncated') AS unfinished,
     nullif(max(len(token_log_probs)) FILTER (WHERE state = 'truncated'), 0) AS "tokens",
@@ -11,10 +26,11 @@ SELECT
     count(*) FILTER (WHERE state = 'withheld') AS withheld,
     count(*) FILTER (WHERE state = 'failed') AS failed,
     count(*) FILTER (WHERE state = 'unrecorded') AS unrecorded,
-    any_value(answers.error) AS error,
+    any_value(failures_of_models.errors) AS errors,
     string_agg(DISTINCT thinking, '; ' ORDER BY thinking) AS thinking
 FROM answers
+LEFT JOIN failures_of_models USING (model, dtype)
 WHERE sample IS NULL AND state <> 'not_asked'
-GROUP BY model, dtype
+GROUP BY answers.model, answers.dtype
 HAVING bool_or(state <> 'complete') OR count(thinking) > 0
-ORDER BY model, dtype
+ORDER BY answers.model, answers.dtype

@@ -1,5 +1,6 @@
 """The command `audit`: the replies of models to the questions and passages of a file."""
 
+import logging
 import shlex
 import time
 from collections.abc import Callable
@@ -15,6 +16,8 @@ from swaymeter.data.errors import SwaymeterError, WorkFailed
 from swaymeter.flows.cli.console import err, out, print_line, print_product, printing_aside, warn
 
 audits = typer.Typer()
+OWN_SOURCE = "swaymeter.data.sources.own.source"
+"""Logger of the warnings about rows that are not used and contexts without a kind."""
 
 
 def _panel(title: str) -> Callable[..., Any]:
@@ -112,6 +115,7 @@ def audit(
     from swaymeter.flows.cli.views import baseline as earlier
     from swaymeter.flows.cli.views.refusals import leaving_nothing
     from swaymeter.flows.config import thresholds as checks
+    from swaymeter.reports.estimates import failures
 
     began = time.monotonic()
     thresholds = checks.thresholds_of(fail_under or (), fail_over or ())
@@ -120,6 +124,7 @@ def audit(
     forgotten = earlier.forgotten_judgements(folder, judgements or ())
     console = err if as_json else out
     log_to(console, verbose=traceback)
+    logging.getLogger(OWN_SOURCE).setLevel(logging.ERROR)  # lines below the table say the same
     with leaving_nothing(folder):
         study = view.write_study(
             file, model or (), folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens,
@@ -158,7 +163,8 @@ def audit(
         )
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
     row_lines = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
-    reply_lines = () if error else (*results.skipped, *ages.lines_of(results.servers))
+    failed = () if error else [f"failed replies: {errors}" for errors in failures(results.unfinished)]
+    reply_lines = () if error else (*results.skipped, *failed, *ages.lines_of(results.servers))
     about_run = [line for line in (*row_lines, *reply_lines, forgotten) if line]
     description, took, outputs = selected.description(graph), time.monotonic() - began, selected.outputs()
     summary(console, description, progress, took, outputs, err, findings=page_findings, notes=about_run)

@@ -452,6 +452,7 @@ def as_json(
         "sets_lacking": dict(read.lacking),
         "unfinished_greedy_answers": records(results.unfinished),
         "silent_replies": records(results.silent),
+        "verdict_of_each_reply": f"swaymeter.open({str(selected.workspace.root)!r}).frame('answers_of_questions')",
         "served_models": records(results.servers),
         "checks": checks,
         "compared": [row._asdict() for row in compared],
