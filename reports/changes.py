@@ -145,12 +145,17 @@ def source_lines(relation: RelationChanges) -> Iterator[tuple[str, str]]:
     for sign, rows in (("-", relation.gone), ("+", relation.added)):
         for row in rows:
             partition = f" ({row.partition})" if isinstance(row, Question) else ""
-            yield sign, f"{short(row.subject)} → {short(row.object)}{partition}"
+            yield sign, f"{short(_source_name(row))} → {short(row.object)}{partition}"
     for changed in sorted(relation.changed, key=_only_counts):
         row = changed.old  # a page may have several disputes, so that a dispute is named with its answer
         disputed = isinstance(row, Question) and row.partition == "disputable"
-        subject = short(f"{row.subject} ({row.object})" if disputed else row.subject)
+        subject = short(f"{row.subject} ({row.object})" if disputed else _source_name(row))
         yield "~", f"{subject}: {'; '.join(map(_change_text, changed.changes))}"
+
+
+def _source_name(row: Fact | Question) -> str:
+    """Return the subject, or the question's text because questions of a user's file often have no subject."""
+    return row.subject or (row.question if isinstance(row, Question) else "")
 
 
 def _only_counts(changed: ChangedSource) -> bool:

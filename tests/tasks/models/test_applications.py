@@ -94,7 +94,8 @@ def test_transient_errors_are_tried_again(error: BaseException, calls: int, monk
     failed, good = application(fails).replies(cases(2))
     assert (failed.state, good.state) == ("failed", "complete")
     assert failed.error is not None
-    assert failed.error.startswith("my_app.py:answer failed: ") and failed.error.endswith(" (question 'When 0?')")
+    assert failed.error.startswith("my_app.py:answer failed: ")
+    assert failed.error.endswith(" (question 'When 0?')")
     assert type(error).__name__ in failed.error
     assert tried.count("When 0?") == calls
 
