@@ -85,9 +85,37 @@ def test_names_of_quantities_are_those_of_thresholds() -> None:
         assert Threshold.parse(text, at_least=True).group in ("supporting", "conflicting")
 
 
+def _workflow() -> tuple[dict[str, Any], str]:
+    """Return the step of the workflow that caches, and the command that audits."""
+    steps = yaml.safe_load(block("yaml", AUDIT))["jobs"]["audit"]["steps"]
+    (cache,) = (step for step in steps if step.get("uses", "").startswith("actions/cache@"))
+    (command,) = (step["run"] for step in steps if "audit handbook" in step.get("run", ""))
+    return cache, command
+
+
+@pytest.mark.parametrize(
+    ("model", "revision", "is_cached"),
+    [
+        ("HuggingFaceTB/SmolLM2-1.7B-Instruct", "", True),
+        ("large@https://api.example.org/v1", "", False),
+        ("large@https://api.example.org/v1", "2026-11", True),
+        ("app.py:reply", "", False),
+        ("my_package.assistant:answer", "", False),
+    ],
+)
+def test_the_workflow_caches_no_unversioned_answers(model: str, revision: str, is_cached: bool) -> None:
+    cache, command = _workflow()
+    condition = re.sub(r"contains\((.+?), (.+?)\)", r"(\2 in \1)", cache["if"].strip("${ }"))
+    condition = re.sub(r"!(?!=)", " not ", condition).replace("||", "or").replace("env.", "")
+    assert eval(condition, {"MODEL": model, "REVISION": revision}) is is_cached
+    assert f"--workspace {cache['with']['path']} " in command
+    assert '--model "$MODEL" --revision "$REVISION"' in command
+    for key in ("key", "restore-keys"):
+        assert "env.REVISION" in cache["with"][key]  # another revision restores nothing
+
+
 def test_the_workflow_is_one(swaymeter: Command) -> None:
-    workflow = yaml.safe_load(block("yaml", AUDIT))
-    (command,) = (step["run"] for step in workflow["jobs"]["audit"]["steps"] if "audit handbook" in step.get("run", ""))
+    _, command = _workflow()
     options = set(re.findall(r"--[a-z-]+", command))
     said = swaymeter("audit", "--help").out
     assert all(option in said for option in options)

@@ -45,7 +45,7 @@ Thinking = Annotated[str, _model("--thinking", metavar="SWITCH", help="off (defa
 Tokens = Annotated[int, _model("--max-new-tokens", metavar="N", min=1, help="Limit of a reply; default: 32.")]
 Samples = Annotated[int, _model("--samples", metavar="N", min=0, help="Sampled replies; persuasion needs 5.")]
 KeyFrom = Annotated[str, _model("--key-from", metavar="VARIABLE", help="Environment variable of a key.")]
-Revision = Annotated[str, _model("--revision", metavar="TEXT", help="Version of a server or function.")]
+Revision = Annotated[str, _model("--revision", metavar="TEXT", help="Version of a model at a server.")]
 MaxAge = Annotated[str | None, _model("--max-age", metavar="AGE", help="Ask again after 24h, 30m, 7d; or off.")]
 Concurrency = Annotated[int | None, _model("--concurrency", metavar="N", min=1, help="Calls of a function at once.")]
 Timeout = Annotated[float | None, _model("--timeout", metavar="SECONDS", help="For a reply; default: 600.")]
