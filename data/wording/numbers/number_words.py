@@ -110,7 +110,7 @@ SIGNS = {"≤": "<=", "=<": "<=", "≥": ">=", "=>": ">="}
 _THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?")
 _POINTS = re.compile(r"-?\d{1,3}(?:\.\d{3}){2,}|-?\d{1,3}(?:\.\d{3})+,\d+|-?[1-9]\d{0,2}\.000")
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
-_PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
+PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def written_out(value: Fraction) -> str:
@@ -140,7 +140,7 @@ def normal_figures(written: str) -> str:
         figures = figures.replace(".", "").replace(",", ".")
     elif _DECIMAL_COMMA.fullmatch(figures):
         figures = figures.replace(",", ".")
-    if not _PLAIN.fullmatch(figures):
+    if not PLAIN.fullmatch(figures):
         return figures
     whole, point, fraction = figures.removeprefix("-").partition(".")
     fraction = fraction.rstrip("0")

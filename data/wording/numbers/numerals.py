@@ -22,7 +22,6 @@ _BEFORE_PRONOUN, _BEHIND_PRONOUN = (
     frozenset(("of", "who", "that", "which")),
 )
 _ALSO_NAMES = frozenset(("Otto", "Dix"))
-_PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
 _ROMAN = re.compile(r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 
 
@@ -130,7 +129,7 @@ def _number_in_figures(tokens: Sequence[Token], start: int, is_money: bool) -> _
     glued = behind.text if behind.glued and behind.kind == "word" else ""
     if glued.lower() in ("st", "nd", "rd", "th"):
         return _Read(f"{number}th", start + 2, "ordinal")
-    is_plain = len(number) <= 20 and _PLAIN.fullmatch(number) is not None
+    is_plain = len(number) <= 20 and table.PLAIN.fullmatch(number) is not None
     scale = None if behind.clause else SCALES.get(behind.folded)
     if is_plain and scale is None and (glued or (is_money and not behind.clause)):
         letters = table.SCALE_LETTERS | (table.MONEY_LETTERS if is_money else {})
@@ -153,7 +152,7 @@ def _number_in_words(tokens: Sequence[Token], start: int) -> _Read:
         if value is not None and (last in ("start", "scale") or (last == "tens" and 0 < value < 10)):
             group, last = group + value, "tens" if value >= 20 else "ones"
             if word in table.ORDINALS:
-                return _ordinal(tokens, start, total + group, index + 1)
+                return _Read(f"{total + group}th", index + 1, "ordinal")
         elif index == start + 1 and 13 <= group <= 20 and word in CARDINALS and CARDINALS[word] >= 10:
             group, last = group * 100 + CARDINALS[word], "tens"  # nineteen ninety
         elif word == "hundred" and (last == "start" or 0 < group < 100):
@@ -166,11 +165,6 @@ def _number_in_words(tokens: Sequence[Token], start: int) -> _Read:
     if index == start:
         return _half(tokens, start)
     return _with_fraction(tokens, total + group, index)
-
-
-def _ordinal(tokens: Sequence[Token], start: int, value: int, end: int) -> _Read:
-    """Return an ordinal."""
-    return _Read(f"{value}th", end, "ordinal")
 
 
 def _half(tokens: Sequence[Token], start: int) -> _Read:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from swaymeter.data.wording.word import MONTHS, Texts, texts_of
 from swaymeter.data.wording.words import words
+from swaymeter.tasks.scoring.wording.mentions import is_part
 
 _MAX_ITEMS = 12
 _MAX_WORDS = 4
@@ -78,6 +79,4 @@ def states_items(reply: Sequence[Texts], answer: Items) -> bool:
 
 
 def _stands_in(item: Texts, text: Texts) -> bool:
-    return "not" not in text and any(
-        text[start : start + len(item)] == item for start in range(len(text) - len(item) + 1)
-    )
+    return "not" not in text and is_part(item, text)
