@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any, TypedDict
 
-from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import ModelError, SwaymeterError
 from swaymeter.data.records import Context, Query, Question
@@ -17,7 +17,7 @@ from swaymeter.flows.graph.step import Output, Resource, Run, Step, StepKind
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.tasks.measures import MEASURES
-from swaymeter.tasks.measures.measure import INPUTS, Inputs, PerQuery
+from swaymeter.tasks.measures.measure import INPUTS, Inputs
 from swaymeter.tasks.measures.passes import Pass, declaration
 from swaymeter.tasks.measures.run import Spent, measure_relation, rejected_of
 from swaymeter.tasks.models.applications import RecordedReplies, load_application
@@ -27,100 +27,91 @@ PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions
 
 
 @dataclass(frozen=True)
-class Score:
+class PassArguments:
     """Arguments of a pass over one relation.
 
-    revision: of the model; parameters: of its measures and the measures that they need, by name; declarations: the
-    dependencies of its numbers, as the run found them; variant, name: key and name of the variant; per_query: the
-    sample of contexts of each query, None for every context; decoding: of its replies, None for the model's own
-    distribution.
+    Attributes:
+        leading: Name of the leading measure of the pass.
+        model: Section of the model, with the dtype of the run.
+        revision: Revision of the model.
+        declarations: Dependencies of the scores of each measure, as the run found them.
+        inputs: Settings of the pass; a worker adds prompts and stored scores.
+        replies: Recorded replies; None for any other model.
     """
 
-    measure_pass: str
+    leading: str
     model: ModelPart
     revision: str
-    seed: int
-    parameters: Mapping[str, Any]
     declarations: Mapping[str, Mapping[str, Any]]
-    answer_prompts: AnswerPrompts
-    variant: str
-    name: str
-    per_query: PerQuery | None = None
-    decoding: Any = None
+    inputs: Inputs
     replies: Replies | None = None
-    """Recorded replies, of a model that has them."""
 
 
 def run_pass(step: Step, run: Run) -> Spent:
     """Compute the missing scores of a pass."""
-    from swaymeter.tasks.models import load_language_model
-
-    arguments: Score = step.arguments
+    arguments: PassArguments = step.arguments
     _check(arguments)
-    leading, model = MEASURES[arguments.measure_pass], arguments.model
-    tables = INPUTS[leading.about]
-    prompts: dict[str, list[Any]] = {name: step.records(name, PROMPTS[name]) for name in tables}
-    digests = {name: step.table(name).check().digest for name in tables}
-    stored = {name: step.table(name) for name in step.inputs if name not in tables}
-
-    def load_served_model(endpoint: Endpoint, revision: str = SERVED) -> Any:
-        from swaymeter.tasks.models.endpoints.model import load_served
-
-        cache = Workspace(run.workspace).endpoints
-        return load_served(endpoint, cache, revision=revision, rerun=step.forced, offline=run.offline)
-
-    inputs = Inputs(
-        relation=step.id.subject,
-        variant=arguments.variant,
-        label=arguments.name,
-        decoding=arguments.decoding,
-        seed=arguments.seed,
-        dataset_version=content_key(digests)[:12],
-        queries=prompts.get("queries", ()),
-        contexts=prompts.get("contexts", ()),
-        per_query=arguments.per_query,
-        questions=prompts.get("questions", ()),
-        scores={name: scores.read() for name, scores in stored.items()},
-        rejected={question: why for scores in stored.values() for question, why in rejected_of(scores).items()},
-        parameters=arguments.parameters,
-        device=model.device,
-        batch_size=model.batch_size,
-        answer_prompts=arguments.answer_prompts,
-        load_served=load_served_model,
-        verdicts=Workspace(run.workspace).downloads / "verdicts",
-    )
-
-    if leading.about == "contexts":
+    inputs, workspace = _inputs(step, run), Workspace(run.workspace)
+    if MEASURES[arguments.leading].about == "contexts":
         for _ in inputs.by_contexts(inputs.queries):  # a relation with too few contexts fails before a model is loaded
             pass
-
-    def load() -> Any:
-        if arguments.replies is not None:
-            return RecordedReplies(model.name, arguments.revision, arguments.replies)
-        if model.function:
-            return load_application(
-                model.name, model.function, arguments.revision, Workspace(run.workspace).downloads / "applications",
-                rerun=step.forced, concurrency=model.concurrency, timeout_s=model.timeout_s,
-                is_in_workspace=model.is_in_workspace,
-            )  # fmt: skip
-        if served := model.served:
-            return load_served_model(served, arguments.revision)
-        return load_language_model(model.source, dtype=model.dtype, device=model.device, revision=arguments.revision)
-
-    workspace = Workspace(run.workspace)
 
     def progress(done: int, total: int) -> None:
         workspace.check_mounted()  # what is written where a shared folder is not mounted is lost
         run.progress(done, total)
 
     outputs = {name: step.table(name) for name in step.outputs}
-    return measure_relation(inputs, outputs, load, progress)
+    return measure_relation(inputs, outputs, partial(_load_model, step, run), progress)
 
 
-def _check(arguments: Score) -> None:
-    """Raises ModelError where what the numbers depend on is another here than where the run was planned."""
+def _inputs(step: Step, run: Run) -> Inputs:
+    """Return the inputs of a pass: its settings with the prompts and the stored scores."""
+    arguments: PassArguments = step.arguments
+    tables = INPUTS[MEASURES[arguments.leading].about]
+    prompts: dict[str, Any] = {name: step.records(name, PROMPTS[name]) for name in tables}
+    digests = {name: step.table(name).check().digest for name in tables}
+    stored = {name: step.table(name) for name in step.inputs if name not in tables}
+    return replace(
+        arguments.inputs,
+        **prompts,
+        dataset_version=content_key(digests)[:12],
+        scores={name: scores.read() for name, scores in stored.items()},
+        rejected={question: why for scores in stored.values() for question, why in rejected_of(scores).items()},
+        load_served=partial(_load_served, step, run),
+        verdicts=Workspace(run.workspace).downloads / "verdicts",
+    )
+
+
+def _load_model(step: Step, run: Run) -> Any:
+    """Load the model of a pass; a model at a server is connected to."""
+    arguments: PassArguments = step.arguments
+    model, revision = arguments.model, arguments.revision
+    if arguments.replies is not None:
+        return RecordedReplies(model.name, revision, arguments.replies)
+    if model.function:
+        return load_application(
+            model.name, model.function, revision, Workspace(run.workspace).downloads / "applications",
+            rerun=step.forced, concurrency=model.concurrency, timeout_s=model.timeout_s,
+            is_in_workspace=model.is_in_workspace,
+        )  # fmt: skip
+    if served := model.served:
+        return _load_served(step, run, served, revision)
+    from swaymeter.tasks.models import load_language_model  # imports torch
+
+    return load_language_model(model.source, dtype=model.dtype, device=model.device, revision=revision)
+
+
+def _load_served(step: Step, run: Run, endpoint: Endpoint, revision: str = SERVED) -> Any:
+    from swaymeter.tasks.models.endpoints.model import load_served
+
+    cache = Workspace(run.workspace).endpoints
+    return load_served(endpoint, cache, revision=revision, rerun=step.forced, offline=run.offline)
+
+
+def _check(arguments: PassArguments) -> None:
+    """Raise ModelError if the numbers depend on something else here than in the process that planned the run."""
     for name, planned in arguments.declarations.items():
-        if (declared := declaration(name, arguments.parameters)) != planned:
+        if (declared := declaration(name, arguments.inputs.parameters)) != planned:
             differs = {key for key in declared if declared[key] != planned.get(key)} - {"depends_on"}
             differs |= {key for key, _ in declared["depends_on"].items() ^ planned["depends_on"].items()}
             raise ModelError(
@@ -222,10 +213,12 @@ def _add(
     if variant.contrast is not None:
         common["decoding"] = asdict(variant.contrast)
     computed = model.model_copy(update={"dtype": common["dtype"]})  # auto is this machine's, and not a worker's
-    arguments = Score(
-        group.leading.name, computed, common["revision"], study.seed, plan.parameters, declared, variant.prompts,
-        variant.key, variant.name, per_query, variant.contrast, variant.replies,
+    settings = Inputs(
+        relation, study.seed, dataset_version="", parameters=plan.parameters, device=model.device,
+        batch_size=model.batch_size, answer_prompts=variant.prompts, per_query=per_query, variant=variant.key,
+        label=variant.name, decoding=variant.contrast,
     )  # fmt: skip
+    arguments = PassArguments(group.leading.name, computed, common["revision"], declared, settings, variant.replies)
     return graph.add(
         RUN_PASS, identity, outputs, inputs=inputs, parameters=common, arguments=arguments,
         **_queue(group, plan.parameters, model),

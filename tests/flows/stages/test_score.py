@@ -24,7 +24,7 @@ def test_a_model_has_a_setting_for_its_chat_template(tmp_path: Path) -> None:
     ]
     study = prepare(selected(tmp_path, models=models, facts=None, measures={"answers": {}}))
     scores = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
-    asked = {(one.arguments.model.dtype, one.arguments.answer_prompts.chat_template) for one in scores}
+    asked = {(one.arguments.model.dtype, one.arguments.inputs.answer_prompts.chat_template) for one in scores}
     assert asked == {("float32", "auto"), ("bfloat16", "never")}
     assert len({one.outputs["answers"].key_inputs["parameters"]["prompt"] for one in scores}) == 2
     database = study.graph.nodes[StepId("aggregate", "study", "database")].step
@@ -56,7 +56,9 @@ def test_each_prompt_is_a_variant(tmp_path: Path) -> None:
     prompts = {"strict": None, "mine": {"with_context": "{context} ? {question}"}}
     study = prepare(selected(tmp_path, measures={"answers": {}, "whose_answer": {}, "persuasion": {}}, prompts=prompts))
     steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
-    texts = {one.id.setup: one.arguments.answer_prompts.with_context for one in steps if one.id.group == "answers"}
+    texts = {
+        one.id.setup: one.arguments.inputs.answer_prompts.with_context for one in steps if one.id.group == "answers"
+    }
     assert texts == {"strict": catalog.prompts("strict").with_context, "mine": "{context} ? {question}"}
     assert {one.id.setup for one in steps if one.id.group == "persuasion"} == {"mine"}, "the first has the queries"
     name = study.study.models[0].name
@@ -92,7 +94,7 @@ def test_each_decoding_is_a_variant(tmp_path: Path) -> None:
         selected(tmp_path, facts=None, models=models, measures=measures, decodings=decodings, prompts=["cite", "role"])
     )
     steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
-    asked = {(one.id.model == "there", one.id.setup, one.id.group): one.arguments.decoding for one in steps}
+    asked = {(one.id.model == "there", one.id.setup, one.id.group): one.arguments.inputs.decoding for one in steps}
     ways = {way for there, way, group in asked if group == "answers" and not there}
     assert ways == {"cite · greedy", "cite · cad", "role · greedy", "role · cad"}
     assert {way for there, way, group in asked if there} == {"cite · greedy", "role · greedy"}
