@@ -183,7 +183,7 @@ class Study:
 
     def check(self, *, offline: bool) -> None:
         """Refuse, before anything is written, what a run would refuse; a server is asked."""
-        self._check(self.graph, self.selection, force=False, offline=offline)
+        check_run(self.graph, self.plan, self.selection, name=self.name, offline=offline)
 
     def rows(self) -> list[StatusRow]:
         """Return the state of every selected step, with a row for each measure of a score step."""
@@ -196,14 +196,10 @@ class Study:
         """Yield a line for each step that would run, and the estimated time."""
         selection = self._select(stages)
         graph = graph_of(self.plan, numbers=selection.raised(self.graph, {"force": force, "refresh": refresh}))
-        self._check(graph, selection, force=force)
+        check_run(graph, self.plan, selection, name=self.name, force=force)
         yield from estimate(graph, self.plan, selection)
         if failed := [node for node in graph if node.id in selection.of(graph) and node.refusal]:
             raise WorkFailed("; ".join(dict.fromkeys(f"{self.name}: {node.refusal}" for node in failed)))
-
-    def _check(self, graph: Graph, selection: Selection, *, force: bool, offline: bool = False) -> None:
-        """Refuse what is known at once to be impossible."""
-        check_run(graph, self.plan, selection, name=self.name, force=force, offline=offline)
 
     def execute(
         self, progress: Progress, *, stages: Collection[str] = STAGES, force: bool = False, refresh: bool = False,
