@@ -9,7 +9,7 @@ from swaymeter.data.catalog import Relation
 from swaymeter.data.errors import ServiceTimeout
 from swaymeter.data.records import WikidataId
 from swaymeter.data.sources.graph.literals import plain
-from swaymeter.data.sources.graph.pairs import DIGITS, MOST_DIGITS, joined
+from swaymeter.data.sources.graph.pairs import DIGITS, MAX_DIGITS, joined
 from swaymeter.data.sources.graph.sparql import (
     Literal,
     Row,
@@ -97,7 +97,7 @@ class Entities:
         def by_digits(entity: str, prefix: str = "") -> Iterator[Row]:
             """The rows of an entity of very many objects, by the first digits of their MD5."""
             for longer_prefix in (prefix + digit for digit in DIGITS):
-                split = partial(by_digits, prefix=longer_prefix) if len(longer_prefix) < MOST_DIGITS else None
+                split = partial(by_digits, prefix=longer_prefix) if len(longer_prefix) < MAX_DIGITS else None
                 yield from in_batches(self._store, [entity], partial(query, prefix=longer_prefix), split=split)
 
         values_of: dict[Term, dict[Term, list[Literal]]] = defaultdict(lambda: defaultdict(list))

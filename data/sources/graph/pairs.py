@@ -15,7 +15,7 @@ from swaymeter.data.errors import ServiceError, ServiceTimeout
 from swaymeter.data.sources.graph.sparql import Literal, Row, Rows, SparqlStore, Term, Uri, bound, count, iri, string
 
 DIGITS = "0123456789abcdef"
-MOST_DIGITS = 3
+MAX_DIGITS = 3
 """Digits that a prefix may grow by when its query takes too long: a 4,096th part. Smaller parts take as long."""
 SMALLEST_PAGE = 10
 
@@ -45,7 +45,7 @@ def sampled_pairs(
     pages = _Pages(store, predicates, seed, max(page, 2), english)
     digits = pages.digits_at_first()
     for prefix in product(DIGITS, repeat=digits):
-        yield from pages.with_prefix("".join(prefix), "", digits + MOST_DIGITS)
+        yield from pages.with_prefix("".join(prefix), "", digits + MAX_DIGITS)
 
 
 def joined(predicates: Sequence[str], subject: str, object: str) -> str:

@@ -13,7 +13,7 @@ from swaymeter.data.sources.graph import entities as yago_entities
 from swaymeter.data.sources.graph import yago
 from swaymeter.data.sources.graph.dump import Dump
 from swaymeter.data.sources.graph.literals import plain
-from swaymeter.data.sources.graph.pairs import MOST_DIGITS, Pair, sampled_pairs
+from swaymeter.data.sources.graph.pairs import MAX_DIGITS, Pair, sampled_pairs
 from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Rows, Uri
 from tests.data.sources.graph.sparql_server import SparqlService, endpoint_at
 from tests.data.sources.graph.turtle import YAGO
@@ -331,6 +331,6 @@ def test_a_service_that_is_always_slow_is_given_up(dump: Dump) -> None:
     store = Changed(dump, too_slow)
     with pytest.raises(ServiceTimeout, match="YAGO needs too long"):
         yago.facts(store, relation_named("capital"), pairs=100, seed=1)
-    assert len(store.queries) == 1 + 1 + MOST_DIGITS
+    assert len(store.queries) == 1 + 1 + MAX_DIGITS
     limits = [int(limit) for query in store.queries for limit in re.findall(r"LIMIT (\d+)", query)]
     assert limits == [200, 100, 50, 25]
