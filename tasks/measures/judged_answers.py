@@ -101,12 +101,14 @@ class Judge(NamedTuple):
         revision: its revision; "served" at a server, the SHA-256 of the file for a function.
         ask: returns the verdicts on cases.
         model: a model whose forward passes count; None for other judges.
+        batch_size: cases whose verdicts are stored together; None for all.
     """
 
     name: str
     revision: str
     ask: Ask
     model: Any = None
+    batch_size: int | None = None
 
 
 @table("judged_answers", "an answer that a judge was asked about")
@@ -213,7 +215,9 @@ def _verdicts(judge: Judge, stored: StoredResults | None, cases: Sequence[Case])
     if stored is None:
         return judge.ask(cases)
     new = [case for case in dict.fromkeys(cases) if stored.get(case) is None]
-    stored.add({case: verdict._asdict() for case, verdict in zip(new, judge.ask(new), strict=True)} if new else {})
+    size = judge.batch_size or len(new) or 1
+    for batch in (new[start : start + size] for start in range(0, len(new), size)):
+        stored.add({case: verdict._asdict() for case, verdict in zip(batch, judge.ask(batch), strict=True)})
     return [JudgeVerdict(**(stored.get(case) or {})) for case in cases]
 
 
@@ -232,7 +236,9 @@ def load_judge(inputs: Inputs) -> Judge:
     if parameters.function:
         file, function = parameters.function
         name = f"{file.name}:{function}"
-        return Judge(name, judge_revision(parameters), partial(ask_function, load_function(file, function), name))
+        return Judge(
+            name, judge_revision(parameters), partial(ask_function, load_function(file, function), name), None, 1
+        )
     kind, identity = identify_judge(name)
     if kind == "entailment":
         model: Any = load_entailment(name, device="auto" if inputs.device == BALANCED else inputs.device)

@@ -79,6 +79,17 @@ def test_failed_replies_do_not_meet_a_threshold(place: Path, swaymeter: Command)
     assert "failed replies: my_app.py:fails (application): KeyError: 'Where is it?' (1)" in printed
 
 
+def test_missing_replies_do_not_meet_a_threshold(place: Path, swaymeter: Command) -> None:
+    (place / "log.csv").write_text(
+        "question,answer,context,kind,response\n"
+        "When does it open?,9 a.m.,It opens at 9 a.m.,supporting,At 9 a.m.\n"
+        "Where is it?,Bergen,It is in Bergen.,supporting,\n"
+    )
+    ended = swaymeter("audit", "log.csv", "--replies", "response", "--fail-under", "follow.supporting=0.9")
+    assert (ended.code, "only because replies state nothing (1 missing)" in ended.err) == (1, True)
+    assert "1 of 2 replies is not judged, which the file lacks" in " ".join(ended.out.split())
+
+
 PRINTS = """
 import os
 def prints(question, passages):

@@ -121,6 +121,17 @@ def test_a_function_that_fails_is_named(study: Study, function: Write, body: str
         study.rows("judged_answers")
 
 
+def test_verdicts_before_a_failure_are_stored(study: Study, function: Write, tmp_path: Path) -> None:
+    log = tmp_path / "asked"
+    calls = f"__import__('pathlib').Path({str(log)!r}).read_text().count(chr(10))"
+    judge = function(f"if {calls} == 2: raise OSError\n    return 'neither'")
+    study.parameters["judged_answers"] = {"judge": judge}
+    with pytest.raises(ScoreError, match="OSError"):
+        study.rows("judged_answers")
+    rows = study.rows("judged_answers")
+    assert len(asked(tmp_path)) == len(rows) + 1  # the call that failed is repeated
+
+
 def test_a_file_without_the_function_is_refused(study: Study, function: Write) -> None:
     study.parameters["judged_answers"] = {"judge": function("pass").replace(":judge", ":other")}
     with pytest.raises(ModelError, match="has no function other"):
