@@ -96,9 +96,14 @@ class Study:
 
     @classmethod
     def load(
-        cls, study: str | PathLike[str], workspace: str | PathLike[str] | None = None, relations: Names = None,
-        models: Names = None, measures: Names = None, runner: RunnerName | None = None,
-    ) -> "Study":  # fmt: skip
+        cls,
+        study: str | PathLike[str],
+        workspace: str | PathLike[str] | None = None,
+        relations: Names = None,
+        models: Names = None,
+        measures: Names = None,
+        runner: RunnerName | None = None,
+    ) -> "Study":
         """Load a study.
 
         Args:
@@ -202,10 +207,17 @@ class Study:
             raise WorkFailed("; ".join(dict.fromkeys(f"{self.name}: {node.refusal}" for node in failed)))
 
     def execute(
-        self, progress: Progress, *, stages: Collection[str] = STAGES, force: bool = False, refresh: bool = False,
-        offline: bool = False, wait: bool = False, waiting: Callable[[str], object] = log.warning,
+        self,
+        progress: Progress,
+        *,
+        stages: Collection[str] = STAGES,
+        force: bool = False,
+        refresh: bool = False,
+        offline: bool = False,
+        wait: bool = False,
+        waiting: Callable[[str], object] = log.warning,
         starts_api: bool = False,
-    ) -> tuple[Graph, str | None]:  # fmt: skip
+    ) -> tuple[Graph, str | None]:
         """Run what is not done, and return the graph as it is then.
 
         The run is a flow run of Prefect if its API is configured or started; otherwise threads of this process compute.

@@ -198,10 +198,15 @@ def as_task_runs(run: Run, workers: Workers) -> Iterator[Submit]:
 
 
 def _read(
-    study: str, folder: str | None, selection: Selection, *,
-    changes: Mapping[str, Any] = MappingProxyType({}), runner: RunnerName | None = None, offline: bool = False,
+    study: str,
+    folder: str | None,
+    selection: Selection,
+    *,
+    changes: Mapping[str, Any] = MappingProxyType({}),
+    runner: RunnerName | None = None,
+    offline: bool = False,
     **options: bool,
-) -> StudyRun:  # fmt: skip
+) -> StudyRun:
     """Read and plan a study in a process that Prefect started; the options are those of `StudyRun`."""
     limit_threads()  # nothing has imported torch yet
     set_offline(offline)  # the plan has the revisions of models

@@ -54,14 +54,25 @@ COMMON = 40
 """Characters that are shown before the first in which two long texts differ."""
 MISSING = "none"
 NAMES = {
-    "subject": "name", "subject_id": "Wikidata id", "object_id": "object's Wikidata id", "subject_uri": "IRI",
-    "object_uri": "object's IRI", "other_objects": "further objects", "subject_degree": "degree",
-    "subject_relation_degree": "degree in the relation", "object_degree": "object's degree",
-    "object_relation_degree": "object's degree in the relation", "property_id": "property's Wikidata id",
-    "replacement": "counter-memory answer", "replacement_id": "counter-memory answer's Wikidata id",
-    "original_context": "context", "counter_memory_context": "counter-memory context",
-    "hidden_edits": "hidden edits", "subject_popularity": "page views", "object_popularity": "object's page views",
-}  # fmt: skip
+    "subject": "name",
+    "subject_id": "Wikidata id",
+    "object_id": "object's Wikidata id",
+    "subject_uri": "IRI",
+    "object_uri": "object's IRI",
+    "other_objects": "further objects",
+    "subject_degree": "degree",
+    "subject_relation_degree": "degree in the relation",
+    "object_degree": "object's degree",
+    "object_relation_degree": "object's degree in the relation",
+    "property_id": "property's Wikidata id",
+    "replacement": "counter-memory answer",
+    "replacement_id": "counter-memory answer's Wikidata id",
+    "original_context": "context",
+    "counter_memory_context": "counter-memory context",
+    "hidden_edits": "hidden edits",
+    "subject_popularity": "page views",
+    "object_popularity": "object's page views",
+}
 """Labels of the fields of a fact or a question that differ from the field's name."""
 NOTE = (
     "n: replies (or queries) of both runs, and the number of subjects (questions without a subject; entities) that "
@@ -196,9 +207,15 @@ def _reply(flip: FlippedReply, reports: tuple[str, str]) -> Reply:
     )
     before, after = (short(text) or "empty" for text in (flip.reply_before, flip.reply))
     return Reply(
-        flip.question, flip.condition, ", ".join(dict.fromkeys(map(str, models))), before, flip.verdict_before, after,
-        flip.verdict, (next(addresses), next(addresses)),
-    )  # fmt: skip
+        flip.question,
+        flip.condition,
+        ", ".join(dict.fromkeys(map(str, models))),
+        before,
+        flip.verdict_before,
+        after,
+        flip.verdict,
+        (next(addresses), next(addresses)),
+    )
 
 
 def change_lines(comparison: Comparison, limit: int = LIMIT) -> list[str]:
@@ -209,11 +226,15 @@ def change_lines(comparison: Comparison, limit: int = LIMIT) -> list[str]:
             (relation, [f"{sign} {line}" for sign, line in rows])
             for relation, rows in sources(comparison.sources).items()
         ),
-        ("flipped reply", [
-            f"{reply.question} ({reply.condition}, {reply.models}): {reply.before} ({reply.verdict_before}) → "
-            f"{reply.after} ({reply.verdict})" for reply in replies(comparison)
-        ]),
-    ]  # fmt: skip
+        (
+            "flipped reply",
+            [
+                f"{reply.question} ({reply.condition}, {reply.models}): {reply.before} ({reply.verdict_before}) → "
+                f"{reply.after} ({reply.verdict})"
+                for reply in replies(comparison)
+            ],
+        ),
+    ]
     lines = []
     for sort, changes in sorts:
         lines += [f"{sort}: {line}" for line in changes[:limit]]
@@ -259,11 +280,13 @@ def number_tables(rows: Iterable[Mapping[str, Any]], runs: tuple[str, str] = (""
             (
                 threshold_name(row["quantity"], group_of(row)),
                 str(row["n"]) if row["clusters"] == row["n"] else f"{row['n']} in {row['clusters']}",
-                number(row["mean"], row["unit"]), number(row["against_mean"], row["unit"]),
-                estimate(row, "difference", signed=True), verdict(row),
+                number(row["mean"], row["unit"]),
+                number(row["against_mean"], row["unit"]),
+                estimate(row, "difference", signed=True),
+                verdict(row),
             )
             for row in pair_rows
-        ]  # fmt: skip
+        ]
         names = in_short(pair)
         columns = ("quantity", "n", *(names.names[name] for name in pair), "difference [95%]", "verdict")
         moved = sum(row["verdict"] in (UP, DOWN) for row in pair_rows)
@@ -330,10 +353,17 @@ def section(changes: RunChanges | None) -> Markup:
         return Markup()
     comparison = changes.comparison
     words = template(PAGE, "since.html", {"sentence": _in_words})
-    return Markup(words.render(
-        before=changes.before, comparison=comparison, settings=settings(comparison),
-        sources=sources(comparison.sources), replies=replies(comparison), most=MAX_LINES, page=HISTORY_PAGE,
-    ))  # fmt: skip
+    return Markup(
+        words.render(
+            before=changes.before,
+            comparison=comparison,
+            settings=settings(comparison),
+            sources=sources(comparison.sources),
+            replies=replies(comparison),
+            most=MAX_LINES,
+            page=HISTORY_PAGE,
+        )
+    )
 
 
 def write_history(
@@ -342,9 +372,17 @@ def write_history(
     """Write the page "over time" into `folder` and return its name."""
     filters = {"cell": cell, "heading": heading, "numeric": numeric}
     written(
-        PAGE, "history.html", "", filters, card=card, pictures=pictures, runs=frames[RUNS],
-        numbers=frames[NUMBERS], since=section(changes), most=MAX_LINES * 10,
-    ).dump(str(folder / HISTORY_PAGE), encoding="utf-8")  # fmt: skip
+        PAGE,
+        "history.html",
+        "",
+        filters,
+        card=card,
+        pictures=pictures,
+        runs=frames[RUNS],
+        numbers=frames[NUMBERS],
+        since=section(changes),
+        most=MAX_LINES * 10,
+    ).dump(str(folder / HISTORY_PAGE), encoding="utf-8")
     return HISTORY_PAGE
 
 
@@ -412,9 +450,13 @@ def history_json(frames: Mapping[str, pd.DataFrame], changes: RunChanges | None)
 
 
 def write_two_runs(
-    file: Path, comparison: Comparison, tables: Sequence[NumberTable], rejected: Sequence[str],
-    names: tuple[str, str], reports: tuple[str, str],
-) -> None:  # fmt: skip
+    file: Path,
+    comparison: Comparison,
+    tables: Sequence[NumberTable],
+    rejected: Sequence[str],
+    names: tuple[str, str],
+    reports: tuple[str, str],
+) -> None:
     """Write the page of two runs.
 
     Args:
@@ -429,7 +471,19 @@ def write_two_runs(
         OSError: The page cannot be written.
     """
     written(
-        PAGE, "two_runs.html", "", {}, card={"name": " and ".join(names)}, runs=names, reports=reports,
-        replies=replies(comparison, reports), others=comparison.others, tables=tables, settings=settings(comparison),
-        sources=sources(comparison.sources), rejected=rejected, note=NOTE, most=MAX_REPLIES,
-    ).dump(str(file), encoding="utf-8")  # fmt: skip
+        PAGE,
+        "two_runs.html",
+        "",
+        {},
+        card={"name": " and ".join(names)},
+        runs=names,
+        reports=reports,
+        replies=replies(comparison, reports),
+        others=comparison.others,
+        tables=tables,
+        settings=settings(comparison),
+        sources=sources(comparison.sources),
+        rejected=rejected,
+        note=NOTE,
+        most=MAX_REPLIES,
+    ).dump(str(file), encoding="utf-8")

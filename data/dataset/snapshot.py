@@ -37,11 +37,21 @@ REPLIES, QUERIES = "answers_of_questions", "susceptibility_of_queries"
 BETWEEN = "\x1f"
 """Separator of a question's and a context's id in a key: the ids have spaces, and no control character."""
 REPLY: Mapping[str, str] = {
-    "partition": "str", "subject_key": "str", "question": "str", "condition": "str", "texts": "str",
-    "states_answer": "boolean", "verdict": "str", "outcome": "str", "answer": "str", "answers": "Int64",
-    "binary_utilisation": "float64", "continuous_utilisation": "float64", "coherent_persuasion": "float64",
+    "partition": "str",
+    "subject_key": "str",
+    "question": "str",
+    "condition": "str",
+    "texts": "str",
+    "states_answer": "boolean",
+    "verdict": "str",
+    "outcome": "str",
+    "answer": "str",
+    "answers": "Int64",
+    "binary_utilisation": "float64",
+    "continuous_utilisation": "float64",
+    "coherent_persuasion": "float64",
     "coherent_persuasion_unchanged": "float64",
-}  # fmt: skip
+}
 """Columns of a reply that a snapshot keeps; texts: digest of the question's and the context's text."""
 QUERY: Mapping[str, str] = {"entity": "str", "query_type": "str", "susceptibility": "float64"}
 """Columns of a query that a snapshot keeps."""
@@ -127,9 +137,10 @@ class Snapshot:
         frames[REPLIES] = replies.rename(columns={"context_id": "context"}).assign(texts=[*digests])
         settings = {**_settings(variants, name), **versions}
         return cls(
-            Dataset(Path(name), records["fact"], (), records["question"]), settings,
+            Dataset(Path(name), records["fact"], (), records["question"]),
+            settings,
             {FRAMES[kind]: _typed(kind, frames[FRAMES[kind]]) for kind in COLUMNS},
-        )  # fmt: skip
+        )
 
     def items(self) -> dict[Key, str]:
         """Return the items of the snapshot: a JSON text by key."""
@@ -375,8 +386,9 @@ def _frames(items: Mapping[Key, str]) -> dict[str, Frame]:
         ids = ("model", "dtype", *IDS[kind])
         rows = [
             dict(zip(ids, (model, dtype, *item.split(BETWEEN)), strict=True)) | json_object(state)
-            for (of, model, dtype, item), state in sorted(items.items()) if of == kind
-        ]  # fmt: skip
+            for (of, model, dtype, item), state in sorted(items.items())
+            if of == kind
+        ]
         frames[FRAMES[kind]] = _typed(kind, pd.DataFrame(rows, columns=[*ids, *columns]))
     return frames
 

@@ -27,8 +27,20 @@ TITLES = word_set(
     "frau herr herrn dr prof "
     "sir dame mr mrs ms miss doctor professor lord lady king queen president senator captain saint"
 )
-MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-          "december")  # fmt: skip
+MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
 PERSONS = word_set(
     "person man woman actor actress author writer novelist poet playwright screenwriter filmmaker director producer "
     "composer singer musician rapper artist painter sculptor architect scientist physicist chemist mathematician "

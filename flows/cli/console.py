@@ -38,9 +38,13 @@ def print_line(line: str | Text, console: Console = out) -> None:
 
 
 def print_table(
-    columns: Sequence[str], rows: Iterable[Sequence[str | Text] | None], console: Console = out, *,
-    title: str = "", numbers: Collection[str] = (),
-) -> None:  # fmt: skip
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str | Text] | None],
+    console: Console = out,
+    *,
+    title: str = "",
+    numbers: Collection[str] = (),
+) -> None:
     """Print a table whose cells are shown as they are, and folded; numbers: columns of these. None: a line between."""
     rows = list(rows)
     table = Table(title=Text(title) if title else None, title_justify="left")

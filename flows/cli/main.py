@@ -51,8 +51,10 @@ app.add_typer(cluster, name="cluster")
 RENAMED: dict[str, str] = {
     **{stage: f"run --stage {stage}" for stage in STAGES},
     **{kind: f"list {kind}" for kind in ("measures", "relations", "models", "sources", "predicates")},
-    "export-questions": "export questions", "label": "annotate passages", "schema": "init --schema",
-}  # fmt: skip
+    "export-questions": "export questions",
+    "label": "annotate passages",
+    "schema": "init --schema",
+}
 """Commands of before, and what took their place."""
 
 

@@ -182,9 +182,16 @@ def log_to(console: Console, verbose: bool) -> None:
 
 
 def summary(
-    console: Console, description: str, progress: TerminalProgress, took: float, outputs: Mapping[str, Path],
-    errors: Console, *, findings: Findings | None = None, notes: Sequence[str] = (),
-) -> None:  # fmt: skip
+    console: Console,
+    description: str,
+    progress: TerminalProgress,
+    took: float,
+    outputs: Mapping[str, Path],
+    errors: Console,
+    *,
+    findings: Findings | None = None,
+    notes: Sequence[str] = (),
+) -> None:
     """Print what came of a run: its findings, failures, and the files that are there.
 
     Args:

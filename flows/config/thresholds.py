@@ -202,11 +202,14 @@ class Threshold:
             UsageError: No context has the group.
         """
         groups: Set[str] = {
-            "follow": conditions - {"irrelevant", "neutral", "mixed"}, **_passage_groups(conditions),
-            "keep": conditions & {*UNRELATED}, "correct": {"none"},
-            "refuse": conditions | {"none"}, "context_bias": conditions & {"conflicting"},
+            "follow": conditions - {"irrelevant", "neutral", "mixed"},
+            **_passage_groups(conditions),
+            "keep": conditions & {*UNRELATED},
+            "correct": {"none"},
+            "refuse": conditions | {"none"},
+            "context_bias": conditions & {"conflicting"},
             "prior_bias": conditions & {"supporting"},
-        }.get(self.quantity, conditions)  # fmt: skip
+        }.get(self.quantity, conditions)
         if not groups or (self.group is not None and self.group not in groups):
             names = [f"{self.quantity}.{group}" for group in sorted(groups)]
             has = ", ".join(names) or "nothing of that quantity"
@@ -331,9 +334,15 @@ def bounds_of_thresholds(thresholds: Iterable[Threshold]) -> dict[str, str]:
 
 
 def write_junit(
-    file: Path, name: str, outcome: Judged, *, unused: Sequence[Wrong] = (), compared: Iterable[Case] = (),
-    notes: Sequence[str] = (), error: str = "",
-) -> None:  # fmt: skip
+    file: Path,
+    name: str,
+    outcome: Judged,
+    *,
+    unused: Sequence[Wrong] = (),
+    compared: Iterable[Case] = (),
+    notes: Sequence[str] = (),
+    error: str = "",
+) -> None:
     """Write the thresholds as JUnit XML, a test case for each threshold and model.
 
     Args:
@@ -358,9 +367,11 @@ def write_junit(
     kinds = [kind for *_, kind, message in cases if message]
     counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     suite = ElementTree.Element(
-        "testsuite", {counted: str(kinds.count(kind)) for counted, kind in counts.items()},
-        name=xml(f"swaymeter audit {name}"), tests=str(len(cases)),
-    )  # fmt: skip
+        "testsuite",
+        {counted: str(kinds.count(kind)) for counted, kind in counts.items()},
+        name=xml(f"swaymeter audit {name}"),
+        tests=str(len(cases)),
+    )
     for texts in cases:
         classname, title, kind, message = map(xml, texts)
         case = ElementTree.SubElement(suite, "testcase", classname=classname, name=title)

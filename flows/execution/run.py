@@ -62,9 +62,16 @@ class StudyRun:
     graph: Graph
 
     def __init__(
-        self, plan: Plan, selection: Selection, *, name: str, force: bool = False, refresh: bool = False,
-        offline: bool = False, failed: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        plan: Plan,
+        selection: Selection,
+        *,
+        name: str,
+        force: bool = False,
+        refresh: bool = False,
+        offline: bool = False,
+        failed: bool = False,
+    ) -> None:
         """Prepare a run.
 
         Args:

@@ -167,10 +167,19 @@ class Graph:
         """
         required, others, lists = dict(inputs or {}), dict(optional or {}), tuple(listed_by)
         node = Node(
-            kind, identity, tuple(reference.node for reference in required.values()),
-            (*(reference.node for reference in others.values()), *lists), lists, outputs, required, others,
-            dict(parameters or {}), arguments, resource or kind.resource, device,
-        )  # fmt: skip
+            kind,
+            identity,
+            tuple(reference.node for reference in required.values()),
+            (*(reference.node for reference in others.values()), *lists),
+            lists,
+            outputs,
+            required,
+            others,
+            dict(parameters or {}),
+            arguments,
+            resource or kind.resource,
+            device,
+        )
         self.nodes[identity] = node
         return self.resolve(node)
 
@@ -200,10 +209,18 @@ class Graph:
         if forced or refreshed:
             key_inputs[FORCED] = max(forced, refreshed)
         node.step = Step(
-            identity, node.kind.function, {role: reference.artifact for role, reference in usable.items()},
-            self._artifacts(node.outputs, key_inputs), node.arguments, node.resource, node.device,
-            key_without_number, forced, refreshed, {role: r.check for role, r in usable.items() if r.check},
-        )  # fmt: skip
+            identity,
+            node.kind.function,
+            {role: reference.artifact for role, reference in usable.items()},
+            self._artifacts(node.outputs, key_inputs),
+            node.arguments,
+            node.resource,
+            node.device,
+            key_without_number,
+            forced,
+            refreshed,
+            {role: r.check for role, r in usable.items() if r.check},
+        )
         self._check_outputs(node)
         return node
 
@@ -218,9 +235,14 @@ class Graph:
         """Add a placeholder for the steps that cannot be listed before a node, or one of `waits_for`, is done."""
         blocker, others = lacking.blocked_by or lacking.id, tuple(waits_for)
         self.nodes[identity] = Node(
-            kind, identity, () if others else (lacking,), others, resource=kind.resource,
-            reason=f"waits for {blocker}", blocked_by=blocker,
-        )  # fmt: skip
+            kind,
+            identity,
+            () if others else (lacking,),
+            others,
+            resource=kind.resource,
+            reason=f"waits for {blocker}",
+            blocked_by=blocker,
+        )
         return self.nodes[identity]
 
     def remembered(self, reference: Reference, compute: Callable[[pa.Table], Any]) -> Any:

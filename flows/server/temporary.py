@@ -130,12 +130,27 @@ def server(
     with listener:
         url, handle = f"http://127.0.0.1:{listener.getsockname()[1]}/api", listener.fileno()
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "uvicorn", "--factory", APP, "--fd", str(handle),
-             "--log-level", "error", "--timeout-graceful-shutdown", "2"],
-            env={**os.environ, **settings, PARENT: str(os.getpid())}, pass_fds=[handle],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "uvicorn",
+                "--factory",
+                APP,
+                "--fd",
+                str(handle),
+                "--log-level",
+                "error",
+                "--timeout-graceful-shutdown",
+                "2",
+            ],
+            env={**os.environ, **settings, PARENT: str(os.getpid())},
+            pass_fds=[handle],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
             start_new_session=True,  # Ctrl-C reaches us, and we still need the API to record that the run was cancelled
-        )  # fmt: skip
+        )
     try:
         for name in meanwhile:
             import_module(name)

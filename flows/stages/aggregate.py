@@ -156,9 +156,15 @@ def runs_of(done: Iterable[Done], run: Run) -> list[Mapping[str, Any]]:
 
 
 _LOGGED = (
-    "started_at", "finished_at", "seconds", "forward_passes", "prompts",
-    "swaymeter_version", "torch_version", "transformers_version",
-)  # fmt: skip
+    "started_at",
+    "finished_at",
+    "seconds",
+    "forward_passes",
+    "prompts",
+    "swaymeter_version",
+    "torch_version",
+    "transformers_version",
+)
 
 
 def decide_answers(step: Step, run: Run) -> None:
@@ -201,20 +207,26 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
     loaded = _by_role([*prompts, *scores, *rest])
     variants = {
         variant.key: {
-            "variant": variant.key, "model": variant.name, "dtype": variant.dtype, "label": variant.label,
-            "asked_model": variant.model.name, "prompt_name": variant.prompt or None,
+            "variant": variant.key,
+            "model": variant.name,
+            "dtype": variant.dtype,
+            "label": variant.label,
+            "asked_model": variant.model.name,
+            "prompt_name": variant.prompt or None,
             "decoding": variant.decoding or None,
             "decoding_parameters": json.dumps(asdict(variant.contrast)) if variant.contrast else None,
-            "prompt": json.dumps(dict(variant.prompts.content), ensure_ascii=False, sort_keys=True) if study.questions
+            "prompt": json.dumps(dict(variant.prompts.content), ensure_ascii=False, sort_keys=True)
+            if study.questions
             else None,
         }
         for variant in reversed(plan.variants)
-    }  # fmt: skip
+    }
     is_complete = all(node.state == "done" for node in graph)
     statistics = {statistic.name: _key_of(statistic) for statistic in statistics_of(study.entropy_classes).values()}
     completion = Completion(is_complete, tuple(variants.values()), study.seed)
     return graph.add(
-        MAKE_DATABASE, MAKE_DATABASE.id("study"),
+        MAKE_DATABASE,
+        MAKE_DATABASE.id("study"),
         {"files": graph.workspace.database_artifact, "history": graph.workspace.history_artifact},
         optional={role: reference.with_all_columns() for role, reference in loaded.items()},
         parameters={
@@ -225,8 +237,9 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
             "variants": [*variants.values()],
             "judgements": content_key({"judgements": [asdict(row) for row in plan.judgements]}),
         },
-        arguments=Aggregation(completion, study.entropy_classes, plan.judgements), listed_by=list(graph),
-    )  # fmt: skip
+        arguments=Aggregation(completion, study.entropy_classes, plan.judgements),
+        listed_by=list(graph),
+    )
 
 
 def decisions(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference]) -> list[Reference]:
@@ -241,10 +254,14 @@ def decisions(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference
         scores_of_relation = [reference for reference in own if reference.node.id.subject == relation]
         outputs = {"decided_answers": Output(DECIDED_ANSWERS, ("verdicts", relation), "decided_answers")}
         node = graph.add(
-            DECIDE_ANSWERS, DECIDE_ANSWERS.id(relation), outputs, inputs={"questions": questions},
+            DECIDE_ANSWERS,
+            DECIDE_ANSWERS.id(relation),
+            outputs,
+            inputs={"questions": questions},
             optional={f"{reference.role} {reference.node.id}": reference for reference in scores_of_relation},
-            parameters={"verdicts": digest}, arguments=verdicts,
-        )  # fmt: skip
+            parameters={"verdicts": digest},
+            arguments=verdicts,
+        )
         decided.append(node.output("decided_answers"))
     return decided
 

@@ -53,9 +53,14 @@ def build_prompts(step: Step, run: Run) -> None:
     names = step.table("names").read()["name"].to_pylist() if "names" in step.inputs else []
     relation, options = planned.entry, study.facts
     entities = choose_entities(
-        RelationName(relation.name), facts, names, real=options.real_entities, invented=options.invented_entities,
-        seed=study.seed, choice=options.choice,
-    )  # fmt: skip
+        RelationName(relation.name),
+        facts,
+        names,
+        real=options.real_entities,
+        invented=options.invented_entities,
+        seed=study.seed,
+        choice=options.choice,
+    )
     written = partial(write_contexts, per_kind=study.contexts.per_kind(), seed=seed)
     own = own_contexts(planned.own, entities) if planned.own else None
     step.write("contexts", own or written(relation, entities, objects(facts)))
@@ -141,8 +146,12 @@ def build_questions(step: Step, run: Run) -> None:
 # ---- the steps of a study --------------------------------------------------------------------------------------------
 
 BUILD_PROMPTS = StepKind(
-    "build", "queries and contexts", makes=("queries", "contexts"), function=build_prompts, version=4,
-)  # fmt: skip
+    "build",
+    "queries and contexts",
+    makes=("queries", "contexts"),
+    function=build_prompts,
+    version=4,
+)
 CHOOSE_QUESTIONS = StepKind("build", "choice of questions", makes=("questions", "rejected"), function=choose, version=4)
 BUILD_QUESTIONS = StepKind("build", "questions", makes=("questions",), function=build_questions, version=5)
 
@@ -177,17 +186,19 @@ def build(graph: Graph, plan: Plan, fetched: Fetched) -> Built:
         {name: node.output("contexts") for name, node in built.items()},
         {
             name: graph.add(
-                BUILD_QUESTIONS, BUILD_QUESTIONS.id(name),
+                BUILD_QUESTIONS,
+                BUILD_QUESTIONS.id(name),
                 {"questions": Output(QUESTIONS, ("prompts", name), "questions")},
                 inputs=by_relation[name],
                 parameters=plan.study.questions.draw_options if plan.study.questions else None,
-                arguments=plan.study.questions, listed_by=chosen.values(),
+                arguments=plan.study.questions,
+                listed_by=chosen.values(),
             ).output("questions")
             for name in sorted(by_relation)
         },
         chosen,
         {name: node for name, node in chosen.items() if not node.output("questions").is_usable},
-    )  # fmt: skip
+    )
 
 
 def prompts_of(graph: Graph, plan: Plan, fetched: Fetched, relation: str, seed: int | None = None) -> Node:
@@ -206,10 +217,14 @@ def prompts_of(graph: Graph, plan: Plan, fetched: Fetched, relation: str, seed: 
             inputs["names"] = fetched.names[entry.subject_class]
         forms = {kind: list(texts) for kind, texts in entry.contexts.items()}
         parameters: dict[str, Any] = {
-            "seed": study.seed, "choice": study.facts.choice, "texts": [*entry.open, *entry.closed, forms],
-            "real_entities": study.facts.real_entities, "invented_entities": study.facts.invented_entities,
-            "contexts": dict(study.contexts.per_kind()), "object_class": entry.object_class,
-        }  # fmt: skip
+            "seed": study.seed,
+            "choice": study.facts.choice,
+            "texts": [*entry.open, *entry.closed, forms],
+            "real_entities": study.facts.real_entities,
+            "invented_entities": study.facts.invented_entities,
+            "contexts": dict(study.contexts.per_kind()),
+            "object_class": entry.object_class,
+        }
     elif planned.group:
         parameters = {"group": planned.group.parameters}
     if seed is not None:
@@ -221,9 +236,13 @@ def prompts_of(graph: Graph, plan: Plan, fetched: Fetched, relation: str, seed: 
         "contexts": Output(CONTEXTS, ("prompts", relation, *filter(None, [part])), "contexts"),
     }
     return graph.add(
-        BUILD_PROMPTS, BUILD_PROMPTS.id(relation, part), outputs, inputs=inputs, parameters=parameters,
+        BUILD_PROMPTS,
+        BUILD_PROMPTS.id(relation, part),
+        outputs,
+        inputs=inputs,
+        parameters=parameters,
         arguments=(study, planned, study.seed if seed is None else seed),
-    )  # fmt: skip
+    )
 
 
 def part_of(seed: int | None) -> str:
@@ -245,17 +264,25 @@ def _choose(graph: Graph, plan: Plan, fetched: Fetched, partition: Partition) ->
         "rejected": Output(REJECTED, ("prompts", partition), "rejected-questions"),
     }
     parameters = {
-        "per_partition": study.questions.per_partition, "seed": study.seed, "annotated": study.questions.annotated,
-        "judgements": content_key({"judgements": [asdict(row) for row in judgements]}), **study.questions.draw_options,
-    }  # fmt: skip
+        "per_partition": study.questions.per_partition,
+        "seed": study.seed,
+        "annotated": study.questions.annotated,
+        "judgements": content_key({"judgements": [asdict(row) for row in judgements]}),
+        **study.questions.draw_options,
+    }
     roles = {
         f"{candidate.role} {candidate.node.id.subject} {candidate.node.id.part}": candidate.with_all_columns()
         for candidate in candidates
     }
     return graph.add(
-        kind, identity, outputs, optional=roles, parameters=parameters, arguments=(study, judgements),
+        kind,
+        identity,
+        outputs,
+        optional=roles,
+        parameters=parameters,
+        arguments=(study, judgements),
         listed_by=lacking,
-    )  # fmt: skip
+    )
 
 
 def _relations(rows: pa.Table) -> list[str]:

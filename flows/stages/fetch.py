@@ -59,9 +59,14 @@ def fetch_questions(step: Step, run: Run) -> None:
 FETCH_FACTS = StepKind("fetch", "facts", makes=("facts",), function=fetch_facts, version=4, resource="services")
 FETCH_NAMES = StepKind("fetch", CLASS_STEPS, makes=("invented",), function=fetch_names, version=4, resource="services")
 FETCH_QUESTIONS = StepKind(
-    "fetch", "questions", makes=("rejected", "questions"), function=fetch_questions, version=5, resource="services",
+    "fetch",
+    "questions",
+    makes=("rejected", "questions"),
+    function=fetch_questions,
+    version=5,
+    resource="services",
     changes_daily=True,
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -101,19 +106,27 @@ def _facts(graph: Graph, plan: Plan, relation: str) -> Reference:
     assert options is not None
     source = FACT_SOURCES[options.source]
     return _add(
-        graph, plan, FETCH_FACTS, relation, (FACTS,),
+        graph,
+        plan,
+        FETCH_FACTS,
+        relation,
+        (FACTS,),
         lambda access: source.key(options, relation, seed, access),
-    )  # fmt: skip
+    )
 
 
 def _names(graph: Graph, plan: Plan, entity_class: str) -> Reference:
     options, seed = plan.study.facts, plan.study.seed
     assert options is not None
     return _add(
-        graph, plan, FETCH_NAMES, entity_class, (INVENTED,),
+        graph,
+        plan,
+        FETCH_NAMES,
+        entity_class,
+        (INVENTED,),
         lambda access: invented_names_key(options, entity_class, seed, access),
         resource="compute" if options.invented == "model" else None,
-    )  # fmt: skip
+    )
 
 
 def _questions(graph: Graph, plan: Plan, partition: Partition) -> Reference:
@@ -122,9 +135,13 @@ def _questions(graph: Graph, plan: Plan, partition: Partition) -> Reference:
     key = QUESTION_SOURCES[options.source].key
     assert key is not None
     return _add(
-        graph, plan, FETCH_QUESTIONS, partition, (REJECTED, QUESTIONS),
+        graph,
+        plan,
+        FETCH_QUESTIONS,
+        partition,
+        (REJECTED, QUESTIONS),
         lambda access: key(options, partition, access),
-    )  # fmt: skip
+    )
 
 
 def _add(

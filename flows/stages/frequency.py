@@ -90,25 +90,34 @@ def add_up(step: Step, run: Run) -> None:
     for shard in step.inputs_of(SHARDS):
         shards += [from_row(Shard, row) for row in shard.read().to_pylist()]
     read: dict[str, Any] = {
-        "corpus": title, "window_words": window, "shards": len(shards),
-        "documents": _total(shard.documents for shard in shards), "words": _total(shard.words for shard in shards),
+        "corpus": title,
+        "window_words": window,
+        "shards": len(shards),
+        "documents": _total(shard.documents for shard in shards),
+        "words": _total(shard.words for shard in shards),
         "tokens": _total(shard.tokens for shard in shards),
         "counted_at": max(shard.counted_at for shard in shards),
-    }  # fmt: skip
+    }
     step.write(
         "frequencies",
         (
             Frequency(
-                entity=pair.entity, answer=pair.answer, entity_count=entity, capitals_count=capitals,
-                lower_case_count=small, pair_count=both,
-                entity_counted=KINDS[entity_number], pair_counted=KINDS[pair_number],
-                excluded=limits.exclusion_reason(pair.entity_names, capitals, small), **read,
+                entity=pair.entity,
+                answer=pair.answer,
+                entity_count=entity,
+                capitals_count=capitals,
+                lower_case_count=small,
+                pair_count=both,
+                entity_counted=KINDS[entity_number],
+                pair_counted=KINDS[pair_number],
+                excluded=limits.exclusion_reason(pair.entity_names, capitals, small),
+                **read,
             )
             for pair, (entity, capitals, small, both), (entity_number, pair_number) in zip(
                 pairs, totals.T.tolist(), kinds.T.tolist(), strict=True
             )
         ),
-    )  # fmt: skip
+    )
 
 
 def _total(numbers: Iterable[int | None]) -> int | None:
@@ -139,13 +148,18 @@ def frequency(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
     rule = CommonWords(options.common_word_count, options.common_word_share)
     inputs = {f"{role} {node.id.part}": node.output(role) for node in counted for role in ("shard_counts", "shards")}
     whole = graph.add(
-        ADD_COUNTS, ADD_COUNTS.id(CORPUS), {"frequencies": Output(FREQUENCIES, (CORPUS,), "frequencies")},
+        ADD_COUNTS,
+        ADD_COUNTS.id(CORPUS),
+        {"frequencies": Output(FREQUENCIES, (CORPUS,), "frequencies")},
         inputs={"counted_pairs": names.output("counted_pairs"), **inputs},
         parameters={
-            "count": rule.count, "share": rule.share, "window": options.window_words, "corpus": options.corpus_name,
+            "count": rule.count,
+            "share": rule.share,
+            "window": options.window_words,
+            "corpus": options.corpus_name,
         },
         arguments=(rule, options.window_words, options.corpus_name),
-    )  # fmt: skip
+    )
     return [whole.output("frequencies")]
 
 
@@ -155,10 +169,13 @@ def _names(graph: Graph, built: Built, aliases: Mapping[str, tuple[str, ...]]) -
     if not any(reference.is_usable for reference in queries):
         return graph.wait(kind, identity, queries[0].node, waits_for=[reference.node for reference in queries])
     return graph.add(
-        kind, identity, {"counted_pairs": Output(COUNTED_PAIRS, (CORPUS,), "names")},
+        kind,
+        identity,
+        {"counted_pairs": Output(COUNTED_PAIRS, (CORPUS,), "names")},
         optional={f"queries {relation}": reference for relation, reference in built.queries.items()},
-        parameters={"aliases": {name: list(others) for name, others in aliases.items()}}, arguments=aliases,
-    )  # fmt: skip
+        parameters={"aliases": {name: list(others) for name, others in aliases.items()}},
+        arguments=aliases,
+    )
 
 
 def _counted(graph: Graph, study: Study, window: int, names: Node, part: Part) -> Node:
@@ -168,8 +185,11 @@ def _counted(graph: Graph, study: Study, window: int, names: Node, part: Part) -
         "shards": Output(SHARDS, (CORPUS,), f"shard-{part.name}"),
     }
     return graph.add(
-        COUNT_PART, COUNT_PART.id(CORPUS, part.name), outputs,
+        COUNT_PART,
+        COUNT_PART.id(CORPUS, part.name),
+        outputs,
         inputs={"counted_pairs": names.output("counted_pairs")},
         parameters={**part.key, "window": window},
-        arguments=PartOfStudy(study, part), resource="services" if part.asks else None,
-    )  # fmt: skip
+        arguments=PartOfStudy(study, part),
+        resource="services" if part.asks else None,
+    )

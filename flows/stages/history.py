@@ -21,9 +21,15 @@ RUN: Key = ("run", "", "", "run")
 """Key of the run itself: its number, and the time of its end."""
 PROGRAMS = ("swaymeter", "torch", "transformers")
 PAIRED = {
-    "same": "n", "mean_before": "against_mean", "change": "difference", "change_low": "low", "change_high": "high",
-    "p": "p", "p_adjusted": "p_adjusted", "verdict": "verdict",
-}  # fmt: skip
+    "same": "n",
+    "mean_before": "against_mean",
+    "change": "difference",
+    "change_low": "low",
+    "change_high": "high",
+    "p": "p",
+    "p_adjusted": "p_adjusted",
+    "verdict": "verdict",
+}
 """Columns of `HistoryRow` by the column of a paired difference."""
 
 
@@ -64,9 +70,12 @@ def keep_history(step: Step, completion: Completion, warehouse: Any, runs: Seque
 
 
 def _rows(
-    last: tuple[int, dict[Key, str]], snapshot: Snapshot, numbers: Any, runs: Iterable[Mapping[str, Any]],
+    last: tuple[int, dict[Key, str]],
+    snapshot: Snapshot,
+    numbers: Any,
+    runs: Iterable[Mapping[str, Any]],
     completion: Completion,
-) -> list[HistoryRow]:  # fmt: skip
+) -> list[HistoryRow]:
     """Return the rows of the snapshot of a run; none if nothing was asked and nothing changed."""
     (number, before), now = last, snapshot.items()
     changed: dict[Key, str | None] = {key: state for key, state in now.items() if before.get(key) != state}
@@ -84,8 +93,9 @@ def _rows(
             for items in (before, now)
         )
         compared = compare(earlier, later, pairs, over_time=True, seed=completion.seed)
-        changes = {tuple(row[name] for name in ("model", "dtype", "quantity", "group")): row
-                   for row in compared.numbers}  # fmt: skip
+        changes = {
+            tuple(row[name] for name in ("model", "dtype", "quantity", "group")): row for row in compared.numbers
+        }
     completed_at = datetime.now(UTC).isoformat(timespec="seconds")
     changed[RUN] = as_state({"run": number + 1, "completed_at": completed_at})
     rows = [HistoryRow(number + 1, *key, changed[key]) for key in sorted(changed)]

@@ -183,9 +183,11 @@ def plan_of(study: Study, workspace: Workspace) -> Plan:
 def access_for(study: Study, step: Step, run: Run) -> Access:
     """Return the access of a step to services, by the study's settings, in the sessions of its process."""
     return study.access(
-        Workspace(run.workspace).downloads, offline=run.offline,
-        forced=step.forced, refreshed=step.refreshed,
-    )  # fmt: skip
+        Workspace(run.workspace).downloads,
+        offline=run.offline,
+        forced=step.forced,
+        refreshed=step.refreshed,
+    )
 
 
 def judgements_of(study: Study) -> tuple[Judgement, ...]:
@@ -224,9 +226,13 @@ def _variants(study: Study, grouped: tuple[Pass, ...], parameters: Mapping[str, 
         passes_of = _passes_of_ways(first.passes, next(iter(decodings)))
         for number, (prompt, decoding) in enumerate(ways):
             yield replace(
-                first, prompt=prompt, prompts=study.answer_prompts(model, prompt), decoding=decoding,
-                contrast=decodings[decoding], passes=passes_of(decoding) if number else first.passes,
-            )  # fmt: skip
+                first,
+                prompt=prompt,
+                prompts=study.answer_prompts(model, prompt),
+                decoding=decoding,
+                contrast=decodings[decoding],
+                passes=passes_of(decoding) if number else first.passes,
+            )
 
 
 def _decodings(study: Study, model: ModelPart) -> Mapping[str, Any]:

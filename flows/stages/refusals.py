@@ -246,9 +246,14 @@ def _too_few(plan: Plan, relation: RelationName, sample: PerQuery | None) -> Ite
             yield f"facts.relations: {options.display_name} has no facts of relation {relation}; leave it out"
             return
         entities = choose_entities(
-            relation, facts, names or (), real=options.real_entities, seed=plan.study.seed, choice=options.choice,
+            relation,
+            facts,
+            names or (),
+            real=options.real_entities,
+            seed=plan.study.seed,
+            choice=options.choice,
             invented=options.invented_entities if names is not None else 0,
-        )  # fmt: skip
+        )
     except InputError as error:
         yield f"facts: {error}"
         return

@@ -30,8 +30,16 @@ from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan
 
 PROGRAMS = (
-    "swaymeter", "prefect", "torch", "transformers", "duckdb", "numpy", "pandas", "scipy", "matplotlib",
-)  # fmt: skip
+    "swaymeter",
+    "prefect",
+    "torch",
+    "transformers",
+    "duckdb",
+    "numpy",
+    "pandas",
+    "scipy",
+    "matplotlib",
+)
 
 
 def draw_report(step: Step, run: Run) -> None:
@@ -160,19 +168,24 @@ def report(graph: Graph, plan: Plan, fetched: Fetched, built: Built, database: N
     """Adds the step."""
     not_run = tuple(
         NotRun(
-            f"{node.id.subject} {node.id.part}".strip(), plan.display_name(node.id), measure,
+            f"{node.id.subject} {node.id.part}".strip(),
+            plan.display_name(node.id),
+            measure,
             reason or "not computed yet",
         )
         for node in graph
         if node.id.stage == "score"
         for measure, state, reason in plan.measure_states(node)
         if state != "done"
-    )  # fmt: skip
+    )
     facts = {f"facts: {name}": reference for name, reference in fetched.facts.items()}
     questions = {f"questions: {name}": reference for name, reference in built.questions.items()}
     return graph.add(
-        DRAW_REPORT, DRAW_REPORT.id("study"), {"files": graph.workspace.report_artifact},
-        inputs={"database": database.output("files")}, optional={**facts, **questions},
+        DRAW_REPORT,
+        DRAW_REPORT.id("study"),
+        {"files": graph.workspace.report_artifact},
+        inputs={"database": database.output("files")},
+        optional={**facts, **questions},
         parameters={
             "study": plan.study.model_dump(mode="json", exclude={"execution"}),
             "drawn by": _digest_of_reports(),
@@ -182,7 +195,7 @@ def report(graph: Graph, plan: Plan, fetched: Fetched, built: Built, database: N
             "not_run": [[row.relation, row.model, row.measure, row.reason] for row in not_run],
         },
         arguments=(plan.study, not_run),
-    )  # fmt: skip
+    )
 
 
 def _added() -> dict[str, list[str]]:

@@ -90,10 +90,15 @@ def _load_model(step: Step, run: Run) -> Any:
         return RecordedReplies(model.name, revision, arguments.replies)
     if model.function:
         return load_application(
-            model.name, model.function, revision, Workspace(run.workspace).downloads / "applications",
-            rerun=step.forced, concurrency=model.concurrency, timeout_s=model.timeout_s,
+            model.name,
+            model.function,
+            revision,
+            Workspace(run.workspace).downloads / "applications",
+            rerun=step.forced,
+            concurrency=model.concurrency,
+            timeout_s=model.timeout_s,
             is_in_workspace=model.is_in_workspace,
-        )  # fmt: skip
+        )
     if served := model.served:
         return _load_served(step, run, served, revision)
     from swaymeter.tasks.models import load_language_model  # imports torch
@@ -198,11 +203,16 @@ def _add(
         nodes = [reference.node for reference in inputs.values()]
         return graph.refuse(RUN_PASS, identity, refusal, inputs=nodes)  # type: ignore[arg-type]
     common: dict[str, Any] = {
-        "model": model.name, "revision": variant.identity.revision, "dtype": variant.dtype, "seed": study.seed,
-        "prompt": "" if model.gives_text_of  # which is asked by no prompt
-        else content_key(variant.prompts.content) if group.leading.about == "questions"
+        "model": model.name,
+        "revision": variant.identity.revision,
+        "dtype": variant.dtype,
+        "seed": study.seed,
+        "prompt": ""
+        if model.gives_text_of  # which is asked by no prompt
+        else content_key(variant.prompts.content)
+        if group.leading.about == "questions"
         else variant.prompts.start_token,
-    }  # fmt: skip
+    }
     folders = ("scores", relation, model.name, *filter(None, [part]))
     outputs = {name: Output(MEASURES[name].table, folders, name, declared[name]) for name in group.measures}
     per_query = study.contexts.sample if group.leading.about == "contexts" else None
@@ -214,15 +224,28 @@ def _add(
         common["decoding"] = asdict(variant.contrast)
     computed = model.model_copy(update={"dtype": common["dtype"]})  # auto is this machine's, and not a worker's
     settings = Inputs(
-        relation, study.seed, dataset_version="", parameters=plan.parameters, device=model.device,
-        batch_size=model.batch_size, answer_prompts=variant.prompts, per_query=per_query, variant=variant.key,
-        label=variant.name, decoding=variant.contrast,
-    )  # fmt: skip
+        relation,
+        study.seed,
+        dataset_version="",
+        parameters=plan.parameters,
+        device=model.device,
+        batch_size=model.batch_size,
+        answer_prompts=variant.prompts,
+        per_query=per_query,
+        variant=variant.key,
+        label=variant.name,
+        decoding=variant.contrast,
+    )
     arguments = PassArguments(group.leading.name, computed, common["revision"], declared, settings, variant.replies)
     return graph.add(
-        RUN_PASS, identity, outputs, inputs=inputs, parameters=common, arguments=arguments,
+        RUN_PASS,
+        identity,
+        outputs,
+        inputs=inputs,
+        parameters=common,
+        arguments=arguments,
         **_queue(group, plan.parameters, model),
-    )  # fmt: skip
+    )
 
 
 class _Queue(TypedDict):

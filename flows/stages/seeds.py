@@ -104,8 +104,10 @@ def _compared(
     model = variant.model
     outputs = {"reliability": Output(tables.RELIABILITY, ("reliability", relation, model.name), "reliability")}
     return graph.add(
-        COMPARE_SEEDS, COMPARE_SEEDS.id(relation, model=model.name, dtype=model.dtype, setup=variant.setup), outputs,
+        COMPARE_SEEDS,
+        COMPARE_SEEDS.id(relation, model=model.name, dtype=model.dtype, setup=variant.setup),
+        outputs,
         inputs=inputs,
         parameters={"model": model.name, "dtype": variant.dtype, "seeds": [*prompts], "measures": measures},
         arguments=(tuple(measures), tuple(prompts)),
-    ).output("reliability")  # fmt: skip
+    ).output("reliability")

@@ -132,10 +132,14 @@ def fetch_disputes(step: Step, run: Run) -> None:
     options, access = _options(study), access_for(study, step, run)
     with alternative(ADVICE):
         result = disputes_of_page(
-            step.id.part, _wikipedia(access), embed=_embed(options), similarity=options.disputes.similarity,
-            span_words=options.disputes.max_span_words, pageviews=PageViews(access.session("pageviews")),
+            step.id.part,
+            _wikipedia(access),
+            embed=_embed(options),
+            similarity=options.disputes.similarity,
+            span_words=options.disputes.max_span_words,
+            pageviews=PageViews(access.session("pageviews")),
             months=_months(options),
-        )  # fmt: skip
+        )
     result = _without_doubles(result, step.id.part, titles)
     step.write("rejected", result.rejected)
     step.write("disputes", result.disputes)
@@ -192,9 +196,15 @@ def _without_doubles(result: "PageDisputes", title: str, titles: Sequence[str]) 
     from swaymeter.tasks.contexts.disputes.reverted_edits import RELATION
 
     doubled = Rejected(
-        partition="disputable", relation=RELATION, part=title, subject=title, reason=DOUBLED, source=SOURCE,
-        licence=LICENCE, detail=f"leads to {page}",
-    )  # fmt: skip
+        partition="disputable",
+        relation=RELATION,
+        part=title,
+        subject=title,
+        reason=DOUBLED,
+        source=SOURCE,
+        licence=LICENCE,
+        detail=f"leads to {page}",
+    )
     return replace(result, disputes=[], rejected=[doubled])
 
 
@@ -202,17 +212,31 @@ def _without_doubles(result: "PageDisputes", title: str, titles: Sequence[str]) 
 
 FETCH_TRIPLES = StepKind("fetch", "triples", makes=("triples",), function=fetch_triples, version=2, resource="services")
 FETCH_PROPERTY = StepKind(
-    "fetch", "questions", makes=("rejected", "questions"), function=fetch_property, version=2, resource="services",
+    "fetch",
+    "questions",
+    makes=("rejected", "questions"),
+    function=fetch_property,
+    version=2,
+    resource="services",
     changes_daily=True,
-)  # fmt: skip
+)
 FETCH_PAGES = StepKind("fetch", "pages", makes=("pages",), function=fetch_pages, version=2, resource="services")
 FETCH_DISPUTES = StepKind(
-    "fetch", "disputes", makes=("disputes", "rejected"), function=fetch_disputes, version=2, resource="services",
+    "fetch",
+    "disputes",
+    makes=("disputes", "rejected"),
+    function=fetch_disputes,
+    version=2,
+    resource="services",
     changes_daily=True,
-)  # fmt: skip
+)
 WRITE_QUESTIONS = StepKind(
-    "fetch", "questions of disputes", makes=("rejected", "questions"), function=write_page, version=2,
-)  # fmt: skip
+    "fetch",
+    "questions of disputes",
+    makes=("rejected", "questions"),
+    function=write_page,
+    version=2,
+)
 
 
 Candidates = tuple[dict[Partition, list[Reference]], dict[Partition, list[Node]]]
@@ -266,8 +290,10 @@ class _Wikidata:
                 return [self.graph.refuse(FETCH_TRIPLES, identity, error).output("triples")]
             return [self._list(identity, parameters)]
         parameters |= {
-            "address": self._addresses("wikidata"), "per_property": options.per_property, "seed": self.plan.study.seed,
-        }  # fmt: skip
+            "address": self._addresses("wikidata"),
+            "per_property": options.per_property,
+            "seed": self.plan.study.seed,
+        }
         return [self._list(FETCH_TRIPLES.id("triples", name), parameters) for name in options.properties]
 
     def _list(self, identity: StepId, key_inputs: Mapping[str, Any]) -> Reference:
@@ -286,17 +312,23 @@ class _Wikidata:
         try:
             parameters = {
                 "services": self._addresses("wikidata_api", "wikipedia", "pageviews", *self._similar()),
-                "counter_memory": self.options.counter_memory, "catalog": self._catalog(relation),
-                "snippet_words": self.options.snippet_words, "months": self.options.months, **self._embedder(),
-            }  # fmt: skip
+                "counter_memory": self.options.counter_memory,
+                "catalog": self._catalog(relation),
+                "snippet_words": self.options.snippet_words,
+                "months": self.options.months,
+                **self._embedder(),
+            }
         except SwaymeterError as error:
             lists = [reference.node for reference, _ in listed]
             return self.graph.refuse(kind, identity, error, inputs=lists).output("questions")
         return self.graph.add(
-            kind, identity, _questions(relation),
+            kind,
+            identity,
+            _questions(relation),
             inputs={of.node.id.part or "triples": Reference(of.node, of.role, digest) for of, _ in listed},
-            parameters=parameters, arguments=(self.plan.study, triples),
-        ).output("questions")  # fmt: skip
+            parameters=parameters,
+            arguments=(self.plan.study, triples),
+        ).output("questions")
 
     # ---- disputable questions: by page -----------------------------------------------------------------------------
 
@@ -329,9 +361,12 @@ class _Wikidata:
         }
         try:
             parameters = {
-                "services": self._addresses("wikipedia", "pageviews"), "months": self.options.months,
-                "max_span_words": options.max_span_words, "similarity": options.similarity, **self._embedder(),
-            }  # fmt: skip
+                "services": self._addresses("wikipedia", "pageviews"),
+                "months": self.options.months,
+                "max_span_words": options.max_span_words,
+                "similarity": options.similarity,
+                **self._embedder(),
+            }
         except SwaymeterError as error:
             return self.graph.refuse(kind, identity, error).output("disputes")
         arguments = (self.plan.study, titles)
@@ -345,13 +380,21 @@ class _Wikidata:
         except SwaymeterError as error:
             return self.graph.refuse(kind, identity, error, inputs=[disputes.node]).output("questions")
         parameters = {
-            "writer": writer.name, "revision": revision, "dtype": writer.dtype,
-            "prompt": content_key(asdict(dispute_prompt())), "seed": self.plan.study.seed,
-        }  # fmt: skip
+            "writer": writer.name,
+            "revision": revision,
+            "dtype": writer.dtype,
+            "prompt": content_key(asdict(dispute_prompt())),
+            "seed": self.plan.study.seed,
+        }
         return self.graph.add(
-            kind, identity, _questions(title), inputs={"disputes": disputes}, parameters=parameters,
-            arguments=self.plan.study, device=writer.device,
-        ).output("questions")  # fmt: skip
+            kind,
+            identity,
+            _questions(title),
+            inputs={"disputes": disputes},
+            parameters=parameters,
+            arguments=self.plan.study,
+            device=writer.device,
+        ).output("questions")
 
     # ---- what keys are made of -------------------------------------------------------------------------------------
 

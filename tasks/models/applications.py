@@ -131,9 +131,16 @@ class Application(TextModel):
     engine_name = "application"
 
     def __init__(
-        self, name: str, revision: str, reference: str, function: Callable[..., Any], stored: StoredResults, *,
-        concurrency: int | None = None, timeout_s: float = 600.0,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        revision: str,
+        reference: str,
+        function: Callable[..., Any],
+        stored: StoredResults,
+        *,
+        concurrency: int | None = None,
+        timeout_s: float = 600.0,
+    ) -> None:
         super().__init__(name, revision, APPLICATION, f"function {reference}")
         self._reference, self._function, self._stored, self._timeout_s = reference, function, stored, timeout_s
         self._is_async = inspect.iscoroutinefunction(inspect.unwrap(function))
@@ -186,9 +193,11 @@ class Application(TextModel):
     def _tried(self, question: str, passages: list[Passage]) -> Any:
         """Return what the function returns, after retries of transient errors."""
         for attempt in Retrying(
-            stop=stop_after_attempt(TRIES), wait=wait_exponential_jitter(multiplier=0.5, max=20), reraise=True,
+            stop=stop_after_attempt(TRIES),
+            wait=wait_exponential_jitter(multiplier=0.5, max=20),
+            reraise=True,
             retry=retry_if_exception(is_transient),
-        ):  # fmt: skip
+        ):
             with attempt:
                 with self._lock:
                     self.forward_passes += 1
@@ -393,9 +402,16 @@ def _imported(reference: str) -> Callable[..., Any]:
 
 
 def load_application(
-    name: str, reference: str, revision: str, folder: Path | None, *, rerun: int = 0,
-    concurrency: int | None = None, timeout_s: float = 600.0, is_in_workspace: bool = False,
-) -> Application:  # fmt: skip
+    name: str,
+    reference: str,
+    revision: str,
+    folder: Path | None,
+    *,
+    rerun: int = 0,
+    concurrency: int | None = None,
+    timeout_s: float = 600.0,
+    is_in_workspace: bool = False,
+) -> Application:
     """Load an application with the replies of earlier runs.
 
     Args:

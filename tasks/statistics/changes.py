@@ -79,9 +79,17 @@ PROGRAM = "swaymeter"
 """The setting of every completed run: the version of this package."""
 _PROVENANCE = ("relation", "id_source", "source", "licence")
 _CONSTRUCTION = (
-    "question_id", "flags", "replacement_by", "replacement_quality", "item_revision", "page_revision", "edit_revisions",
-    "list_id", "address", "retrieved_at",
-)  # fmt: skip
+    "question_id",
+    "flags",
+    "replacement_by",
+    "replacement_quality",
+    "item_revision",
+    "page_revision",
+    "edit_revisions",
+    "list_id",
+    "address",
+    "retrieved_at",
+)
 FIELDS = tuple(c.name for c in FACTS.columns if c.counts and c.name not in _PROVENANCE)
 _TEXTS = ("original_context", "counter_memory_context", "contexts")
 QUESTION_FIELDS = tuple(
@@ -137,9 +145,10 @@ def rejected(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[str, str
             no_value = NO_VALUE.get(quantity, "without a score")
             parts = [
                 f"{count} of {len(values[run])} in {run} {reason} in {other}"
-                for run, other in ("AB", "BA") if run in values
+                for run, other in ("AB", "BA")
+                if run in values
                 for reason, count in _reasons(values[run] - values.get(other, set()), keys[other], no_value).items()
-            ]  # fmt: skip
+            ]
             if parts:
                 rejections.setdefault(pair, {}).setdefault(", ".join(parts), []).append((quantity, group_of(group)))
     return rejections
@@ -213,10 +222,17 @@ def _paired(row: dict[str, Any]) -> dict[str, Any]:
     """Return the paired difference of a stored headline number, in the columns of `Comparison.numbers`."""
     return {
         **{name: row[name] for name in ("model", "dtype", "quantity", "group", "unit", "p", "p_adjusted", "verdict")},
-        "against_model": row["model"], "against_dtype": row["dtype"], "n": row["same"],
-        "mean": row["mean_before"] + row["change"], "against_mean": row["mean_before"], "difference": row["change"],
-        "low": row["change_low"], "high": row["change_high"], "margin": None, "untestable": None,
-    }  # fmt: skip
+        "against_model": row["model"],
+        "against_dtype": row["dtype"],
+        "n": row["same"],
+        "mean": row["mean_before"] + row["change"],
+        "against_mean": row["mean_before"],
+        "difference": row["change"],
+        "low": row["change_low"],
+        "high": row["change_high"],
+        "margin": None,
+        "untestable": None,
+    }
 
 
 # ---- headline numbers ------------------------------------------------------------------------------------------------
@@ -255,13 +271,14 @@ def _setting_changes(before: Mapping[str, str], after: Mapping[str, str]) -> lis
     both_completed = PROGRAM in before and PROGRAM in after
     changes = [SettingChange(name, before.get(name), after.get(name)) for name in sorted({*before, *after})]
     return [
-        change for change in changes
+        change
+        for change in changes
         if change.before != change.after
         and (
             (change.before is not None and change.after is not None)
             or (not MODEL_SETTING.match(change.name) and (both_completed or STUDY_SETTING.match(change.name)))
         )
-    ]  # fmt: skip
+    ]
 
 
 def _replies(before: Snapshot, after: Snapshot, pairs: Iterable[Pair]) -> tuple[list[FlippedReply], Counter[str]]:

@@ -47,23 +47,32 @@ def _wikimedia(name: str, address: str, cache_ttl_days: float) -> Service:
 SERVICES: Mapping[str, Service] = {
     "yago": Service("YAGO", "https://yago-knowledge.org/sparql/query"),
     "wikidata": Service(
-        "Wikidata Query Service", "https://query.wikidata.org/sparql",
-        requests_per_minute=30, cache_ttl_days=7,
+        "Wikidata Query Service",
+        "https://query.wikidata.org/sparql",
+        requests_per_minute=30,
+        cache_ttl_days=7,
     ),
     "wikidata_api": _wikimedia("Wikidata", "https://www.wikidata.org/w/api.php", 7),
     "wikipedia": _wikimedia("Wikipedia", "https://en.wikipedia.org/w/api.php", 30),
     "pageviews": _wikimedia("Wikimedia page views", "https://wikimedia.org/api/rest_v1/metrics/pageviews", 7),
     "wembedder": Service(
-        "Wembedder", "https://wembedder.toolforge.org/api",
-        cache_ttl_days=180, max_requests=20_000,
+        "Wembedder",
+        "https://wembedder.toolforge.org/api",
+        cache_ttl_days=180,
+        max_requests=20_000,
     ),
     "dynamicqa": Service(
-        "DynamicQA on GitHub", "https://raw.githubusercontent.com/copenlu/dynamicqa/main/Data",
-        cache_ttl_days=365, contact_needed=False,
+        "DynamicQA on GitHub",
+        "https://raw.githubusercontent.com/copenlu/dynamicqa/main/Data",
+        cache_ttl_days=365,
+        contact_needed=False,
     ),
     "infini_gram": Service(
-        "infini-gram", "https://api.infini-gram.io",
-        requests_per_minute=120, cache_ttl_days=365, max_requests=100_000,
+        "infini-gram",
+        "https://api.infini-gram.io",
+        requests_per_minute=120,
+        cache_ttl_days=365,
+        max_requests=100_000,
     ),
-}  # fmt: skip
+}
 """The defaults of a study: addresses, and polite limits where the service publishes none."""

@@ -11,8 +11,20 @@ import re
 
 from swaymeter.data.wording.numbers.number_words import CARDINALS, GERMAN, ORDINALS
 
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-           "November", "December")  # fmt: skip
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 _SPELLINGS = (
     "january jan januar janvier enero gennaio janeiro januari",
     "february feb februar fevrier febrero febbraio fevereiro februari",
@@ -60,8 +72,10 @@ _HOURS = {word: number for number, word in enumerate(_HOUR_WORDS, 1)}
 _UHR = {name: number for name, number in GERMAN.items() if number <= 12}
 _HOUR = rf"(?<![\w.,:$€£¥+])(?P<hour>\d{{1,2}}|{'|'.join(_HOUR_WORDS)})"
 _MINUTE, _SECOND = r"(?P<minute>[0-5]\d)", r"(?::[0-5]\d)?"
-_HALF = (r"(?P<half>a\.? ?m\b\.?|p\.? ?m\b\.?|(?:o'?clock )?(?:in the (?:early |late )?|at )"
-         r"(?:morning|afternoon|evening|night)\b)")  # fmt: skip
+_HALF = (
+    r"(?P<half>a\.? ?m\b\.?|p\.? ?m\b\.?|(?:o'?clock )?(?:in the (?:early |late )?|at )"
+    r"(?:morning|afternoon|evening|night)\b)"
+)
 _CLOCK = r"(?: ?o'? ?clock)"
 _SHIFTS = {"quarter": 15, "half": 30, "半": 30, "반": 30, "halb": -30, "five": 5, "ten": 10, "twenty": 20}
 _TIMES = [
@@ -94,11 +108,50 @@ _NAMED_TIMES = [
     (re.compile(r"\bmidnight\b", re.IGNORECASE), " clock0000 "),
 ]
 _DIGIT = re.compile(r"\d")
-_WORDS_OF_TIMES = ("clock", "noon", " uhr", "midday", "mid-day", "midnight", "half ", "halb", "viertel",
-                   "quarter", " past ", "morning",
-                   "evening", "night", " a.m", " p.m", " am", " pm", "minutes")  # fmt: skip
-_MARKS_OF_TIMES = ("am", "a.m", "pm", "p.m", ":", "uhr", "hours", "hrs", "h0", "h1", "h2", "h3", "h4", "h5", "时", "時",
-                   "시", "点", "點", "a m", "p m")  # fmt: skip
+_WORDS_OF_TIMES = (
+    "clock",
+    "noon",
+    " uhr",
+    "midday",
+    "mid-day",
+    "midnight",
+    "half ",
+    "halb",
+    "viertel",
+    "quarter",
+    " past ",
+    "morning",
+    "evening",
+    "night",
+    " a.m",
+    " p.m",
+    " am",
+    " pm",
+    "minutes",
+)
+_MARKS_OF_TIMES = (
+    "am",
+    "a.m",
+    "pm",
+    "p.m",
+    ":",
+    "uhr",
+    "hours",
+    "hrs",
+    "h0",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "时",
+    "時",
+    "시",
+    "点",
+    "點",
+    "a m",
+    "p m",
+)
 """Signs of a time of day: a word of the list, or figures and a mark."""
 
 

@@ -127,13 +127,28 @@ def audit(
     logging.getLogger(OWN_SOURCE).setLevel(logging.ERROR)  # lines below the table say the same
     with leaving_nothing(folder):
         study = view.write_study(
-            file, model or (), folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens,
-            columns=view.columns_of(map_ or ()), thinking=thinking, neutral=neutral, judge=judge,
-            key_from=key_from, revision=revision, max_age=oldest, judgements=judgements or (),
-            prompts=view.prompts_of(prompt or ()), decodings=decoding or (),
-            passages=view.passages_of(set_ or (), order or (), passages_as), replies=replies or (),
-            concurrency=concurrency, timeout_s=timeout, thresholds=thresholds,
-        )  # fmt: skip
+            file,
+            model or (),
+            folder,
+            samples=samples,
+            questions=questions,
+            max_new_tokens=max_new_tokens,
+            columns=view.columns_of(map_ or ()),
+            thinking=thinking,
+            neutral=neutral,
+            judge=judge,
+            key_from=key_from,
+            revision=revision,
+            max_age=oldest,
+            judgements=judgements or (),
+            prompts=view.prompts_of(prompt or ()),
+            decodings=decoding or (),
+            passages=view.passages_of(set_ or (), order or (), passages_as),
+            replies=replies or (),
+            concurrency=concurrency,
+            timeout_s=timeout,
+            thresholds=thresholds,
+        )
         selected = Study.load(str(study))
         before = earlier.baseline(base, selected.workspace.database) if (base := baseline or old_baseline) else None
         selected.check_models()

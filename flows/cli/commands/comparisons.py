@@ -200,9 +200,10 @@ def _write_page(
     file = file or folders[1] / f"compared-with-{slug(names[0])}.html"
     first, second = (
         quote(os.path.relpath(folder / "report", file.absolute().parent))
-        if database.name == DATABASE and (folder / "report" / ANSWERS_PAGE).exists() else ""
+        if database.name == DATABASE and (folder / "report" / ANSWERS_PAGE).exists()
+        else ""
         for folder, database in zip(folders, databases, strict=True)
-    )  # fmt: skip
+    )
     try:
         with beside(file) as temporary:
             tables = number_tables(comparison.numbers, RUN_NAMES)

@@ -116,8 +116,10 @@ def read_rows(
 def _with_kinds(read: ReadQuestions, judgements: Sequence[Judgement]) -> ReadQuestions:
     """Return what was read with the kinds that people give."""
     judged, _ = with_kinds(read.questions, judgements)
-    unknown = [sum(case.condition == "unknown" for question in listed for case in question.contexts)
-               for listed in (read.questions, judged)]  # fmt: skip
+    unknown = [
+        sum(case.condition == "unknown" for question in listed for case in question.contexts)
+        for listed in (read.questions, judged)
+    ]
     return read._replace(questions=judged, unknown=max(0, read.unknown - unknown[0] + unknown[1]))
 
 
@@ -279,8 +281,12 @@ def write_study(
         "asks": "Does the model follow the passages that it is given?",
         "workspace": str(folder),
         "questions": {
-            "source": "file", "file": str(path.absolute()), "columns": dict(columns), "per_partition": questions,
-            "neutral": neutral, "passages": passages,
+            "source": "file",
+            "file": str(path.absolute()),
+            "columns": dict(columns),
+            "per_partition": questions,
+            "neutral": neutral,
+            "passages": passages,
         },
         "prompts": dict(prompts) or None,
         "decodings": [*decodings] or None,
@@ -296,7 +302,8 @@ def write_study(
         "thresholds": bounds_of_thresholds(thresholds),
         "measures": {
             "answers": {
-                "samples": samples, "max_new_tokens": max_new_tokens,
+                "samples": samples,
+                "max_new_tokens": max_new_tokens,
                 "thinking": {
                     "max_new_tokens": int(thinking) if thinking.isdecimal() else THOUGHTS,
                     "models": "without_switch" if thinking == "off" else "all",
@@ -306,7 +313,7 @@ def write_study(
             "whose_answer": {},
             **({"judged_answers": _judge(judge, key_from)} if judge else {}),
         },
-    }  # fmt: skip
+    }
     written = folder / AUDIT
     write_file(written, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
     return written
@@ -415,12 +422,19 @@ def results_in(database: Path) -> Audited:
     several = rows[["model", "dtype"]].drop_duplicates().shape[0] > 1
     measured_rows = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
     return Audited(
-        measured_of(rows, silent), records(measured_rows.where(measured_rows.notna(), None)), unfinished, servers, rows,
-        variants.table(frames) if several else pd.DataFrame(), variants.advice(frames), judged,
-        tuple(map(_line_of_skipped, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))), effects,
+        measured_of(rows, silent),
+        records(measured_rows.where(measured_rows.notna(), None)),
+        unfinished,
+        servers,
+        rows,
+        variants.table(frames) if several else pd.DataFrame(),
+        variants.advice(frames),
+        judged,
+        tuple(map(_line_of_skipped, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))),
+        effects,
         silent,
         judge,
-    )  # fmt: skip
+    )
 
 
 def _line_of_skipped(row: Mapping[str, Any]) -> str:

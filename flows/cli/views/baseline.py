@@ -25,11 +25,20 @@ from swaymeter.tasks.statistics.formulas.paired import MIN_CLUSTERS_TO_TEST, sma
 from swaymeter.tasks.statistics.models import MODEL_QUERIES, interval_unit
 
 BETTER: Mapping[tuple[str, str], str] = {
-    ("follows_right", "all"): UP, ("resists_wrong", "all"): UP, ("abstains", "all"): UP, ("correct", "none"): UP,
-    ("follows", "supporting"): UP, ("follows", "conflicting"): DOWN, ("prefers_right", "mixed"): UP,
-    ("prefers_wrong", "mixed"): DOWN, ("keeps", "irrelevant"): UP, ("keeps", "neutral"): UP,
-    ("refuses", "supporting"): DOWN, ("context_bias", "conflicting"): DOWN, ("prior_bias", "supporting"): DOWN,
-}  # fmt: skip
+    ("follows_right", "all"): UP,
+    ("resists_wrong", "all"): UP,
+    ("abstains", "all"): UP,
+    ("correct", "none"): UP,
+    ("follows", "supporting"): UP,
+    ("follows", "conflicting"): DOWN,
+    ("prefers_right", "mixed"): UP,
+    ("prefers_wrong", "mixed"): DOWN,
+    ("keeps", "irrelevant"): UP,
+    ("keeps", "neutral"): UP,
+    ("refuses", "supporting"): DOWN,
+    ("context_bias", "conflicting"): DOWN,
+    ("prior_bias", "supporting"): DOWN,
+}
 """Direction of improvement of a quantity in a group; missing quantities have none."""
 
 

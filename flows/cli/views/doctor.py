@@ -41,10 +41,13 @@ def checks() -> Iterator[Check]:
     yield Check("packages", True, f"Python {platform.python_version()}, {versions}")
     yield Check("bundled studies", True, ", ".join(sorted(path.stem for path in STUDIES.glob("*.yaml"))))
     parts: dict[str, Callable[[], str]] = {
-        "processors": _processors, "language model": _language_model, "embedder": _embedder,
+        "processors": _processors,
+        "language model": _language_model,
+        "embedder": _embedder,
         "entailment": lambda: f"stand-in {EMBEDDED_EMBEDDER}, revision {identify_entailment(EMBEDDED_EMBEDDER)[:12]}",
-        "DuckDB": _duckdb, "Prefect API": _prefect,
-    }  # fmt: skip
+        "DuckDB": _duckdb,
+        "Prefect API": _prefect,
+    }
     for name, check in parts.items():
         try:
             yield Check(name, True, check())

@@ -25,9 +25,13 @@ def measures() -> Iterator[Row]:
     """Every measure: what it measures, and what it needs."""
     for measure in MEASURES.values():
         yield {
-            "measure": measure.name, "meaning": measure.meaning, "unit": measure.unit,
-            "prompts": INPUTS[measure.about], "capability": measure.capability or "", "derived_from": measure.needs,
-        }  # fmt: skip
+            "measure": measure.name,
+            "meaning": measure.meaning,
+            "unit": measure.unit,
+            "prompts": INPUTS[measure.about],
+            "capability": measure.capability or "",
+            "derived_from": measure.needs,
+        }
 
 
 def relations(source: str | None = None) -> Iterator[Row]:
@@ -36,19 +40,23 @@ def relations(source: str | None = None) -> Iterator[Row]:
     names = FACT_SOURCES[source].options.available_relations() if source else catalog.relations()
     for relation in map(catalog.relation, names):
         yield {
-            "relation": relation.name, "from": relation.subject_class, "to": relation.object_class,
+            "relation": relation.name,
+            "from": relation.subject_class,
+            "to": relation.object_class,
             "query": relation.open[0].partition("\n")[0].removeprefix("Q: "),
             "sources": [name for name, relations in available.items() if relation.name in relations],
-        }  # fmt: skip
+        }
 
 
 def models() -> Iterator[Row]:
     """Every model that the catalog has a short name for."""
     for entry in catalog.models().values():
         yield {
-            "model": entry.alias, "kind": entry.kind.replace("_", " "), "place": _location(entry),
+            "model": entry.alias,
+            "kind": entry.kind.replace("_", " "),
+            "place": _location(entry),
             "licence": entry.licence,
-        }  # fmt: skip
+        }
 
 
 def _location(entry: CatalogModel) -> str:
@@ -64,13 +72,16 @@ def _location(entry: CatalogModel) -> str:
 def sources() -> Iterator[Row]:
     """Every source of facts, of questions and of counts, with its keys in a study file, its own first."""
     kinds: list[tuple[str, Registry[Any], type[Options]]] = [
-        ("facts", FACT_SOURCES, FactsOptions), ("questions", QUESTION_SOURCES, QuestionsOptions),
+        ("facts", FACT_SOURCES, FactsOptions),
+        ("questions", QUESTION_SOURCES, QuestionsOptions),
         ("frequency", FREQUENCY_SOURCES, FrequencyOptions),
-    ]  # fmt: skip
+    ]
     for section, registry, common in kinds:
         for name, source in registry.items():
             own = [key for key in source.options.model_fields if key not in common.model_fields]
             yield {
-                "source": name, "of": section, "description": cleandoc(source.options.__doc__ or ""),
+                "source": name,
+                "of": section,
+                "description": cleandoc(source.options.__doc__ or ""),
                 "keys": [*own, *(key for key in common.model_fields if key != "source")],
-            }  # fmt: skip
+            }

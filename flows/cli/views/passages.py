@@ -36,10 +36,11 @@ class Labelling:
         if problems := with_kinds([question], rows)[1]:
             raise InputError(problems[0].partition(": ")[2])
         others = [
-            row for row in self.judgements
+            row
+            for row in self.judgements
             if (row.question_id, row.context_id, row.annotator) != (*about, self.annotator)
             or row.field not in ("kind", "answer")
-        ]  # fmt: skip
+        ]
         self.judgements = [*others, *rows]
         write_judgements(self.target, self.judgements, new=False)
 

@@ -248,9 +248,16 @@ class Cluster(Workers):
         distributed = _distributed()
         try:
             future = self._client.submit(
-                _attempt, step, run, worker_mark(), topic,
-                key=f"{step.id} {uuid4()}", pure=False, resources={mark: 1}, workers=[worker],
-            )  # fmt: skip
+                _attempt,
+                step,
+                run,
+                worker_mark(),
+                topic,
+                key=f"{step.id} {uuid4()}",
+                pure=False,
+                resources={mark: 1},
+                workers=[worker],
+            )
         except Exception:
             log.debug("%s", step.id, exc_info=True)
             return None

@@ -50,16 +50,22 @@ def _started(settings: list[dict[str, str]]) -> Any:
     distributed = import_module("distributed")
     # Whoever reaches a worker can have it do anything, and a machine may have many users.
     listening = {
-        "host": LOCALHOST, "protocol": "tls://", "security": distributed.Security.temporary(),
+        "host": LOCALHOST,
+        "protocol": "tls://",
+        "security": distributed.Security.temporary(),
         "dashboard_address": f"{LOCALHOST}:0",
-    }  # fmt: skip
+    }
 
     def options(variables: Mapping[str, str]) -> dict[str, Any]:
         marks = MARKS if "CUDA_VISIBLE_DEVICES" in variables else ("CPU",)
         return {
-            **listening, "nthreads": 1, "resources": dict.fromkeys(marks, 1), "env": variables, "memory_limit": None,
+            **listening,
+            "nthreads": 1,
+            "resources": dict.fromkeys(marks, 1),
+            "env": variables,
+            "memory_limit": None,
             "silence_logs": logging.ERROR,
-        }  # fmt: skip
+        }
 
     workers = {n: {"cls": distributed.Nanny, "options": options(variables)} for n, variables in enumerate(settings)}
     scheduler = {"cls": distributed.Scheduler, "options": {**listening, "port": 0}}

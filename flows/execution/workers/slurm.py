@@ -60,15 +60,20 @@ class Jobs:
             raise UsageError("sbatch was not found; run this on a machine that submits jobs, or look at --dry-run")
         security = _configured() or import_module("distributed").Security.temporary()
         tls = {
-            "require-encryption": True, "tls.ca-file": security.tls_ca_file,
-            "tls.client.cert": security.tls_client_cert, "tls.client.key": security.tls_client_key,
-        }  # fmt: skip
+            "require-encryption": True,
+            "tls.ca-file": security.tls_ca_file,
+            "tls.client.cert": security.tls_client_cert,
+            "tls.client.key": security.tls_client_key,
+        }
         try:
             with import_module("dask").config.set(NO_PAGES):
                 cluster = _jobqueue().SLURMCluster(
-                    scheduler_options=SCHEDULER, protocol="tls://", security=security,
-                    shared_temp_directory=str(self.folder), **self._options(),
-                )  # fmt: skip
+                    scheduler_options=SCHEDULER,
+                    protocol="tls://",
+                    security=security,
+                    shared_temp_directory=str(self.folder),
+                    **self._options(),
+                )
         except OSError as error:
             raise WorkspaceError(f"{first_line(error)}; choose another --workspace") from None
         client_settings = {f"distributed.comm.{key}": setting for key, setting in tls.items()}
@@ -84,13 +89,19 @@ class Jobs:
     def _options(self) -> dict[str, Any]:
         mark = "GPU" if self.gpus else "CPU"
         return {
-            "job_name": self.name, "queue": self.partition, "account": self.account, "walltime": self.walltime,
-            "job_cpu": self.cores, "memory": self.memory, "python": sys.executable,
-            "cores": 1, "processes": 1,  # of Dask's own count: a worker computes a step at a time
+            "job_name": self.name,
+            "queue": self.partition,
+            "account": self.account,
+            "walltime": self.walltime,
+            "job_cpu": self.cores,
+            "memory": self.memory,
+            "python": sys.executable,
+            "cores": 1,
+            "processes": 1,  # of Dask's own count: a worker computes a step at a time
             "worker_extra_args": ["--memory-limit", "0", "--resources", f"{mark}=1"],  # the last limit counts
             "job_script_prologue": [f"export OMP_NUM_THREADS={self.cores}"],
             "job_extra_directives": [f"--gres=gpu:{self.gpus}"] if self.gpus else [],
-        }  # fmt: skip
+        }
 
 
 def _configured() -> Any:

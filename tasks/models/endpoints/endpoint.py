@@ -142,6 +142,8 @@ class Reply:
     @property
     def ends_within_thoughts(self) -> bool:
         """True if the limit of tokens was reached before any text: all tokens were thoughts, shown or hidden."""
-        return self.finish == "length" and not self.text.strip() and (
-            bool(self.thoughts) or (not self.text and self.completion_tokens != 0)
-        )  # fmt: skip
+        return (
+            self.finish == "length"
+            and not self.text.strip()
+            and (bool(self.thoughts) or (not self.text and self.completion_tokens != 0))
+        )

@@ -9,10 +9,13 @@ from collections.abc import Sequence
 
 from swaymeter.data.wording.word import FUNCTION_WORDS, MONTHS, Word, word_set
 
-_COUNTING = {*MONTHS, *word_set(
-    "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag "
-    "sonntag spring summer autumn winter noon midnight bc ad half quarter"
-)}  # fmt: skip
+_COUNTING = {
+    *MONTHS,
+    *word_set(
+        "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag "
+        "sonntag spring summer autumn winter noon midnight bc ad half quarter"
+    ),
+}
 _NUMERALS = frozenset(("number", "ordinal", "unit", "sign"))
 _SHORT = 25
 _AS_NUMBER = re.compile(r"clock\d+|dial\d+|\d[\d.,:/-]*[ds]?")

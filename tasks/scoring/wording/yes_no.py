@@ -48,7 +48,7 @@ _PHRASES: dict[Polarity, str] = {
     "die aussage ist nicht richtig|that is not case|this is not case|it is not case|better not|rather not|no need|"
     "no way|no chance|far from it|there is not 1|there are none|there is none|they do not have 1|it do not have 1|"
     "lieber nicht|besser nicht|eher nicht|kein bedarf|negative|never|not at all|not yet|not so|hardly|nie|niemals",
-}  # fmt: skip
+}
 _WHOLE_CLAUSES: dict[Texts, Polarity] = {
     texts_of(words(phrase)): polarity for polarity, phrases in _PHRASES.items() for phrase in phrases.split("|")
 }
