@@ -47,7 +47,7 @@ def test_the_site_is_built_without_a_warning(site: Path) -> None:
     assert pages <= {page.name for page in site.glob("*.html")}
 
 
-def test_the_page_of_the_database_has_the_columns_of_queries() -> None:
+def test_page_of_database_has_columns_of_queries() -> None:
     assert "`share_persuaded` (share), `share_stubborn` (share)" in TABLES_OF_PAGES["warehouse.md"]()
 
 
@@ -57,7 +57,7 @@ def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_files_of_the_code_that_a_page_names_exist(page: Path) -> None:
+def test_files_of_code_that_page_names_exist(page: Path) -> None:
     named = re.findall(r"`((?:data|tasks|reports|flows|tests|docs|docker)/[\w./-]+)`", written(page))
     assert [name for name in named if not (ROOT / name).exists()] == []
 
@@ -90,7 +90,7 @@ def table_of(page: str, first: str) -> tuple[list[str], list[list[str]]]:
     return columns, rows
 
 
-def test_the_services_of_questions_are_treated_as_their_page_says() -> None:
+def test_settings_of_services_of_questions_match_their_page() -> None:
     columns, rows = table_of("questions.md", "name")
     assert columns == ["name", "service", *TOLD_OF_QUESTIONS]
     said = [[f"`{name}`", *(of(SERVICES[name]) for of in TOLD_OF_QUESTIONS.values())] for name in SERVICES]
@@ -99,7 +99,7 @@ def test_the_services_of_questions_are_treated_as_their_page_says() -> None:
     assert f"most {SERVICES['infini_gram'].requests_per_minute:g} times a minute" in written(DOCS / "frequency.md")
 
 
-def test_the_services_of_facts_are_treated_as_their_page_says() -> None:
+def test_settings_of_services_of_facts_match_their_page() -> None:
     columns, rows = table_of("facts.md", "key")
     assert columns == ["key", "meaning", "YAGO", "Wikidata"]
     services = SERVICES["yago"], SERVICES["wikidata"]

@@ -97,7 +97,7 @@ def test_the_page_quotes_short_modules_as_they_are(name: str) -> None:
     assert len(text.splitlines()) <= 60
 
 
-def test_the_measure_alone_runs_by_the_commands_of_the_page(tmp_path: Path) -> None:
+def test_measure_alone_runs_by_commands_of_page(tmp_path: Path) -> None:
     put(FIRST, tmp_path)
     (commands,) = re.findall(r"^```sh\n(.*?)^```$", FIRST, re.MULTILINE | re.DOTALL)
     env = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
@@ -106,7 +106,7 @@ def test_the_measure_alone_runs_by_the_commands_of_the_page(tmp_path: Path) -> N
     assert len(re.findall(r"^│ .+ │ +\d+\.\d+ │$", ended.stdout, re.MULTILINE)) == 4
 
 
-def test_the_measure_of_questions_has_its_values_and_table(folder: Path) -> None:
+def test_measure_of_questions_has_its_values_and_table(folder: Path) -> None:
     selected = Study.load(str(folder / "my-questions.yaml"))
     run(lambda: graph_of(selected.plan))
     with duckdb.connect(selected.workspace.database, read_only=True) as database:

@@ -54,7 +54,7 @@ def test_every_column_is_explained() -> None:
     assert {*FLAT} <= explained
 
 
-def test_the_examples_have_no_line_that_cannot_be_used() -> None:
+def test_examples_have_no_line_that_cannot_be_used() -> None:
     counts = {}
     for file in (DOCS / "own-questions.csv", ROOT / "flows" / "studies" / "own-questions.jsonl"):
         found = read(file)

@@ -61,7 +61,7 @@ def test_sql_about_susceptibility_gives_hand_worked_means(database: Path) -> Non
         ]
 
 
-def test_the_command_that_queries_the_database_prints_the_answer(database: Path) -> None:
+def test_command_that_queries_database_prints_answer(database: Path) -> None:
     (line,) = re.findall(r"^\.venv/bin/python -c .*$", SQL_PAGE, re.MULTILINE)
     command = shlex.split(line)
     code = command[command.index("-c") + 1]
@@ -87,6 +87,6 @@ def test_every_package_has_its_row() -> None:
         assert f"[{package}/]({package}/)" in README
 
 
-def test_it_fits_on_a_page_and_its_picture_is_small() -> None:
+def test_it_fits_a_page_with_a_small_picture() -> None:
     assert len(README.splitlines()) <= 90
     assert all(image.stat().st_size < 300_000 for image in (ROOT / "docs" / "images").iterdir())

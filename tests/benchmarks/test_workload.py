@@ -13,7 +13,7 @@ def test_committed_texts_are_those_of_catalog_and_seed() -> None:
     assert json.loads(workload.TEXTS.read_text(encoding="utf-8")) == workload.written(), WRITE_ANEW
 
 
-def test_the_committed_token_ids_are_those_of_the_texts() -> None:
+def test_committed_token_ids_are_those_of_texts() -> None:
     ids = json.loads(workload.TOKEN_IDS.read_text(encoding="utf-8"))
     assert ids == workload.tokenized(workload.written()), WRITE_ANEW
 

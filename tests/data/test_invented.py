@@ -28,7 +28,7 @@ def test_every_class_has_500_clean_names(entity_class: str) -> None:
     assert len(set(invented_names(entity_class, 50, seed=1)) & set(names[:50])) < 15
 
 
-def test_names_are_the_same_in_another_process_whatever_its_hashes() -> None:
+def test_names_do_not_depend_on_hash_seeds() -> None:
     asked = (
         "from swaymeter.data.invented import invented_names as n; "
         "print(n('person', 60, seed=5) + n('company', 60, seed=5))"
@@ -54,14 +54,14 @@ def test_words_that_somebody_has_are_in_no_name(change: Change) -> None:
     assert invented_names("city", 5, seed=0)[0] != before[0]
 
 
-def test_no_names_are_an_empty_list_and_fewer_are_refused() -> None:
+def test_zero_names_are_allowed_negative_ones_are_refused() -> None:
     assert invented_names("city", 0, seed=0) == []
     with pytest.raises(UsageError, match="-1 invented names are asked for"):
         invented_names("city", -1, seed=0)
 
 
 @pytest.mark.parametrize("entity_class", ["date", "capital"])
-def test_what_is_no_class_of_entities_has_no_names(entity_class: str) -> None:
+def test_an_unknown_class_has_no_names(entity_class: str) -> None:
     with pytest.raises(UnknownName, match=f"no class of entities is named '{entity_class}'"):
         invented_names(entity_class, 1, seed=0)
 

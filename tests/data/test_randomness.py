@@ -9,7 +9,7 @@ NAMES = [f"entity {number}" for number in range(60)]
 @pytest.mark.parametrize(
     "changed", [{"seed": 2}, {"dtype": "bfloat16"}, {"texts": ["b", "a"]}, {"texts": ["ab"]}, {"more": None}]
 )
-def test_a_key_changes_with_everything_it_is_made_from(changed: dict[str, object]) -> None:
+def test_key_changes_with_everything_it_is_made_from(changed: dict[str, object]) -> None:
     made_from: dict[str, object] = {"seed": 1, "dtype": "float32", "texts": ["a", "b"]}
     assert content_key(made_from) == content_key(dict(reversed(made_from.items())))
     assert content_key(made_from) != content_key({**made_from, **changed})
@@ -28,7 +28,7 @@ def test_a_generator_depends_on_seed_and_identity_alone() -> None:
     assert (generator(3, "capital", "Peru").random(4) != first).all()
 
 
-def test_a_draw_depends_on_seed_and_identity_not_on_order() -> None:
+def test_a_draw_depends_on_seed_and_identity() -> None:
     drawn = drawn_first(NAMES, 10, 7, "capital")
     assert drawn_first(NAMES[::-1], 10, 7, "capital") == drawn
     assert drawn_first(NAMES, 20, 7, "capital")[:10] == drawn
@@ -37,7 +37,7 @@ def test_a_draw_depends_on_seed_and_identity_not_on_order() -> None:
     assert sorted(drawn_first(NAMES, 1000, 7)) == sorted(NAMES)
 
 
-def test_a_thing_that_is_added_moves_no_other_one() -> None:
+def test_thing_that_is_added_moves_no_other_one() -> None:
     before = drawn_first(NAMES, 10, 7, "capital")
     for new in ("newcomer", "another", "a third"):
         after = drawn_first([*NAMES, new], 10, 7, "capital")

@@ -56,7 +56,7 @@ def test_docker_compose_takes_the_file() -> None:
 
 
 @needs_compose
-def test_no_password_is_in_the_file_or_made_up() -> None:
+def test_no_password_is_in_file_or_made_up() -> None:
     done = compose_config()
     assert done.returncode != 0
     assert "SWAYMETER_DATABASE_PASSWORD" in done.stderr
@@ -68,7 +68,7 @@ def test_only_this_machine_reaches_the_services(services: dict[str, Any]) -> Non
     assert all(port.startswith("127.0.0.1:") for port in ports)
 
 
-def test_workers_share_the_workspaces_and_two_have_a_gpu(services: dict[str, Any]) -> None:
+def test_workers_share_workspaces_and_two_have_gpu(services: dict[str, Any]) -> None:
     workers = {name: service for name, service in services.items() if "worker" in name}
     assert len(workers) == 4
     for name, service in workers.items():

@@ -49,7 +49,7 @@ def test_a_judge_failing_first_leaves_a_page(audit: TinyStudy, tmp_path: Path) -
     assert verdicts(first)["Where do they meet?"] == ("context", "rule")
 
 
-def test_a_judge_that_fails_leaves_the_verdicts_of_the_rule(audit: TinyStudy, tmp_path: Path) -> None:
+def test_judge_that_fails_leaves_verdicts_of_rule(audit: TinyStudy, tmp_path: Path) -> None:
     options = ("--model", f"{audit.file.parent / 'model'}:float32", "--samples", "1", "--max-new-tokens", "2")
     without, page = audit.run("audit", *options), audit.workspace / "report" / "index.html"
     assert "a judge decides them (audit: --judge NAME)" in without.said

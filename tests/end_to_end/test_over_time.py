@@ -91,7 +91,7 @@ def test_a_changed_model_is_named_with_its_flips(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize(("model", "code"), [("model", 1), ("before", 0)])
-def test_an_audit_fails_where_it_is_worse_than_before(model: str, code: int, scene: Scene, tmp_path: Path) -> None:
+def test_audit_fails_where_it_is_worse_than_before(model: str, code: int, scene: Scene, tmp_path: Path) -> None:
     if model == "before":
         save_asking_model(scene.folder / "before-model", RIGHT)
         model = "before-model"

@@ -77,7 +77,7 @@ class TestTheWholeWay:
             else:
                 assert (row["replacement_by"], row["replacement_id"]) == ("wembedder", one.replacement), fact
 
-    def test_disputes_are_those_written_down_and_a_model_asks(self, done: Done) -> None:
+    def test_disputes_are_those_written_down_and_model_asks(self, done: Done) -> None:
         wars = {
             (title, war.object, war.replacement, war.sentence): (
                 len(war.pairs),
@@ -102,7 +102,7 @@ class TestTheWholeWay:
         } == {war: counted for war, counted in wars.items() if war[0] != UNWRITTEN}  # fmt: skip
         assert {row["question"] for row in questions} == {QUESTION.strip()}
 
-    def test_all_is_in_the_database_with_its_origin_and_scored(self, done: Done) -> None:
+    def test_scored_questions_have_their_origins_in_the_database(self, done: Done) -> None:
         assert sorted(map(triple, rows(done.study, "triples"))) == sorted(OUTCOME)
         assert SKIRMISH in {row["page"] for row in rows(done.study, "pages")}
         files, questions = fetched(done.study), rows(done.study, "questions")
@@ -117,7 +117,7 @@ class TestTheWholeWay:
         conditions = ("none", "original", "counter_memory")
         assert asked == {(row["question_id"], condition) for row in questions for condition in conditions}
 
-    def test_what_is_rejected_has_a_reason_counted_on_the_page(self, done: Done) -> None:
+    def test_what_is_rejected_has_reason_counted_on_page(self, done: Done) -> None:
         left = {fact: one.why for fact, one in OUTCOME.items() if isinstance(one, Left)}
         rejected = rows(done.study, "rejected")
         assert {triple(row): row["reason"] for row in rejected if row["partition"] != "disputable"} == left
@@ -137,7 +137,7 @@ class TestTheWholeWay:
 
 
 class TestAServiceThatFailsForAPart:
-    def test_is_named_with_its_reason_and_stops_no_other(self, done: Done) -> None:
+    def test_a_failure_has_its_reason_and_stops_nothing(self, done: Done) -> None:
         first = done.at_first
         assert first.run.code == 1
         for part, (_, _, reason) in BROKEN.items():
@@ -169,7 +169,7 @@ class TestAKilledFetch:
 
 
 class TestARefresh:
-    def test_tells_new_edits_and_views_though_it_was_killed(self, done: Done, refreshed: Killed) -> None:
+    def test_a_killed_refresh_resumes_with_new_edits(self, done: Done, refreshed: Killed) -> None:
         assert refreshed.run.code == 0, refreshed.run.said
         before, now = of_facts(done.study), of_facts(refreshed.study)
         changed, read = ("Q505", "P106", "Q101"), ("Q501", "P106", "Q101")

@@ -130,7 +130,7 @@ def test_relations_of_a_graph_run_to_the_page(service: str, of_graph: TinyStudy)
         assert measured[0] > 0
 
 
-def test_a_killed_fetch_ends_alike_and_asks_nothing_twice(turtle: Path, of_graph: TinyStudy, study: Studies) -> None:
+def test_killed_fetch_ends_alike_and_asks_nothing_twice(turtle: Path, of_graph: TinyStudy, study: Studies) -> None:
     with holding(turtle) as (address, answered, left):
         disturbed = study(address)
         for count in KILLS_AFTER:
@@ -157,7 +157,7 @@ def test_the_same_facts_come_from_a_dump(turtle: Path, of_graph: TinyStudy, stud
     assert facts(loaded) == facts(of_graph)
 
 
-def test_an_unreachable_service_is_named_with_a_way_out(study: Studies) -> None:
+def test_unreachable_service_is_named_with_way_out(study: Studies) -> None:
     unreachable = study("http://yago.invalid/sparql")  # a name that is reserved for never being one
     start = time.monotonic()
     run: Run = unreachable.run("run")

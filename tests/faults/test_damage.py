@@ -104,7 +104,7 @@ def test_a_relation_that_fails_stops_no_other(study: TinyStudy, tmp_path: Path) 
     assert ALL_DONE in study.run("status").said
 
 
-def test_a_run_with_nothing_to_do_needs_no_server(study: TinyStudy) -> None:
+def test_run_with_nothing_to_do_needs_no_server(study: TinyStudy) -> None:
     nowhere = TinyStudy(study.file, study.workspace, study.prefect_home, study.mark, "http://127.0.0.1:9/api")
     run = nowhere.run("run")
     assert (run.code, run.prompts) == (0, 0), run.said

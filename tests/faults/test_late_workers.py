@@ -94,7 +94,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [one for one in said if one.startswith("worker ")]
 
 
-def test_a_late_worker_of_another_version_gets_no_steps(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_late_worker_of_another_version_gets_no_steps(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "workspace.json").touch()
     with cluster_of_two(tmp_path, tmp_path, "0.0.1") as cluster:
         until(lambda: cluster.at_once()["CPU"] == 2, cluster)
@@ -111,7 +111,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_worker_that_loses_the_folder_gets_no_steps(
+def test_worker_that_loses_folder_gets_no_steps(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -137,7 +137,7 @@ def test_a_worker_that_loses_the_folder_gets_no_steps(
 
 
 @pytest.mark.usefixtures("impatient")
-def test_steps_wait_for_a_gpu_that_is_asked_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_steps_wait_for_gpu_that_is_asked_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "workspace.json").touch()
     with cluster_of_one(tmp_path, "GPU") as cluster:
         (worker,) = cluster._fitting("GPU")
@@ -167,7 +167,7 @@ def test_a_step_whose_worker_is_always_away_ends(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_result_gone_with_its_worker_is_computed_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_result_gone_with_its_worker_is_computed_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import distributed
 
     (tmp_path / "workspace.json").touch()
@@ -213,7 +213,7 @@ def test_a_step_given_to_a_lost_scheduler_ends(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_run_without_workers_says_once_that_it_waits(
+def test_run_without_workers_says_once_that_it_waits(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "workspace.json").touch()

@@ -95,7 +95,7 @@ def test_the_next_run_resumes_after_a_failed_server(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_run_told_to_end_does_not_go_on(number: signal.Signals, alone: TinyStudy) -> None:
+def test_run_told_to_end_does_not_go_on(number: signal.Signals, alone: TinyStudy) -> None:
     run = alone.run("run", "--stage", "score", before=Failing("killed", number))
     assert run.code == {signal.SIGTERM: -signal.SIGTERM, signal.SIGINT: 130}[number], run.said
     assert "run the same command again" not in run.said.partition("stopped; ")[0]

@@ -20,7 +20,7 @@ def with_models(study: TinyStudy, folder: Path, *names: str) -> TinyStudy:
     return TinyStudy(file, study.workspace, study.prefect_home, study.mark, study.api)
 
 
-def test_the_second_of_two_runs_at_once_is_refused(study: TinyStudy) -> None:
+def test_second_of_two_runs_at_once_is_refused(study: TinyStudy) -> None:
     scores, prompts = study.scores(), study.stored_prompts("capital")
     study.forget_scores("capital")
     lock = study.workspace / ".lock"
@@ -40,7 +40,7 @@ def test_the_second_of_two_runs_at_once_is_refused(study: TinyStudy) -> None:
     assert study.scores() == scores
 
 
-def test_a_folder_without_a_model_is_named_and_loses_nothing(study: TinyStudy, tmp_path: Path) -> None:
+def test_folder_without_model_is_named_and_loses_nothing(study: TinyStudy, tmp_path: Path) -> None:
     no_model = tmp_path / "no-model"
     no_model.mkdir()
     before = study.written()

@@ -10,7 +10,7 @@ from tests.end_to_end.tiny_study import RELATIONS, Run, TinyStudy, task_runs
 from tests.faults import preloaded_workers
 
 
-def test_a_killed_worker_leaves_every_score_once_as_undisturbed(
+def test_killed_worker_leaves_every_score_once_as_undisturbed(
     undisturbed: tuple[TinyStudy, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     died = tmp_path / "died"

@@ -102,7 +102,7 @@ def prints(question, passages):
 """
 
 
-def test_what_an_application_prints_is_not_in_the_json(place: Path, swaymeter: Command) -> None:
+def test_what_application_prints_is_not_in_json(place: Path, swaymeter: Command) -> None:
     (place / "my_app.py").write_text(PRINTS)
     (place / "opens.csv").write_text(OPENS)
     ended = swaymeter("audit", "opens.csv", "--model", "my_app.py:prints", "--json")

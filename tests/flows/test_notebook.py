@@ -66,7 +66,7 @@ def test_a_run_compared_with_itself_does_not_differ(results: swaymeter.Results) 
     assert frame.attrs == {"changes": [], "rejected": []}
 
 
-def test_a_run_that_fails_says_which_step_and_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_that_fails_says_which_step_and_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def execute(selected: Study, progress: Any, **how: bool) -> tuple[Any, str]:
         progress.failures["score · capital"] = "no such model"
         return SimpleNamespace(), "1 step failed"

@@ -96,7 +96,7 @@ def test_a_change_concerns_what_depends_on_it_alone(
     assert keys(again(study)) == before
 
 
-def test_a_label_is_read_by_people_and_changes_no_score(study: Study, folder: Path) -> None:
+def test_a_label_changes_no_score(study: Study, folder: Path) -> None:
     labelled = selected(folder, models=labelled_models(folder))
     assert keys(labelled) == keys(study)
     assert {row.model for row in labelled.rows()} == {"tuned/float32", ""}
@@ -157,7 +157,7 @@ def test_where_every_score_fails_the_earlier_page_stays(tmp_path: Path) -> None:
     assert scores.graph.nodes[StepId("aggregate", "study", "database")].state == "missing"
 
 
-def test_a_damaged_score_blocks_what_is_derived_from_it(tmp_path: Path) -> None:
+def test_damaged_score_blocks_what_is_derived_from_it(tmp_path: Path) -> None:
     study = score(prepare(selected(tmp_path)))
     (file,) = study.workspace.root.glob("scores/capital/*/persuasion-*.parquet")
     content = bytearray(file.read_bytes())
@@ -208,7 +208,7 @@ def test_missing_published_files_are_named(tmp_path: Path) -> None:
     assert "questions.folder: there is no folder" in node.reason
 
 
-def test_the_workspace_is_named_by_option_study_or_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workspace_is_named_by_option_study_or_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     study = selected(tmp_path).study
@@ -219,7 +219,7 @@ def test_the_workspace_is_named_by_option_study_or_name(tmp_path: Path, monkeypa
         workspace_of(study, "~nobody-of-that-name/study")
 
 
-def test_a_relation_may_be_named_as_a_class_is(tmp_path: Path) -> None:
+def test_relation_may_be_named_as_class_is(tmp_path: Path) -> None:
     file = write_study(tmp_path, small_study(tmp_path))  # the names of invented countries are among its steps
     assert Study.load(file, relations=["country"]).selection.relations == ("country",)
 

@@ -116,7 +116,7 @@ def test_a_war_goes_on_after_other_edits(editors: Editors, wikipedia: Wikipedia)
     assert dispute.page_revision == last
 
 
-def test_reversions_by_who_is_not_logged_in_are_not_counted(editors: Editors, wikipedia: Wikipedia) -> None:
+def test_reversions_of_anonymous_editors_are_not_counted(editors: Editors, wikipedia: Wikipedia) -> None:
     alice, bob, nobody = editors.alice, editors.bob, editors.nobody
     alice.says("Mole", HARBOUR)
     _war("Mole", "liberator", "tyrant", (bob, alice))
@@ -126,7 +126,7 @@ def test_reversions_by_who_is_not_logged_in_are_not_counted(editors: Editors, wi
     assert (dispute.reversions, rejected) == (1, {reasons.ANONYMOUS_EDITOR: 2})
 
 
-def test_a_link_is_disputed_by_the_word_it_shows(editors: Editors, wikipedia: Wikipedia) -> None:
+def test_link_is_disputed_by_word_it_shows(editors: Editors, wikipedia: Wikipedia) -> None:
     editors.alice.says("Strait", HARBOUR)
     _war("Strait", "[[garrison]]", "[[garrison|small band of soldiers]]", (editors.bob, editors.alice))
     _war("Strait", "[[Velm Sea|western sea]]", "[[Ostrand Sea|western sea]]", (editors.bob, editors.alice))
@@ -157,7 +157,7 @@ def test_a_link_is_disputed_by_the_word_it_shows(editors: Editors, wikipedia: Wi
         ("grey", "white", reasons.NO_SENTENCE),
     ],
 )
-def test_what_is_no_dispute_is_dropped_with_its_reason(
+def test_other_edits_are_rejected_with_their_reasons(
     first: str, second: str, reason: str, editors: Editors, wikipedia: Wikipedia
 ) -> None:
     title = f"Pier {reason} {first[:20]}".translate(str.maketrans("", "", "[]{}|=\n'<>"))

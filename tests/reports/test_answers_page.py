@@ -104,7 +104,7 @@ def test_thoughts_travel_as_text_and_have_no_probability(tmp_path: Path) -> None
     assert "</script><b>" not in (tmp_path / "answers.html").read_text(encoding="utf-8")
 
 
-def test_scores_come_with_their_errors_and_cuts_and_stand_ins(tmp_path: Path) -> None:
+def test_scores_have_errors_cuts_and_stand_ins(tmp_path: Path) -> None:
     frames = frames_of_answers()
     page = written(frames, tmp_path)
     shown = of_question(page, "q4")
@@ -117,7 +117,7 @@ def test_scores_come_with_their_errors_and_cuts_and_stand_ins(tmp_path: Path) ->
     assert shown["stand_ins"] == ["all-MiniLM-L6-v2 for deberta-large-mnli"]
 
 
-def test_the_list_has_the_scores_of_its_own_questions(tmp_path: Path) -> None:
+def test_list_has_scores_of_its_own_questions(tmp_path: Path) -> None:
     frames = frames_of_answers()
     page, scores = written(frames, tmp_path), frames["answers_of_questions"].set_index(["condition", "question_id"])
     index, listed = page.block("index")["questions"], page.block("scores-0")
@@ -143,7 +143,7 @@ def test_the_list_says_how_greedy_answers_ended(tmp_path: Path) -> None:
     assert [ended[name] for name in ("q0", "q1", "q2", "q3")] == ["fff", "fuf", "flf", "f-f"]
 
 
-def test_a_judge_says_whose_answer_and_where_the_rule_differs(tmp_path: Path) -> None:
+def test_judge_says_whose_answer_and_where_rule_differs(tmp_path: Path) -> None:
     frames = frames_of_answers()
     page = written(frames, tmp_path)
     listed, names = page.block("scores-0"), page.block("index")["questions"]["question_id"]
@@ -157,7 +157,7 @@ def test_a_judge_says_whose_answer_and_where_the_rule_differs(tmp_path: Path) ->
     assert "<bdi>large</bdi>" in (tmp_path / "answers.html").read_text(encoding="utf-8")
 
 
-def test_what_has_flipped_since_the_last_run_is_there(tmp_path: Path) -> None:
+def test_what_has_flipped_since_last_run_is_there(tmp_path: Path) -> None:
     frames = frames_of_answers()
 
     def change(question: str, before: dict[str, str], now: dict[str, str]) -> dict[str, Any]:
@@ -269,7 +269,7 @@ def test_the_policy_allows_the_style_and_script_alone(page: Parsed) -> None:
     assert rules.keys() == {"default-src", "base-uri", "form-action", "trusted-types"}
 
 
-def test_the_page_is_self_contained_and_reads_no_markup(page: Parsed) -> None:
+def test_page_is_self_contained_and_reads_no_markup(page: Parsed) -> None:
     page.assert_self_contained()
     page.assert_inner_links_arrive()
     assert not re.search("HTML|document.write|eval|Function|import|fetch", page.inside["script"])
@@ -280,7 +280,7 @@ def test_controls_have_labels(page: Parsed) -> None:
     assert {a["id"] for tag, a in page.found if tag in {"input", "select"}} == labelled
 
 
-def test_the_report_links_the_page_where_there_is_one(report: Path, html: str) -> None:
+def test_report_links_page_where_there_is_one(report: Path, html: str) -> None:
     assert (report / "answers.html").is_file()
     assert html.count('href="answers.html"') == 2
 
@@ -305,7 +305,7 @@ def test_the_script_knows_how_many_hues_there_are(page: Parsed) -> None:
 
 
 @pytest.mark.parametrize("hue", GROUP_HUES)
-def test_hues_of_groups_stand_out_and_carry_white_letters(hue: str) -> None:
+def test_hues_of_groups_contrast_with_white_letters(hue: str) -> None:
     assert contrast(hue, "#ffffff") >= 4.5
     assert min(contrast(hue, THEMES[theme]["paper"]) for theme in THEMES) >= 3
     assert GROUP_HUES.count(hue) == 1

@@ -90,7 +90,7 @@ def test_a_search_ignores_case_and_accents(browser: Browser, answers: Path) -> N
 
 @pytest.mark.parametrize("order", ["descending", "ascending"])
 @pytest.mark.parametrize("sort", ["persuasion", "persuasion_original", "entropy_counter_memory"])
-def test_the_list_is_in_the_order_that_was_chosen(
+def test_list_is_in_order_that_was_chosen(
     browser: Browser, answers: Path, frames: dict[str, pd.DataFrame], sort: str, order: str
 ) -> None:
     browser.open(answers)
@@ -139,7 +139,7 @@ def test_equal_answers_of_many_models_are_one(browser: Browser, tmp_path: Path) 
         assert ("entropy" in text) == (", " not in text.split(":")[0] and not text.startswith("all"))
 
 
-def test_only_what_can_be_seen_is_in_the_document(browser: Browser, tmp_path: Path) -> None:
+def test_only_what_can_be_seen_is_in_document(browser: Browser, tmp_path: Path) -> None:
     frames = frames_of_answers([("m", "float32")], 3000)
     frames["answers_to_read"] = frames["answers_to_read"].loc[lambda rows: rows["sample"].isna()]
     browser.look(1400, "light")
@@ -246,7 +246,7 @@ def test_a_question_shows_its_groups_contexts_and_scores(
     assert "all-MiniLM-L6-v2 for deberta-large-mnli" in browser.ask("document.querySelector('.known').innerText")
 
 
-def test_the_address_says_what_is_looked_at_and_back_works(browser: Browser, answers: Path) -> None:
+def test_the_address_names_the_view_and_back_works(browser: Browser, answers: Path) -> None:
     browser.look(1400, "light")
     browser.open(answers)
     browser.choose("sort", "entropy_none")
@@ -272,7 +272,7 @@ def test_the_address_says_what_is_looked_at_and_back_works(browser: Browser, ans
     assert browser.ask("document.getElementById('sort').value") == "entropy_none"
 
 
-def test_keys_go_through_the_list_open_a_question_and_come_back(browser: Browser, answers: Path) -> None:
+def test_keys_move_through_the_list_and_back(browser: Browser, answers: Path) -> None:
     browser.look(1400, "light")
     browser.open(answers)
     focused = "document.activeElement.querySelector('h3')?.textContent"
@@ -361,7 +361,7 @@ def test_judgements_are_downloaded_as_they_are_read(browser: Browser, tmp_path: 
     assert browser.ask("document.getElementById('judgements').hidden")
 
 
-def test_filters_of_an_answer_are_about_the_same_answer(
+def test_filters_of_answer_are_about_same_answer(
     browser: Browser, answers: Path, frames: dict[str, pd.DataFrame]
 ) -> None:
     scores = frames["answers_of_questions"].query("model == 'another' and verdict == 'context'")
@@ -426,7 +426,7 @@ def test_own_contexts_are_listed_and_read(
 
 
 @pytest.mark.parametrize("name", ["chapter", "__proto__", "constructor", "search", '"><script>alert(1)</script>'])
-def test_questions_are_found_by_a_column_of_any_name(browser: Browser, tmp_path: Path, name: str) -> None:
+def test_questions_are_found_by_column_of_any_name(browser: Browser, tmp_path: Path, name: str) -> None:
     frames = frames_of_answers(questions=6)
     values = ["<i>one</i>", "a  two\r\n&amp;", "<i>one</i>", "__proto__", "<i>one</i>", "zwölf"]
     frames["questions_to_read"]["other_columns"] = [json.dumps({name: value}) for value in values]
@@ -471,7 +471,7 @@ def published_size() -> dict[str, pd.DataFrame]:
     return made
 
 
-def test_a_study_of_the_published_size_is_searched_and_read(browser: Browser, tmp_path: Path) -> None:
+def test_study_of_published_size_is_searched_and_read(browser: Browser, tmp_path: Path) -> None:
     browser.look(1400, "light")
     page = tmp_path / write_answers(published_size(), tmp_path, CARD)
     assert page.stat().st_size < 40_000_000

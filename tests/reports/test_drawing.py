@@ -32,7 +32,7 @@ def panel(*points: float, names: tuple[str, ...] = ()) -> Canvas:
     return canvas
 
 
-def test_models_have_one_range_of_numbers_and_their_own_names() -> None:
+def test_models_share_a_range_and_have_own_names() -> None:
     canvases = [panel(0, 1, names=("a", "b")), panel(5, 9, 7, names=("a", "b", "c"))]
     of_names, (low, high) = shared([limits_of(canvas) for canvas in canvases])  # type: ignore[misc]
     assert of_names is None
@@ -54,7 +54,7 @@ def painted_once(drawn: Drawn) -> Drawn:
     return replace(drawn, drawing=replace(drawn.drawing, paint=cache(drawn.drawing.paint)))
 
 
-def test_every_figure_of_two_models_can_share_its_axes(two: dict[str, pd.DataFrame]) -> None:
+def test_figures_of_two_models_can_share_axes(two: dict[str, pd.DataFrame]) -> None:
     drawn = [painted_once(one) for one in draw_all(FIGURES.values(), two)[0]]
     found = list(with_limits(drawn))
     assert any(pair for _, limits in found for pair in limits)
@@ -64,7 +64,7 @@ def test_every_figure_of_two_models_can_share_its_axes(two: dict[str, pd.DataFra
         assert all(pair in (None, mine) for pair, mine in zip(limits, limits_of(canvas), strict=False)), one.name
 
 
-def test_a_page_has_the_links_of_a_picture_beside_it() -> None:
+def test_page_has_links_of_picture_beside_it() -> None:
     addresses = ["answers.html#model=m&open=1", "queries.html#q-2"]
     with drawing():
         canvas, ((axes,),) = blank(1, 1, 2)
@@ -94,7 +94,7 @@ def drawn(known: dict[str, pd.DataFrame], request: pytest.FixtureRequest) -> Dra
     return figure
 
 
-def test_a_figure_fits_a_column_and_its_text_is_text(drawn: Drawn) -> None:
+def test_figure_fits_column_and_its_text_is_text(drawn: Drawn) -> None:
     pictures = printed(drawn)
     pdf = pictures["pdf"]
     width, height = (float(size) for size in re.search(rb"/MediaBox \[ 0 0 (\S+) (\S+) \]", pdf).groups())  # type: ignore[union-attr]
@@ -108,7 +108,7 @@ def test_a_figure_fits_a_column_and_its_text_is_text(drawn: Drawn) -> None:
     assert {float(size) for size in re.findall(rb"/F\S+ (\S+) Tf", content)} == {POINTS}
 
 
-def test_panels_below_each_other_keep_the_titles_of_columns(drawn: Drawn) -> None:
+def test_panels_below_each_other_keep_titles_of_columns(drawn: Drawn) -> None:
     canvas, grid = blank(2, 5, 4)
     for number, axes in enumerate(grid[0]):
         axes.set_title(f"column {number}", loc="left")

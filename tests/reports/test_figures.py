@@ -124,7 +124,7 @@ def test_a_stand_in_is_named_in_the_caption(drawn: dict[str, Drawn]) -> None:
     assert "Stand-in" not in drawn["coherent-persuasion"].caption
 
 
-def test_a_figure_without_scores_is_omitted_by_its_question() -> None:
+def test_figure_without_scores_is_omitted_by_its_question() -> None:
     drawn, omitted = draw_all(FIGURES.values(), {})
     assert not drawn
     unexpected = (
@@ -160,7 +160,7 @@ def test_one_kind_of_query_is_told_once() -> None:
     assert [*by_kind(pd.DataFrame(rows[:2]))["query_type"]] == ["closed"]
 
 
-def test_missing_scores_are_counted_and_stay_in_the_csv(known: dict[str, pd.DataFrame]) -> None:
+def test_missing_scores_are_counted_and_stay_in_csv(known: dict[str, pd.DataFrame]) -> None:
     instances = known["instances"].copy()
     instances.loc[0, "coherent_persuasion"] = np.inf
     drawing = drawing_of("entropy-without-against-persuasion", {**known, "instances": instances})
@@ -168,7 +168,7 @@ def test_missing_scores_are_counted_and_stay_in_the_csv(known: dict[str, pd.Data
     assert f"1 of {len(instances)} instances have a score that is missing or not finite" in drawing.caption
 
 
-def test_a_caption_says_which_counts_are_none_of_words() -> None:
+def test_caption_says_which_counts_are_none_of_words() -> None:
     kinds = [("the answer near it", "approximate", 3), ("the answer near it", "words", 7), ("the entity", "tokens", 10)]
     counted = {
         "corpus_summary": pd.DataFrame([{"corpus": "Pile", "shard": "all 1 shards", "words": None, "tokens": 12_345}]),
@@ -189,7 +189,7 @@ def test_effects_by_frequency_are_the_published_ones(known: dict[str, pd.DataFra
     assert effects["entities"].max() <= known["frequency_of_entities"].query("not invented")["entity"].nunique()
 
 
-def test_instances_are_drawn_in_the_class_they_count_in(known: dict[str, pd.DataFrame]) -> None:
+def test_instances_are_drawn_in_class_they_count_in(known: dict[str, pd.DataFrame]) -> None:
     counts = known["entropy_classes"].query("partition == 'all'").set_index("entropy_class")["instances"]
     assert known["classed_instances"]["entropy_class"].value_counts().to_dict() == counts.to_dict()
     between = known["classed_instances"].assign(entropy_class="low")
@@ -260,7 +260,7 @@ def test_under_thirty_values_are_dots() -> None:
     assert len(many.patches) == 1
 
 
-def test_a_models_size_is_counted_or_of_the_catalog() -> None:
+def test_models_size_is_counted_or_of_catalog() -> None:
     runs = pd.DataFrame(
         [["tiny", "a label", 5], ["openai-community/gpt2-xl", None, None], ["own-7b", None, None]],
         columns=["model", "label", "parameters"],
@@ -269,7 +269,7 @@ def test_a_models_size_is_counted_or_of_the_catalog() -> None:
     assert sizes(runs) == known
 
 
-def test_models_stand_at_their_size_or_else_in_order() -> None:
+def test_models_are_sorted_by_size_else_by_order() -> None:
     small, large, other = (Model(name, "float32") for name in ("b", "a", "unknown"))
     known = {small: 10**8, large: 10**9}
     assert effects.places([large, small], known) == ({large: 9.0, small: 8.0}, True)
@@ -280,7 +280,7 @@ def test_models_stand_at_their_size_or_else_in_order() -> None:
     assert alike == ({half: 0.0, small: 1.0, large: 2.0}, False)
 
 
-def test_the_relation_of_the_paper_is_drawn_or_the_largest() -> None:
+def test_relation_of_paper_is_drawn_or_largest() -> None:
     data = pd.DataFrame({"relation": ["author", "capital", "officialLanguage"], "queries": [3, 9, 1]})
     assert susceptibility.relation_of(data) == "officialLanguage"
     assert susceptibility.relation_of(data.iloc[:2]) == "capital"
@@ -362,7 +362,7 @@ INTERVAL = (
 )
 
 
-def test_outcomes_of_a_change_are_counted_in_each_panel(known: dict[str, pd.DataFrame]) -> None:
+def test_outcomes_of_change_are_counted_in_each_panel(known: dict[str, pd.DataFrame]) -> None:
     drawing = drawing_of("entropy-change", known)
     canvas = drawing.paint()
     assert [axes.get_title() for axes in canvas.axes] == [
@@ -399,13 +399,13 @@ def test_persuasion_is_said_set_by_set() -> None:
     )
 
 
-def test_mean_of_most_entities_is_said_whatever_the_order() -> None:
+def test_mean_of_most_entities_is_said_whatever_order() -> None:
     rows = [told("one", "negative", "neutral", (0.5, 0.2), n=9), told("one", "negative", "positive", (0.4, 0.1), n=3)]
     expected = "open queries by 0.500 (negative), 0.200 (neutral), 0.100 (positive) nats, 2 of 2 differences"
     assert tones(pd.DataFrame(rows)) == tones(pd.DataFrame(rows[::-1])) == f"{expected} significant"
 
 
-def test_caption_by_type_counts_tests_of_the_drawn_set() -> None:
+def test_caption_by_type_counts_tests_of_drawn_set() -> None:
     sets, of_labels = ("one", "two"), {"comparison": "label", "measure": "susceptibility"}
     means = [
         {**OF, "relation": name, "label": label, "type": kind, "entities": 2, "unit": "nats", "mean": 0.2}
@@ -432,7 +432,7 @@ def test_caption_by_type_counts_tests_of_the_drawn_set() -> None:
 @pytest.mark.parametrize(("tests", "said"), [
     ([], False), ([told("one", "negative", "positive", (0.3, 0.1))], True),
 ])  # fmt: skip
-def test_caption_by_strength_tells_no_result_without_a_test(tests: list[Row], said: bool) -> None:
+def test_caption_by_strength_tells_no_result_without_test(tests: list[Row], said: bool) -> None:
     means = pd.DataFrame([
         {**OF, "relation": "one", "label": "old", "about": "others", "context_label": label, "strength": None,
          "entities": 2, "mean": 0.2, "low": 0.1, "high": 0.3, "unit": "nats"} for label in ("negative", "positive")

@@ -27,7 +27,7 @@ def questions_of(frames: Frames) -> list[Claim]:
     return [claim for finding in about if (claim := finding.claim(evidence))]
 
 
-def test_an_audit_is_told_in_words_of_its_user(own: dict[str, pd.DataFrame]) -> None:
+def test_audit_is_told_in_words_of_its_user(own: dict[str, pd.DataFrame]) -> None:
     said = headline(own)
     wrong = next(claim for claim in said if "With a wrong passage" in claim.sentence)
     assert wrong.sentence == "With a wrong passage it gave the passage's answer in"
@@ -38,7 +38,7 @@ def test_an_audit_is_told_in_words_of_its_user(own: dict[str, pd.DataFrame]) -> 
     assert basis(own) == "12 questions, 60 passages, 144 greedy answers."
 
 
-def test_a_replication_is_told_in_words_of_its_paper(known: dict[str, pd.DataFrame]) -> None:
+def test_replication_is_told_in_words_of_its_paper(known: dict[str, pd.DataFrame]) -> None:
     assert len(headline(known)) <= MAX_HEADLINE
     asked = ("susceptibility_by_label", "group_comparisons", "correlations")  # said first, where a study has them
     said = [claim.sentence for claim in headline({**known, **{name: known[name].iloc[:0] for name in asked}})]
@@ -62,7 +62,7 @@ def test_a_replication_is_told_in_words_of_its_paper(known: dict[str, pd.DataFra
     ("high", "verdict"),
     [(0.3, "shown easier to sway, each pair by its 95% interval alone: static than temporal"), (0.6, "none is")],
 )
-def test_kinds_differ_where_the_interval_of_their_difference_does(high: float, verdict: str) -> None:
+def test_kinds_differ_where_interval_of_their_difference_does(high: float, verdict: str) -> None:
     of = {"model": MODEL, "dtype": "float32", "condition": "counter_memory", "quantity": "following", "unit": "share"}
     means = [{**of, "partition": "static", "n": 20, "mean": 0.6, "low": 0.4, "high": 0.8},
              {**of, "partition": "temporal", "n": 20, "mean": 0.2, "low": 0.1, "high": high}]  # fmt: skip
@@ -72,7 +72,7 @@ def test_kinds_differ_where_the_interval_of_their_difference_does(high: float, v
     assert verdict in claim.numbers[0].text
 
 
-def test_of_many_models_the_least_and_the_most_are_said(own: dict[str, pd.DataFrame]) -> None:
+def test_of_many_models_least_and_most_are_said(own: dict[str, pd.DataFrame]) -> None:
     rows = own["models_side_by_side"]
     many = [rows[rows["model"] == "other"].assign(model=f"m{number}", mean=number / 10) for number in range(9)]
     advice, first, *_ = headline({**own, "models_side_by_side": pd.concat(many)})
@@ -120,7 +120,7 @@ def test_groups_are_told_with_their_tests() -> None:
     assert tones.numbers[0].text == "0.169 (negative), 0.156 (positive) nats, 1 of 1 difference significant"
 
 
-def test_what_a_study_asks_of_fisher_is_said_first(known: dict[str, pd.DataFrame]) -> None:
+def test_what_study_asks_of_fisher_is_said_first(known: dict[str, pd.DataFrame]) -> None:
     rows = known["correlations"]
     top = rows[rows["measure_a"] == "fisher"].assign(measure_a="fisher_top_k", relation="all", query_type="all")
     first = headline({**with_empty({}, queries()), "correlations": top, "susceptibility_summary":
@@ -178,7 +178,7 @@ def test_nothing_is_distrusted_without_a_reason() -> None:
         ({"n": 19}, ""),
     ],
 )
-def test_uncertainty_is_told_of_one_model_with_a_correlation(changed: dict[str, float], begins: str) -> None:
+def test_uncertainty_is_told_of_one_model_with_correlation(changed: dict[str, float], begins: str) -> None:
     row = {
         "model": MODEL, "dtype": "float32", "partition": "all", "condition": "all", "n": 30, "pearson": 0.4,
         "measure_a": "semantic_entropy_without", "measure_b": "coherent_persuasion", "subject_low": 0.1,

@@ -38,12 +38,12 @@ ROWS = pd.DataFrame({"relation": ["capital", "author", "genre"], "value": [0.25,
 
 
 @pytest.mark.parametrize("factor", [1.0, 100.0])  # 100: shares that are drawn in percent
-def test_a_mark_is_the_row_with_its_place_and_name(factor: float) -> None:
+def test_mark_is_row_with_its_place_and_name(factor: float) -> None:
     made = drawing(ROWS.assign(value=[0.251, 0.512, 0.251]), factor)
     assert [mark.row for mark in marks_of(made.paint(), made)] == [0, 1, 2]
 
 
-def test_a_mark_that_fits_several_rows_is_of_none() -> None:
+def test_mark_that_fits_several_rows_is_of_none() -> None:
     made = drawing(ROWS.assign(relation="capital", value=0.251))
     assert marks_of(made.paint(), made) == ()
 
@@ -80,7 +80,7 @@ POINT = """(() => {
 })()"""
 
 
-def test_a_mark_tells_its_numbers_and_rings_its_item(browser: Browser, report: Path) -> None:
+def test_mark_tells_its_numbers_and_rings_its_item(browser: Browser, report: Path) -> None:
     browser.look(1400, "light")
     browser.open(report / "index.html")
     x, y, question = browser.ask(POINT)

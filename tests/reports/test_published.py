@@ -30,12 +30,12 @@ def pythia(known: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     return as_model(known, "EleutherAI/pythia-6.9b-deduped")
 
 
-def test_a_model_is_known_by_alias_hub_id_or_label() -> None:
+def test_a_model_has_alias_hub_id_or_label() -> None:
     names = ["gpt2", "openai-community/gpt2", "Llama", "mine"]
     assert list(aliases(names, LABELLED).values()) == ["gpt2", "gpt2", "llama-2-7b-chat", "mine"]
 
 
-def test_a_row_has_the_value_of_its_model_and_group() -> None:
+def test_row_has_value_of_its_model_and_group() -> None:
     rows = pd.DataFrame(
         [["openai-community/gpt2", "open"], ["gpt2", "closed"], ["gpt2-xl", "all"], ["mine", "open"]],
         columns=["model", "query_type"],
@@ -92,7 +92,7 @@ def test_regressions_and_correlations_have_their_values(llama: dict[str, pd.Data
     assert published["semantic entropy"] == published["semantic entropy length normalised"] == "12.7064"
 
 
-def test_a_model_of_no_paper_has_no_empty_column(known: dict[str, pd.DataFrame]) -> None:
+def test_model_of_no_paper_has_no_empty_column(known: dict[str, pd.DataFrame]) -> None:
     table = filled(TABLES["mean-susceptibility-of-models"], known)
     assert "published" not in table.rows
     assert "No value is published of smollm2-135m-instruct, but of 14 others." in table.caption
@@ -127,7 +127,7 @@ def test_questions_of_ones_own_have_no_published_values(own: dict[str, pd.DataFr
         assert (table.printed.note, len(table.printed.rows)) == ("", 0)
 
 
-def test_a_fold_has_all_values_of_an_item_with_notes() -> None:
+def test_fold_has_all_values_of_item_with_notes() -> None:
     printed = printed_of(("marjanovic-table-2",), ["gpt2"], {RUNS: NO_RUNS}, listed=True)
     rows = printed.rows
     assert len(rows) == 18

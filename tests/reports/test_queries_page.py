@@ -30,7 +30,7 @@ def two() -> dict[str, pd.DataFrame]:
 
 
 @pytest.mark.parametrize(("queries", "places"), [(600, [1, 75, 150, 225, 300]), (8, [1, 2, 3, 4])])
-def test_of_many_queries_five_of_a_type_are_shown(queries: int, places: list[int]) -> None:
+def test_of_many_queries_five_of_type_are_shown(queries: int, places: list[int]) -> None:
     with duckdb.connect() as connection:
         connection.execute(
             f"""CREATE TABLE queries AS SELECT 'capital' AS relation, i::VARCHAR AS query_id, 1 AS form,
@@ -65,7 +65,7 @@ def test_the_page_is_self_contained_and_escapes(tmp_path: Path, two: dict[str, p
     assert relation_address("capital").partition("#")[2] in ids
 
 
-def test_what_a_model_lacks_of_a_query_is_a_dash(tmp_path: Path, two: dict[str, pd.DataFrame]) -> None:
+def test_what_model_lacks_of_query_is_dash(tmp_path: Path, two: dict[str, pd.DataFrame]) -> None:
     first, second = two["chosen_queries"]["query_id"].iloc[:2]
     left = {**two}
     for name in READ_QUERIES[1:]:
@@ -81,7 +81,7 @@ def test_without_scores_there_is_no_page(tmp_path: Path, two: dict[str, pd.DataF
     assert list(tmp_path.iterdir()) == []
 
 
-def test_marks_of_a_figure_lead_to_queries_and_questions(report: Path, html: str) -> None:
+def test_marks_of_figure_lead_to_queries_and_questions(report: Path, html: str) -> None:
     places = [attributes["href"] for tag, attributes in Parsed(html).found if tag == "a" and "tabindex" in attributes]
     question = question_address("question 0", Model(MODEL, "float32"))
     assert {question, query_address("capital open 1 0")} <= set(places)

@@ -55,7 +55,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "with_limits", lambda drawn: [(one, []) for one in drawn])
 
 
-def test_every_figure_has_its_files_and_every_link_arrives(report: Path, html: str) -> None:
+def test_figures_have_files_and_links_have_targets(report: Path, html: str) -> None:
     files = {path.name for path in (report / "figures").iterdir()}
     names = {Path(name).stem for name in files}
     assert len(names) == len(FIGURES) - 4  # without precision, runs over time, and those of several models
@@ -127,14 +127,14 @@ def test_models_are_called_by_their_labels(two: dict[str, pd.DataFrame], tmp_pat
     assert label in pd.read_csv(tmp_path / "report" / "tables" / "models-side-by-side.csv")["model"].tolist()
 
 
-def test_names_that_look_alike_get_files_of_their_own() -> None:
+def test_similar_names_have_own_files() -> None:
     names = ["Model", "model", "model.", "../model", "a" * 300, "a" * 301]
     slugs = [file_slug(name) for name in names]
     assert len(set(slugs)) == len(names)
     assert not any("/" in slug or "." in slug for slug in slugs)
 
 
-def test_a_measure_without_rows_made_up_gives_empty_frames() -> None:
+def test_measure_without_rows_made_up_gives_empty_frames() -> None:
     name, sql = "ranges", "SELECT relation, persuasion_range FROM persuasion_range"
     rows = tables([(MODEL, "float32")], relations=["capital"], entities=2, questions=6)
     reads = Figure(name, "How far?", "Dots", (name,), lambda model, frames: None)
@@ -226,7 +226,7 @@ def test_the_gate_has_a_badge(known: dict[str, pd.DataFrame]) -> None:
         assert ('class="badge' in text, said in text) == (bool(gate), True)
 
 
-def test_the_page_says_which_ways_of_reading_were_not_used(html: str) -> None:
+def test_the_page_names_unused_engines(html: str) -> None:
     assert "not by padded batches: it changes answers by 0.15 nats" in html
 
 
@@ -236,7 +236,7 @@ def test_the_page_is_self_contained(parsed: Parsed) -> None:
     assert sum(tag == "script" and "type" not in attributes for tag, attributes in parsed.found) == 1
 
 
-def test_the_policy_allows_own_style_script_and_pictures_alone(parsed: Parsed) -> None:
+def test_policy_allows_own_style_script_and_pictures_alone(parsed: Parsed) -> None:
     rules = parsed.policy()
     assert all(rules.pop(name).startswith("'sha256-") for name in ("style-src", "script-src"))
     assert rules == {
@@ -284,7 +284,7 @@ def test_cells_show_what_is_not_a_number() -> None:
     assert heading("mean_a", "nats") == "mean a (nats)"
 
 
-def test_a_very_long_table_is_cut_and_says_so() -> None:
+def test_very_long_table_is_cut_and_says_so() -> None:
     rows = pd.DataFrame({"relation": ["capital"] * (MAX_ROWS + 5)})
     table = Table("long", "Long", "Long.", (), lambda frames: rows)
     text = page(CARD, Findings(), [], [], [Filled(table, "Long.", rows)], NOTHING)
@@ -327,7 +327,7 @@ def test_an_answer_that_was_cut_off_is_marked(known: dict[str, pd.DataFrame]) ->
     assert "unfinished" not in example(known, "", "")
 
 
-def test_a_stand_in_is_named_where_coherent_persuasion_is(known: dict[str, pd.DataFrame]) -> None:
+def test_stand_in_is_named_where_coherent_persuasion_is(known: dict[str, pd.DataFrame]) -> None:
     judge, none = "embedder for an entailment model", {**known, "stand_ins": known["stand_ins"].iloc[:0]}
     for study, expected in ((known, True), (none, False)):
         said = " ".join(findings(study).caveats)

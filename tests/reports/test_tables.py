@@ -99,7 +99,7 @@ def test_the_ten_most_persuasive_contexts_come_first(known: dict[str, pd.DataFra
     assert rows["entity_independent_persuasion"][:10].is_monotonic_decreasing
 
 
-def test_relevant_contexts_of_a_query_stand_beside_the_papers(known: dict[str, pd.DataFrame]) -> None:
+def test_relevant_contexts_of_query_stand_beside_papers(known: dict[str, pd.DataFrame]) -> None:
     rows = filled(TABLES["what-was-asked-with"], known).rows.set_index("what")
     row = rows.loc["relevant contexts of a query"]
     assert (row["relations"], row["of_each"]) == (4, "3")  # one of each kind
@@ -154,7 +154,7 @@ def test_one_share_has_one_text_everywhere(own: dict[str, pd.DataFrame]) -> None
     assert glance.loc[(follows, "wrong"), "n"] == "24 (12 questions)"
 
 
-def test_a_limit_that_nobody_knows_is_not_called_zero() -> None:
+def test_limit_that_nobody_knows_is_not_called_zero() -> None:
     cut = {"model": MODEL, "dtype": "served", "greedy_answers": 9, "unfinished": 2}
     words = [cut_off(pd.DataFrame([{**cut, "tokens": tokens}])) for tokens in (20, None)]
     assert [text.partition(":")[0] for text in words] == [" Cut off at 20 tokens", " Cut off at the limit of tokens"]

@@ -57,13 +57,13 @@ def test_the_advice(better: tuple[tuple[str, str, str], ...], said: str) -> None
     assert said in advice
 
 
-def test_what_is_shown_to_be_worse_is_not_taken() -> None:
+def test_a_worse_variant_is_not_recommended() -> None:
     found = frames({"a": (0.9, 0.5), "b": (0.6, 0.5), "c": (0.3, 0.5)}, (FOLLOWS, "b", "a"), (FOLLOWS, "a", "c"),
                    (FOLLOWS, "b", "c"))  # fmt: skip
     assert "To follow right passages, take b (float32), which" in variants.advice(found)
 
 
-def test_where_none_differs_no_line_and_no_order_says_so() -> None:
+def test_equal_variants_have_no_line_and_no_order() -> None:
     known = {"a": (0.5, 0.5), "b": (0.9, 0.2)}
     for better, order, joined in (((), "a", False), (((FOLLOWS, "b", "a"),), "b", True)):
         found = frames(known, *better)
@@ -72,7 +72,7 @@ def test_where_none_differs_no_line_and_no_order_says_so() -> None:
         assert ("the line joins them" in drawn.caption) == joined
 
 
-def test_variants_with_other_answers_are_said_to_have_them() -> None:
+def test_variants_with_other_answers_are_named() -> None:
     found = frames({"a": (0.9, 0.2), "b": (0.5, 0.5)})
     assert variants.uneven(variants.variants_of(found)) == ""
     means = found[variants.MEANS]

@@ -26,7 +26,7 @@ def changed() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("pair", GENDER.pairs, ids="-".join)
-def test_each_word_of_a_pair_takes_the_other_s_place(pair: tuple[str, str]) -> None:
+def test_each_word_of_pair_takes_other_s_place(pair: tuple[str, str]) -> None:
     owned = pair == ("his", "her")
     after = " book." if owned else "."
     for one, other in (pair, pair[::-1]):

@@ -30,7 +30,7 @@ def test_a_set_has_labels_and_may_be_exchanged(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_label_of_its_own_survives_an_exchanged_set(tmp_path: Path) -> None:
+def test_label_of_its_own_survives_exchanged_set(tmp_path: Path) -> None:
     two = {"exchanged": "one", "label": "of two"}
     sets = read(tmp_path, contexts={**SOUND["contexts"], "two": two}).sets  # type: ignore[dict-item]
     assert [one.label for one in sets["two"]] == ["of two", "said"]
@@ -73,7 +73,7 @@ def test_bundled_texts_have_as_many_sentences_as_published() -> None:
         ({"context": {}}, "unknown key context (did you mean 'contexts'?)"),
     ],
 )  # fmt: skip
-def test_what_breaks_a_rule_is_named_with_its_key(tmp_path: Path, changes: dict[str, Any], problem: str) -> None:
+def test_what_breaks_rule_is_named_with_its_key(tmp_path: Path, changes: dict[str, Any], problem: str) -> None:
     with pytest.raises(InputError) as refused:
         read(tmp_path, **changes)
     assert problem in str(refused.value)

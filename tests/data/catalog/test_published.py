@@ -29,7 +29,7 @@ def test_every_value_that_the_papers_print_is_read() -> None:
     [("liu", "table-2", "mean_susceptibility", 14), ("liu", "table-1", "pearson", 14), ("du", "setup", "parameters", 6),
      ("marjanovic", "table-2", "accuracy", 3)],
 )  # fmt: skip
-def test_all_models_of_a_paper_have_an_alias_and_values(paper: str, item: str, quantity: str, models: int) -> None:
+def test_all_models_of_paper_have_alias_and_values(paper: str, item: str, quantity: str, models: int) -> None:
     assert len({one.model for one in catalog.published(f"{paper}-{item}", quantity)}) == models
 
 
@@ -55,7 +55,7 @@ def test_words_have_our_units_and_the_printed_digits(
     assert words(item, quantity, model, **by) == expected
 
 
-def test_what_does_not_add_up_is_said_with_the_value() -> None:
+def test_misprints_are_named_beside_the_value() -> None:
     (misprint,) = catalog.published("marjanovic-section-6.5", "degrees_of_freedom")
     assert misprint.notes[0].startswith("a misprint for 2494")
     (overall,) = (

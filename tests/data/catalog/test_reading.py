@@ -68,12 +68,12 @@ def test_a_malformed_file_is_refused_with_the_place(
         (lambda: catalog.questions("statik"), "did you mean 'static'"),
     ],
 )
-def test_an_unknown_name_is_met_with_the_nearest_one(ask: Read, hint: str) -> None:
+def test_unknown_name_is_met_with_nearest_one(ask: Read, hint: str) -> None:
     with pytest.raises(UnknownName, match=hint):
         ask()
 
 
-def test_a_file_that_lacks_or_is_not_utf_8_is_refused(serve: Serve) -> None:
+def test_a_missing_or_undecodable_file_is_refused(serve: Serve) -> None:
     with pytest.raises(InputError, match=r"nothing\.yaml"):
         catalog.digest("nothing.yaml")
     serve("facts.csv", b"relation,\xff")

@@ -158,14 +158,14 @@ def test_keys_that_do_not_go_together_are_refused(
     assert_refused(serve, file(**{name: SOUND | changes}), f"relations.{name}: ", message)
 
 
-def test_a_name_that_a_query_cannot_hold_is_refused(serve: Serve) -> None:
+def test_name_that_query_cannot_hold_is_refused(serve: Serve) -> None:
     for sign in ' \n\t<>"{}|\\^`':
         assert_refused(serve, file(capital=changed("yago", CAPITAL + sign)), "relations.capital.yago[0]: ", "")
     for iri in ("capital", "ftp://yago-knowledge.org/capital", "HTTP://yago-knowledge.org/x", "http://"):
         assert_refused(serve, file(capital=changed("yago", [CAPITAL, iri])), "relations.capital.yago[1]: ", iri)
 
 
-def test_a_predicate_belongs_to_one_relation_of_a_direction(serve: Serve) -> None:
+def test_predicate_belongs_to_one_relation_of_direction(serve: Serve) -> None:
     other = {**SOUND, "yago": ["http://schema.org/seat", CAPITAL]}
     assert_refused(serve, file(capital=SOUND, seat=other), "relations.seat.yago", "is that of capital already")
 
@@ -199,7 +199,7 @@ def test_a_question_that_breaks_a_rule_is_refused(serve: Serve, cut: str, instea
         assert_refused(serve, broken, f"relations.capital.{key}", message)
 
 
-def test_names_after_a_class_noun_and_before_punctuation_are_fine(serve: Serve) -> None:
+def test_names_may_follow_class_nouns_and_precede_punctuation(serve: Serve) -> None:
     base = ["In the country {entity}, {answer} is the capital.\n", "{answer}: a capital that {entity} has (perhaps).\n"]
     serve("relations.yaml", file(capital=changed("contexts.base", base)))
     assert catalog.relation("capital").contexts["base"] == tuple(base)

@@ -46,7 +46,7 @@ def test_every_published_predicate_has_a_relation() -> None:
     assert sorted(relation.predicates[0] for relation in RELATIONS if relation.yago) == sorted(PUBLISHED)
 
 
-def test_a_relation_of_yago_is_named_after_its_predicate() -> None:
+def test_relation_of_yago_is_named_after_its_predicate() -> None:
     for relation in RELATIONS:
         if relation.yago:
             local = OTHER_NAMES.get(relation.yago[0], re.split("[/#]", relation.yago[0])[-1])
@@ -75,7 +75,7 @@ def test_only_negations_deny() -> None:
         assert not any(says(template, "not") for template in others)
 
 
-def test_an_assertion_and_a_negation_restate_their_base_sentence() -> None:
+def test_assertion_and_negation_restate_their_base_sentence() -> None:
     for relation in RELATIONS:
         assert {len(templates) for templates in relation.contexts.values()} == {2}
         for base, assertive, negation in zip(*(relation.contexts[kind] for kind in CONTEXT_KINDS), strict=True):

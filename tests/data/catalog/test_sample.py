@@ -30,7 +30,7 @@ def test_ten_relations_have_twenty_pairs_with_both_ids() -> None:
         assert len({fact.object for fact in catalog.facts(name)}) >= 10
 
 
-def test_ids_have_a_source_and_belong_to_one_name() -> None:
+def test_ids_have_source_and_belong_to_one_name() -> None:
     for fact in FACTS:
         assert bool(fact.id_source) == bool(fact.subject_id or fact.object_id), fact
     assert max(Counter((fact.relation, fact.subject.casefold()) for fact in FACTS).values()) == 1
@@ -41,7 +41,7 @@ def test_ids_have_a_source_and_belong_to_one_name() -> None:
     assert len(objects) == len({(relation, identifier) for relation, _, identifier in objects})
 
 
-def test_invented_names_are_twenty_a_class_and_not_real() -> None:
+def test_invented_names_are_twenty_class_and_not_real() -> None:
     real = {name.casefold() for fact in FACTS for name in (fact.subject, fact.object)}
     for question in QUESTIONS:
         names = (question.subject, question.object, question.replacement, *question.answers)
@@ -84,7 +84,7 @@ def test_a_question_its_snippet_and_its_answers_fit() -> None:
             assert all((question.subject_id, question.object_id, question.id_source)), question
 
 
-def test_static_values_were_set_once_and_temporal_ones_changed() -> None:
+def test_static_values_were_set_once_temporal_ones_changed() -> None:
     assert {question.edits for question in catalog.questions("static")} == {1}
     assert all(question.edits > 1 for question in catalog.questions("temporal"))
     assert all(question.edits >= 1 for question in catalog.questions("disputable"))

@@ -49,7 +49,7 @@ def version(folder: Path, *records: Fact | Question) -> str:
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_workspace_s_facts_and_questions_are_a_dataset(tmp_path: Path) -> None:
+def test_workspace_s_facts_and_questions_are_dataset(tmp_path: Path) -> None:
     workspace(
         tmp_path, replace(PERU, retrieved_at="2026-03-02T09:30:00+00:00"), replace(KENYA, retrieved_at=None), FATHER
     )
@@ -74,7 +74,7 @@ def test_a_yago_qec_json_is_a_dataset(tmp_path: Path) -> None:
     assert read.warnings == ("left out, since the catalog has no relation for them: 'http://schema.org/shoeSize'",)
 
 
-def test_a_folder_of_the_published_files_is_a_dataset(tmp_path: Path) -> None:
+def test_folder_of_published_files_is_dataset(tmp_path: Path) -> None:
     write_questions(tmp_path, [STATIC, TEMPORAL, DISPUTED])
     read = Dataset.of(tmp_path)
     assert [one.partition for one in read.questions] == ["static", "temporal", "disputable"]

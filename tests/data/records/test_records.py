@@ -109,13 +109,13 @@ def test_a_row_with_a_broken_identifier_is_refused(broken: dict[str, str]) -> No
         from_row(Question, {**as_row(QUESTION), **broken})
 
 
-def test_a_context_is_relevant_where_it_mentions_the_entity() -> None:
+def test_context_is_relevant_where_it_mentions_entity() -> None:
     assert is_relevant(replace(CONTEXT, entity="Norway"), QUERY)
     assert is_relevant(replace(CONTEXT, object="Norway"), QUERY)
     assert not is_relevant(CONTEXT, QUERY), "the answer alone is not enough"
 
 
-def test_cases_are_the_question_alone_and_with_its_contexts() -> None:
+def test_cases_are_question_alone_and_with_its_contexts() -> None:
     assert QUESTION.cases == (
         ALONE,
         QuestionContext("original", "original", (Passage("It is Oslo."),), QUESTION.forms),

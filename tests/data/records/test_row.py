@@ -51,7 +51,7 @@ def test_an_impossible_row_type_is_refused(kind: Any, key: tuple[str, ...], mess
         table("rows", "a row", key=key)(make_dataclass("Row", [("one", kind)]))
 
 
-def test_a_table_needs_a_name_in_lower_case_and_a_class_of_its_own() -> None:
+def test_a_table_needs_lowercase_name_and_own_class() -> None:
     with pytest.raises(TypeError, match="table Rows: write its name in lower case"):
         table("Rows", "a row")
     with pytest.raises(TypeError, match="declares no table"):

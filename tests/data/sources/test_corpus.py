@@ -108,7 +108,7 @@ def test_of_long_rows_few_are_held_at_once(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
-def test_a_row_of_parquet_that_is_not_utf8_is_counted(kind: pa.DataType, tmp_path: Path) -> None:
+def test_an_undecodable_parquet_row_is_counted(kind: pa.DataType, tmp_path: Path) -> None:
     file, is_packed = tmp_path / "shard.parquet", pa.types.is_dictionary(kind)
     texts = pa.array([b"a", b"\xff" if not is_packed else None, b"\xc3\xbc"]).cast(pa.large_binary()).cast(pa.binary())
     column = texts.cast(pa.string()).cast(kind) if is_packed else pa.Array.from_buffers(pa.string(), 3, texts.buffers())

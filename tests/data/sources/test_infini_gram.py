@@ -144,7 +144,7 @@ WRONG: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_a_document_without_the_name_or_the_rest_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
+def test_document_without_name_or_rest_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
     answer = json.loads(said("document").body) | wrong
     with answering(tmp_path, says(answer)) as (session, _), pytest.raises(ServiceError, match="not the requested"):
         InfiniGramApi(session, INDEX).passage(Occurrence(2, 18), WASHINGTON, 1000)

@@ -94,7 +94,7 @@ def test_wrong_rows_are_named_and_others_count(cells: dict[str, str], problem: s
     assert right.problem is None
 
 
-def test_one_person_who_says_two_things_does_not_count(tmp_path: Path) -> None:
+def test_contradictory_judgements_of_one_person_do_not_count(tmp_path: Path) -> None:
     found = read(tmp_path, row("x y"), row("x  y ", "neither", "ada"), row("x y", "both", "Ben"), row("x y"))
     assert [one.problem for one in found] == [
         "Ada says 'both' here and 'neither' in v.csv, row 3; neither counts, so delete one of the two",
@@ -103,7 +103,7 @@ def test_one_person_who_says_two_things_does_not_count(tmp_path: Path) -> None:
     ]
 
 
-def test_most_people_decide_and_a_tie_counts_for_none(tmp_path: Path) -> None:
+def test_most_people_decide_and_tie_counts_for_none(tmp_path: Path) -> None:
     two = [row(), row(value="neither", annotator="Ben")]
     assert {one.problem for one in read(tmp_path, *two)} == {"people differ; another has to decide"}
     found = read(tmp_path, *two, row(annotator="Cem"), name="w.csv")
@@ -139,7 +139,7 @@ def test_missing_and_doubled_columns_are_named(name: str, header: list[str], mes
 
 
 @pytest.mark.parametrize(("typed", "text"), [(1914, "1914"), (1914.0, "1914"), (0.5, "0.5"), (True, "True")])
-def test_what_a_program_took_for_a_number_is_its_text(typed: Any, text: str, tmp_path: Path) -> None:
+def test_what_program_took_for_number_is_its_text(typed: Any, text: str, tmp_path: Path) -> None:
     book = Workbook()
     book.active.append(HEAD.split(","))
     book.active.append(["q", None, "answer", None, typed, "Ada"])

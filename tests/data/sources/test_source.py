@@ -47,7 +47,7 @@ def at(access: Access, service: str, address: str) -> Access:
     return replace(access, services={service: replace(SERVICES[service], address=address)})
 
 
-def test_facts_of_a_graph_depend_on_graph_draw_and_seed(access: Access) -> None:
+def test_graph_facts_depend_on_graph_draw_and_seed(access: Access) -> None:
     before = Request(YAGO, access)
     others = [
         replace(before, options=YAGO | {"pairs": 11}),
@@ -111,7 +111,7 @@ def test_a_dump_without_a_relation_advises_no_dump(access: Access, tmp_path: Pat
     assert "`dump`" not in str(raised.value)
 
 
-def test_published_questions_are_known_by_their_file_or_address(access: Access, tmp_path: Path) -> None:
+def test_the_key_of_published_questions_names_their_file(access: Access, tmp_path: Path) -> None:
     source = QUESTION_SOURCES["dynamicqa"]
     assert source.key is not None
     assert source.fetch is not None
@@ -128,7 +128,7 @@ def test_published_questions_are_known_by_their_file_or_address(access: Access, 
         source.fetch(downloaded, "static", replace(access, offline=True))
 
 
-def test_the_sample_has_facts_with_sources_and_filled_contexts() -> None:
+def test_sample_has_facts_with_sources_and_filled_contexts() -> None:
     facts = sample.facts("capital")
     assert len(facts) == len(catalog.facts("capital")) > 0
     assert all(fact.source for fact in facts)
@@ -180,7 +180,7 @@ def test_a_broken_rule_has_its_flag(
         ("It is [ENTITY].", "", "Oslo"), ("(.*) \\1 [ENTITY] $&", "(.*)", "\\1"), ("", "Oslo", "Lima"),
     ],
 )  # fmt: skip
-def test_a_snippet_is_found_again_from_its_two_contexts(snippet: str, answer: str, replacement: str) -> None:
+def test_snippet_is_found_again_from_its_two_contexts(snippet: str, answer: str, replacement: str) -> None:
     contexts = slots.fill_slot(snippet, answer), slots.fill_slot(snippet, replacement)
     found = slots.snippet_of(*contexts, answer, replacement)
     assert found is not None
@@ -245,12 +245,12 @@ def test_a_snippet_s_broken_rules_are_named(snippet: str, flags: tuple[str, ...]
         ("", "place of burial", "placeOfBurial"),
     ],
 )
-def test_a_property_is_named_by_catalog_words_or_id(property_id: str | None, words: str | None, relation: str) -> None:
+def test_property_is_named_by_catalog_words_or_id(property_id: str | None, words: str | None, relation: str) -> None:
     assert relation_of(property_id, words) == relation
 
 
 @pytest.mark.parametrize("words", [None, "", "...", "1st place"])
-def test_without_an_id_words_that_make_no_name_are_refused(words: str | None) -> None:
+def test_questions_without_an_id_need_usable_words(words: str | None) -> None:
     with pytest.raises(InputError, match="is not a valid relation name"):
         relation_of(None, words)
 

@@ -165,7 +165,7 @@ def files(tmp_path: Path) -> FilesArtifact:
     return made
 
 
-def test_a_table_with_the_columns_of_another_version_is_missing(artifact: TableArtifact) -> None:
+def test_table_with_columns_of_another_version_is_missing(artifact: TableArtifact) -> None:
     fewer = replace(artifact, table=replace(artifact.table, columns=artifact.table.columns[:-1]))
     fewer.write(fewer.table.of([]))
     assert fewer.check().state == "done"
@@ -174,7 +174,7 @@ def test_a_table_with_the_columns_of_another_version_is_missing(artifact: TableA
         artifact.read()
 
 
-def test_files_are_done_with_a_manifest_of_their_key(files: FilesArtifact) -> None:
+def test_files_are_done_with_manifest_of_their_key(files: FilesArtifact) -> None:
     check = files.check()
     assert (check.state, check.digest, check.path) == ("done", files.key, files.manifest)
     assert replace(files, key_inputs={}).check().state == "missing"
@@ -202,7 +202,7 @@ def test_a_manifest_that_cannot_be_read_is_damage(content: str, files: FilesArti
     assert not files.written()
 
 
-def test_a_flipped_bit_of_a_manifest_is_damage_or_nothing(files: FilesArtifact) -> None:
+def test_flipped_bit_of_manifest_is_damage_or_nothing(files: FilesArtifact) -> None:
     sound, good = files.check(), files.manifest.read_bytes()
     for place in range(len(good)):
         content = bytearray(good)

@@ -90,7 +90,7 @@ def test_a_new_file_never_replaces_another(has_links: bool, tmp_path: Path, monk
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.txt", "first")]
 
 
-def test_a_name_with_signs_of_a_pattern_leaves_nothing(tmp_path: Path) -> None:
+def test_name_with_signs_of_pattern_leaves_nothing(tmp_path: Path) -> None:
     for path in (tmp_path / "a[1].txt", tmp_path / "a1.txt"):
         path.with_name(f".{path.name}.0{TEMPORARY}").touch()
     remove_leftovers(tmp_path / "a[1].txt")
@@ -117,7 +117,7 @@ def test_a_file_that_was_never_ours_is_damaged(content: str, read: Callable[[Pat
     assert isinstance(raised.value, MissingFile) == (content == "nothing")
 
 
-def test_a_copy_in_pieces_has_the_bytes_that_were_digested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copy_in_pieces_has_bytes_that_were_digested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(digests, "_PIECE", 10)
     path, copy = tmp_path / "file", tmp_path / "copy"
     path.write_bytes(os.urandom(95))

@@ -9,7 +9,7 @@ from swaymeter.data.errors import WorkspaceBusy, WorkspaceError
 from swaymeter.data.storage.writing import replaced
 
 
-def test_of_two_writers_one_wins_and_the_other_is_told(tmp_path: Path) -> None:
+def test_one_of_two_writers_wins(tmp_path: Path) -> None:
     folder = tmp_path / "paper"
     with replaced(folder, Path.exists, "publication", "choose another") as one:
         (one / "a.txt").write_text("of the first")
@@ -46,7 +46,7 @@ def test_a_writer_that_fails_leaves_what_was_there(ends: str, tmp_path: Path, mo
     assert (folder / "a.txt").read_text() == "earlier"
 
 
-def test_what_was_set_aside_is_kept_where_another_folder_came(tmp_path: Path) -> None:
+def test_a_replaced_folder_stays_if_another_one_came(tmp_path: Path) -> None:
     folder, aside = tmp_path / "paper", tmp_path / ".paper.swaymeter-old"
     an_earlier_one(aside)
     folder.mkdir()

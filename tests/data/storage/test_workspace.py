@@ -121,7 +121,7 @@ def test_parts_stay_beside_a_whole_of_other_columns(workspace: Workspace) -> Non
         assert (whole.check().state, whole.part(0).check().state) == ("missing", "done")
 
 
-def test_one_process_may_lock_twice_and_after_a_failure(workspace: Workspace) -> None:
+def test_one_process_may_lock_twice_and_after_failure(workspace: Workspace) -> None:
     with pytest.raises(RuntimeError), workspace.lock(), workspace.lock():
         raise RuntimeError
     with workspace.lock():
@@ -252,7 +252,7 @@ def test_a_damaged_note_is_mended_by_hand(workspace: Workspace) -> None:
     assert [one.study_folders for one in (first, second)] == [(), ("studies", "second")]
 
 
-def test_studies_of_like_names_have_folders_of_their_own(workspace: Workspace) -> None:
+def test_studies_of_similar_names_have_own_folders(workspace: Workspace) -> None:
     with Workspace(workspace.root, "first").lock():
         pass
     names = ("a-b", "a--b", "a-b-", 64 * "a", 63 * "a" + "-")
@@ -269,7 +269,7 @@ def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
             Workspace(path).check_layout()
 
 
-def test_a_workspace_without_its_note_is_named_as_that(workspace: Workspace) -> None:
+def test_workspace_without_its_note_is_named_as_that(workspace: Workspace) -> None:
     (workspace.root / "scores").mkdir(parents=True)
     with pytest.raises(WorkspaceError, match=r"workspace\.json is not there, beside files of a study; put it back"):
         workspace.check_layout()
@@ -305,7 +305,7 @@ MODEL = "/models/" + "deep/" * 30
     ("one", "other"),
     [(("step", "of one study"), ("step", "of another")), ((f"{MODEL} · capital", "k"), (f"{MODEL} · father", "k"))],
 )
-def test_failures_of_other_steps_or_inputs_are_told_apart(
+def test_failures_belong_to_their_step_and_inputs(
     one: tuple[str, str], other: tuple[str, str], workspace: Workspace
 ) -> None:
     workspace.note_failure(*one, "no weights")
@@ -362,7 +362,7 @@ def test_a_manifest_names_nothing_outside(name: str, workspace: Workspace, tmp_p
     assert artifact.check().state == "damaged"
 
 
-def test_a_link_to_a_folder_is_not_followed_where_leftovers_go(workspace: Workspace, tmp_path: Path) -> None:
+def test_removal_of_leftovers_follows_no_links(workspace: Workspace, tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     workspace.root.mkdir()
     (workspace.root / ".x.unfinished").symlink_to(tmp_path / "work")

@@ -62,7 +62,7 @@ def test_rows_come_back_as_they_went_in(database: Path, tmp_path: Path) -> None:
     assert found.to_pylist() == rows
 
 
-def test_scores_of_two_engines_in_a_file_keep_theirs(database: Path, tmp_path: Path) -> None:
+def test_scores_of_two_engines_in_file_keep_theirs(database: Path, tmp_path: Path) -> None:
     rows = [row(PERSUASION, query_id=f"q{n}", engine=f"engine {n % 2}", stand_in=None if n else "x") for n in range(5)]
     build(database, "key", TABLES, {PERSUASION: [file_of(tmp_path, PERSUASION, rows)]})
     found = asked(database, "SELECT query_id, engine, stand_in FROM persuasion ORDER BY ALL")
@@ -135,7 +135,7 @@ def changed(database: Path, hostile: str) -> None:
 
 
 @pytest.mark.parametrize("hostile", NOT_RUN)
-def test_what_others_put_into_a_database_is_not_run(hostile: str, database: Path) -> None:
+def test_what_others_put_into_database_is_not_run(hostile: str, database: Path) -> None:
     changed(database, hostile)
     with opened(database, TABLES, limits=Limits(seconds=10)) as warehouse:
         assert warehouse.frame("persuasion_by_kind").empty
@@ -160,7 +160,7 @@ def test_a_query_of_others_has_limits(limits: Limits, what: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["study.duckdb", "study.duckdb.wal"])
-def test_a_pipe_in_place_of_a_database_is_named(name: str, database: Path) -> None:
+def test_pipe_in_place_of_database_is_named(name: str, database: Path) -> None:
     database.with_name(name).unlink(missing_ok=True)
     os.mkfifo(database.with_name(name))
     with pytest.raises(WorkspaceError, match=rf"{name} is not a file; remove it"), opened(database, TABLES):
@@ -221,7 +221,7 @@ def test_a_full_disk_at_the_checkpoint_is_named(database: Path) -> None:
     assert [file.name for file in database.parent.iterdir()] == [database.name]
 
 
-def test_a_log_of_the_old_database_is_not_replayed(database: Path) -> None:
+def test_log_of_old_database_is_not_replayed(database: Path) -> None:
     killed = (
         "import duckdb, os, signal, sys; held = duckdb.connect(sys.argv[1])\n"
         "held.execute('CREATE TABLE notes (note VARCHAR)'); os.kill(os.getpid(), signal.SIGKILL)"
@@ -272,7 +272,7 @@ def test_a_missing_score_is_refused(database: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 20, 500])
-def test_a_file_of_another_table_or_cut_short_is_named(database: Path, length: int) -> None:
+def test_a_wrong_or_truncated_file_is_named(database: Path, length: int) -> None:
     file = file_of(database.parent, FACTS, [row(FACTS)])
     with pytest.raises(DamagedFile, match="does not hold table contexts"):
         build(database, "key", TABLES, {CONTEXTS: [file]})

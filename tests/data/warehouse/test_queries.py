@@ -127,7 +127,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
          {"model": ["m"], "measure": ["answers"], "stand_in": ["embedder for entailment"]}),
     ],
 )  # fmt: skip
-def test_a_query_gives_what_one_works_out_by_hand(
+def test_query_gives_what_one_works_out_by_hand(
     name: str, columns: list[str], rows: dict[str, list[Any]], loaded: Warehouse
 ) -> None:
     frame = loaded.frame(name)
@@ -156,7 +156,7 @@ def test_a_named_query_with_capitals_is_refused() -> None:
         NamedQuery("Mine", "SELECT 1")
 
 
-def test_without_susceptibility_other_measures_of_a_query_stand_alone(tmp_path: Path) -> None:
+def test_without_susceptibility_other_measures_of_query_stand_alone(tmp_path: Path) -> None:
     study = small_study()
     del study["susceptibility"], study["persuasion"]
     with warehouse_of(tmp_path, study) as warehouse:
@@ -263,7 +263,7 @@ def test_a_template_is_a_context_with_slots(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_frames_types_do_not_depend_on_its_values(tmp_path: Path, loaded: Warehouse) -> None:
+def test_frames_types_do_not_depend_on_its_values(tmp_path: Path, loaded: Warehouse) -> None:
     with warehouse_of(tmp_path, {}) as empty:
         for name in NAMED_QUERIES:
             full = loaded.frame(name)
@@ -272,7 +272,7 @@ def test_a_frames_types_do_not_depend_on_its_values(tmp_path: Path, loaded: Ware
 
 
 @pytest.mark.parametrize("query", NAMED_QUERIES.values(), ids=lambda query: query.name)
-def test_a_query_has_the_columns_whose_units_it_declares(query: NamedQuery, loaded: Warehouse) -> None:
+def test_query_has_columns_whose_units_it_declares(query: NamedQuery, loaded: Warehouse) -> None:
     assert query.units.keys() <= {*loaded.rows(query).column_names}
 
 

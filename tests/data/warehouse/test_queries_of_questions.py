@@ -7,7 +7,7 @@ from swaymeter.data.records.tables import QUESTIONS
 from tests.data.warehouse.small_study import ANSWERS, CLUSTERS, plain_values, row, small_study, table, warehouse_of
 
 
-def test_what_was_not_measured_is_null_and_loses_no_question(tmp_path: Path) -> None:
+def test_missing_measures_are_null_and_keep_their_questions(tmp_path: Path) -> None:
     study = {name: small_study()[name] for name in ("questions", "accuracy")}
     with warehouse_of(tmp_path, study) as warehouse:
         frame, summary = warehouse.frame("answers_of_questions"), warehouse.frame("partition_summary")
@@ -103,7 +103,7 @@ def test_a_judgement_counts_in_place_of_the_rule(tmp_path: Path) -> None:
     }
 
 
-def test_answers_that_state_neither_are_those_with_a_context(tmp_path: Path) -> None:
+def test_answers_that_state_neither_are_those_with_context(tmp_path: Path) -> None:
     asked = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1", "sample": None}
     stated = (("none", "neither"), ("original", "neither"), ("counter_memory", "context"), ("irrelevant", "neither"))
     silent = as_row(QuestionContext("irrelevant", "irrelevant"))
@@ -120,7 +120,7 @@ def test_answers_that_state_neither_are_those_with_a_context(tmp_path: Path) -> 
     assert (neither["reason"], neither["answers"], neither["greedy_answers"]) == ("denied", 1, 2)
 
 
-def test_the_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> None:
+def test_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> None:
     asked = {"relation": "P36", "model": "m", "dtype": "float32", "condition": "original"}
     partitions = ["static"] * 3 + ["temporal"] * 12 + ["disputable"] * 5
     study = {

@@ -80,7 +80,7 @@ def test_without_a_terminal_a_heartbeat_names_what_runs(console: Console) -> Non
             time.sleep(0.01)
 
 
-def test_on_a_terminal_bars_are_drawn_in_place_of_lines() -> None:
+def test_a_terminal_shows_bars_instead_of_lines() -> None:
     console = console_of(terminal=True)
     progress = TerminalProgress(console)
     with progress:
@@ -90,7 +90,7 @@ def test_on_a_terminal_bars_are_drawn_in_place_of_lines() -> None:
     assert "m x capital  done" not in printed(console)
 
 
-def test_at_80_columns_a_step_has_a_line_of_its_own() -> None:
+def test_a_step_has_its_line_at_80_columns() -> None:
     console = Console(file=io.StringIO(), width=80, force_terminal=True)
     name = "score · smollm2-135m-instruct (float32) × officialLanguage"
     progress = TerminalProgress(console)

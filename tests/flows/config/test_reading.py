@@ -85,7 +85,7 @@ def test_hostile_files_are_refused_within_a_second(name: str, tmp_path: Path) ->
     assert time.process_time() - began < 1
 
 
-def test_a_study_of_ten_thousand_models_is_read_at_once(tmp_path: Path) -> None:
+def test_ten_thousand_models_are_read_at_once(tmp_path: Path) -> None:
     models = [{"name": f"model-{number}"} for number in range(10_000)]
     began = time.process_time()
     assert len(read_study(write_study(tmp_path, SOUND | {"models": models})).models) == len(models)
@@ -171,9 +171,7 @@ def test_all_paths_are_relative_to_the_study(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("key", ["workspace", "services.cache", "judgements"])
-def test_what_is_in_the_current_folder_alone_is_refused(
-    key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_in_current_folder_alone_is_refused(key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "studies").mkdir()
     (tmp_path / "mine").mkdir()
     monkeypatch.chdir(tmp_path)
@@ -183,7 +181,7 @@ def test_what_is_in_the_current_folder_alone_is_refused(
         read_study(write_study(tmp_path / "studies", study))
 
 
-def test_values_of_a_backfill_take_the_place_of_a_key(tmp_path: Path) -> None:
+def test_values_of_backfill_take_place_of_key(tmp_path: Path) -> None:
     file = write_study(tmp_path, SOUND)
     assert read_study(file, {"models.0.name": "another/model", "seed": 9}).models[0].name == "another/model"
     with pytest.raises(StudyFileError, match=r"no place for the key models\.7\.name"):

@@ -184,7 +184,7 @@ def test_contexts_are_worded_as_the_study_says(tmp_path: Path) -> None:
     assert (published.open, published.closed) == (capital.open, capital.closed)
 
 
-def test_prompts_come_from_study_file_and_form_in_this_order(tmp_path: Path) -> None:
+def test_prompts_come_from_study_then_file_then_form(tmp_path: Path) -> None:
     (tmp_path / "texts.yaml").write_text('about: "On {page}:"\nsystem: "Be brief."\nchat_template: never\n')
     section = {"form": "published", "file": "texts.yaml", "system": ""}
     asked = changed_study(tmp_path, prompt=section).prompt.answer_prompts()

@@ -107,7 +107,7 @@ def half(tmp_path: Path) -> Contents:
     return without(study, "disputable").contents
 
 
-def test_a_missing_partition_is_named_and_stops_no_other(half: Contents, tmp_path: Path) -> None:
+def test_missing_partition_is_named_and_stops_no_other(half: Contents, tmp_path: Path) -> None:
     sheet = annotate.export(half, tmp_path / "ada.csv", "ada")
     assert sheet.questions == len(questions_of(half))
     (missing,) = sheet.missing

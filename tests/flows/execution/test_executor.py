@@ -89,7 +89,7 @@ def test_tasks_come_with_their_nearest_upstream_tasks(toy: Toy) -> None:
     assert found[names[PAGE]] == {names[TOTAL]: False}
 
 
-def test_a_task_may_end_after_the_graph_was_resolved_again(toy: Toy) -> None:
+def test_task_may_end_after_graph_was_resolved_again(toy: Toy) -> None:
     listed, here, blocked = StepId("build", "listed", "numbers"), Workers(), list[str]()
     earlier: list[tuple[Task, Later]] = []
 
@@ -181,7 +181,7 @@ def test_an_interrupted_rerun_goes_on_where_it_stopped(toy: Toy, monkeypatch: py
     assert Counter(toy.run()) == dict.fromkeys(EVERYTHING - {first}, 1)
 
 
-def test_an_interruption_as_a_step_ends_ends_the_run(toy: Toy) -> None:
+def test_interruption_as_step_ends_ends_run(toy: Toy) -> None:
     class Interrupting(SimpleQueue[str]):
         """As where a signal comes just when a step that ended was taken out, the first one."""
 
@@ -212,7 +212,7 @@ def test_lost_workers_hide_no_interruption(toy: Toy) -> None:
         Executor(toy.graph, Selection(), interrupted, Progress(), Lost()).run()
 
 
-def test_a_step_has_ended_though_it_cannot_be_told(toy: Toy) -> None:
+def test_step_has_ended_though_it_cannot_be_told(toy: Toy) -> None:
     def tell(*_: object) -> None:
         sys.exit("nobody reads it")
 
@@ -351,12 +351,12 @@ def order_of(folder: Path, steps: list[str], rows: list[int], later: Mapping[int
     return ran
 
 
-def test_a_model_is_asked_about_the_largest_relation_first(tmp_path: Path) -> None:
+def test_model_is_asked_about_largest_relation_first(tmp_path: Path) -> None:
     ran = order_of(tmp_path, ["a small", "b large", "a large", "b small"], [2, 9, 8, 1])
     assert ran == ["a large", "a small", "b large", "b small"]
 
 
-def test_a_model_is_kept_while_more_becomes_ready_for_it(tmp_path: Path) -> None:
+def test_a_model_stays_while_its_tasks_become_ready(tmp_path: Path) -> None:
     steps = [f"{model} {one}" for model, subjects in (("a", "xyz"), ("b", "xyz"), ("a", "uvw")) for one in subjects]
     ran = order_of(tmp_path, steps, [1] * 9, {6: 0, 7: 1, 8: 2})
     assert [one[0] for one in ran] == ["a"] * 6 + ["b"] * 3

@@ -90,7 +90,7 @@ Executor(toy.graph, Selection(), lambda *task: Future(), Progress()).run()  # no
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_run_that_is_told_to_end_waits_for_no_step(number: signal.Signals, tmp_path: Path) -> None:
+def test_an_interrupted_run_waits_for_no_step(number: signal.Signals, tmp_path: Path) -> None:
     command = [sys.executable, "-c", RUNS, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

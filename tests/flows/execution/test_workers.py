@@ -39,7 +39,7 @@ def leave(step: Step, run: Run) -> None:
     run.workspace.rename(run.workspace.with_name("away"))
 
 
-def test_a_workspace_away_is_named_and_not_made_anew(tmp_path: Path) -> None:
+def test_workspace_away_is_named_and_not_made_anew(tmp_path: Path) -> None:
     run = Run(tmp_path / "study")
     with Workspace(run.workspace).lock():
         pass
@@ -83,7 +83,7 @@ def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, place: str,
         )
 
 
-def test_a_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forgotten: list[str] = []
     (tmp_path / "workspace.json").touch()
     for model in ("a", "a", "b", "b", "a"):
@@ -106,14 +106,14 @@ def one_worker(**resources: int) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("resources", "wrong"), [({}, "it has no resource"), ({"CPU": 1}, "it does not see the workspace")]
 )
-def test_a_cluster_whose_workers_do_not_fit_is_refused(resources: Any, wrong: str, tmp_path: Path) -> None:
+def test_cluster_whose_workers_do_not_fit_is_refused(resources: Any, wrong: str, tmp_path: Path) -> None:
     refused = pytest.raises(UsageError, match=f"worker [^ ]+ cannot be used: {wrong}")
     with one_worker(**resources) as address, refused, Cluster(address, None, Run(tmp_path)):
         pass
 
 
 @pytest.mark.parametrize("refusal", ["it has too little memory", None])
-def test_a_model_that_no_worker_can_hold_is_refused_first(
+def test_a_model_too_large_for_workers_is_refused(
     refusal: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clusters, "unfit_models", lambda models: [refusal] * len(models))
@@ -148,9 +148,7 @@ def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("deaths", [1, TRIES])
-def test_workers_that_die_while_they_start_are_started_anew(
-    deaths: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_workers_that_die_at_start_are_restarted(deaths: int, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     import dask
 
     dying = tmp_path / "dying.py"

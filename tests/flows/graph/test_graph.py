@@ -27,7 +27,7 @@ def key(node: Node) -> str:
     return node.step.outputs["numbers"].key
 
 
-def test_before_anything_is_done_only_first_steps_are_resolved(toy: Toy) -> None:
+def test_an_empty_workspace_resolves_first_steps_only(toy: Toy) -> None:
     nodes = toy.graph().nodes
     assert {identity for identity, node in nodes.items() if node.step} == {FETCH_A, FETCH_B, TOTAL}
     assert {node.state for node in nodes.values()} == {"missing", "blocked"}
@@ -119,7 +119,7 @@ def test_rows_are_computed_with_once_for_each_content(toy: Toy) -> None:
     assert graph.remembered(graph.nodes[BUILD_B].output("numbers"), compute) == 2
 
 
-def test_a_run_knows_its_artifacts_until_they_are_forgotten(toy: Toy) -> None:
+def test_run_knows_its_artifacts_until_they_are_forgotten(toy: Toy) -> None:
     toy.run()
     (file,) = toy.root.glob("numbers/score-b-*")
     file.unlink()

@@ -77,7 +77,7 @@ def test_a_killed_run_becomes_crashed(lasting: httpx.Client, program: Callable[.
     assert [state_of(run) for run in ("fails", "ends")] == ["Failed", "Completed"]
 
 
-def test_runs_of_deployments_send_the_heartbeats_that_are_missed() -> None:
+def test_runs_of_deployments_send_heartbeats_that_are_missed() -> None:
     described = yaml.safe_load((ROOT / "prefect.yaml").read_text())
     variables = [one["work_pool"]["job_variables"]["env"] for one in described["deployments"]]
     assert {one["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] for one in variables} == {str(HEARTBEAT_SECONDS)}
@@ -85,7 +85,7 @@ def test_runs_of_deployments_send_the_heartbeats_that_are_missed() -> None:
     assert within >= 3 * HEARTBEAT_SECONDS
 
 
-def test_failed_relations_are_tried_with_their_run_s_parameters() -> None:
+def test_failed_relations_keep_their_run_parameters() -> None:
     described = yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]
     (trigger,) = next(one["triggers"] for one in described if one["name"] == "failed")
     assert trigger["schedule_after"] >= 60  # an outage of a minute is over by then

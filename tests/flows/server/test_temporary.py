@@ -110,7 +110,7 @@ def test_a_command_that_is_ended_leaves_no_process(
     assert alive == []
 
 
-def test_a_configured_api_that_does_not_answer_is_named(start: Start) -> None:
+def test_configured_api_that_does_not_answer_is_named(start: Start) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other, ThreadPoolExecutor() as pool:
         reason = pool.submit(_why_not, f"http://127.0.0.1:{other.getsockname()[1]}/api")
         with other.accept()[0] as connection:

@@ -42,7 +42,7 @@ def rows_of(database: Path, sql: str) -> list[Any]:
         return connection.sql(sql).fetchall()
 
 
-def test_rows_that_were_written_by_hand_do_not_stay(tmp_path: Path) -> None:
+def test_foreign_rows_do_not_stay(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     outputs = {"files": workspace.database_artifact({}), "history": workspace.history_artifact({})}
     step = Step(DATABASE, make_database, {}, outputs, Aggregation())

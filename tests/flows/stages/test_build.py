@@ -85,7 +85,7 @@ def test_own_contexts_take_the_place_of_written_ones(tmp_path: Path) -> None:
     assert len(of_relation["capital"]) == 8
 
 
-def test_steps_of_own_relations_can_be_sent_to_other_processes(tmp_path: Path) -> None:
+def test_steps_of_own_relations_can_be_pickled(tmp_path: Path) -> None:
     study = prepare(own_study(tmp_path))
     (tmp_path / "relations.yaml").unlink()
     for node in study.graph:
@@ -99,14 +99,14 @@ def test_steps_of_own_relations_can_be_sent_to_other_processes(tmp_path: Path) -
         ({"facts": FACTS.replace("seat,Ulm Vale,Sarrow\n", "")}, "relation seat: 3 real entities are requested, the f"),
     ],
 )
-def test_files_that_do_not_suffice_are_refused_before_a_run(files: Any, problem: str, tmp_path: Path) -> None:
+def test_insufficient_files_are_refused_before_a_run(files: Any, problem: str, tmp_path: Path) -> None:
     study = own_study(tmp_path, **files)
     reasons = set(refusals(study.graph, study.plan, {node.id for node in study.graph}))
     assert [reason for reason in reasons if re.search(problem, reason)] == list(reasons) != []
 
 
 @pytest.mark.parametrize("built", [False, True])
-def test_too_few_contexts_a_query_are_refused_by_relation(built: bool, tmp_path: Path) -> None:
+def test_too_few_contexts_query_are_refused_by_relation(built: bool, tmp_path: Path) -> None:
     contexts = {"base": 1, "assertive": 1, "negation": 0}
     if built:  # prompts do not depend on who is asked with which
         prepare(selected(tmp_path, contexts=contexts))

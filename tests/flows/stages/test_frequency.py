@@ -116,7 +116,7 @@ def test_an_api_counts_tokens_and_says_so(closed: None, tmp_path: Path) -> None:
         assert built(other)[1] == ["pieces"]
 
 
-def test_an_api_that_is_away_stops_the_counts_alone(closed: None, tmp_path: Path) -> None:
+def test_api_that_is_away_stops_counts_alone(closed: None, tmp_path: Path) -> None:
     graph, _ = built(study_of(tmp_path, unused_address(), source="infini-gram", index="pieces"))
     states = {node.id.group: node for node in graph if node.id.stage == "build"}
     assert re.search(r"infini-gram .* cannot be reached: .*; or count a corpus of your own", states["counts"].reason)
@@ -160,7 +160,7 @@ def test_only_a_new_or_changed_file_is_counted(tmp_path: Path) -> None:
     assert (counted, {row["corpus"] for row in frequencies(graph)}) == ([], {"My texts"})
 
 
-def test_a_file_that_changes_while_counted_is_counted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_that_changes_while_counted_is_counted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.txt"
     file.write_text("Norway")
     pieces = Reading.pieces

@@ -49,7 +49,7 @@ def test_prompts_are_counted_before_they_are_built(tmp_path: Path) -> None:
     assert "2 relations with 4 entities, 1 query form and 5 contexts each" in chosen.description(chosen.graph)
 
 
-def test_sets_of_unlike_numbers_of_contexts_are_said_so(tmp_path: Path) -> None:
+def test_sets_with_unequal_numbers_of_contexts_are_named(tmp_path: Path) -> None:
     sets = {"one": {"sentences": ["He works."]}, "two": {"sentences": ["He rests.", "{entity} works."]}}
     (tmp_path / "unlike.yaml").write_text(yaml.safe_dump({**SOUND, "contexts": sets}), encoding="utf-8")
     chosen = study(tmp_path, texts=str(tmp_path / "unlike.yaml"))

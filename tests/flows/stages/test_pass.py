@@ -13,7 +13,7 @@ from swaymeter.tasks.measures import clusters
 from tests.flows.small_study import prepare, selected
 
 
-def test_no_chunk_is_begun_where_the_workspace_went_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_chunk_is_begun_where_workspace_went_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = prepare(selected(tmp_path))
     root, begun = study.workspace.root, list[int]()
     (root / "workspace.json").touch()

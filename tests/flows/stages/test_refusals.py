@@ -80,7 +80,7 @@ def test_a_template_without_a_keyword_is_refused(template: str | None, message: 
     assert not [*refusals(only_facts.graph, only_facts.plan, only_facts.graph.nodes)]
 
 
-def test_a_file_of_facts_that_cannot_be_used_is_named_once(tmp_path: Path) -> None:
+def test_an_unusable_file_of_facts_is_named_once(tmp_path: Path) -> None:
     (tmp_path / "facts.csv").write_text("relation,subject,object\ncapital,A\x1b,B\n")
     facts = {"source": "file", "file": str(tmp_path / "facts.csv"), "relations": ["capital"], "real_entities": 1}
     study = selected(tmp_path, facts={**facts, "invented_entities": 1}, questions=None, measures={"persuasion": {}})

@@ -17,7 +17,7 @@ from swaymeter.tasks.models.generation.decoding import decoding_of
 from tests.flows.small_study import prepare, selected
 
 
-def test_a_model_has_a_setting_for_its_chat_template(tmp_path: Path) -> None:
+def test_model_has_setting_for_its_chat_template(tmp_path: Path) -> None:
     models = [
         {"name": str(tmp_path / "model"), "dtype": "float32", "device": "cpu"},
         {"name": str(tmp_path / "model"), "dtype": "bfloat16", "device": "cpu", "chat_template": "never"},
@@ -33,7 +33,7 @@ def test_a_model_has_a_setting_for_its_chat_template(tmp_path: Path) -> None:
     assert {of["dtype"]: json.loads(of["prompt"])["chat_template"] for of in variants} == dict(asked)
 
 
-def test_a_pass_that_asks_a_server_takes_no_device(tmp_path: Path) -> None:
+def test_pass_that_asks_server_takes_no_device(tmp_path: Path) -> None:
     here = {"name": str(tmp_path / "model"), "dtype": "float32", "device": "cpu"}
     study = prepare(selected(tmp_path, facts=None, models=[here, {"name": "there", "endpoint": "http://127.0.0.1:1"}],
                              measures={"answers": {}, "accuracy": {}}))  # fmt: skip

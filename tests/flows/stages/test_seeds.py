@@ -53,7 +53,7 @@ def drawn(part: str, query: dict[str, Any]) -> float:
     return float(generator(0, part, query["query_id"]).random())
 
 
-def test_further_seeds_have_contexts_and_two_measures_of_their_own(study: Study) -> None:
+def test_further_seeds_have_own_contexts_and_measures(study: Study) -> None:
     scored: dict[str, set[str]] = {}
     for node in study.graph:
         if node.id.stage == "score":

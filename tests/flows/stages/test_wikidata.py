@@ -92,7 +92,7 @@ def test_before_the_list_is_there_its_questions_wait(tmp_path: Path) -> None:
     assert nodes[WRITTEN].blocked_by == TEA
 
 
-def test_so_many_triples_of_each_named_property_are_used(tmp_path: Path) -> None:
+def test_the_limit_of_triples_holds_for_each_property(tmp_path: Path) -> None:
     nodes = listed(live(tmp_path)).graph.nodes
     steps = {node.id.subject: node.step for node in nodes.values() if node.id.group == "questions" and node.step}
     assert {name: len(step.arguments[1]) for name, step in steps.items() if name != "disputable"} == {
@@ -101,7 +101,7 @@ def test_so_many_triples_of_each_named_property_are_used(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("change", [{"snippet_words": 9}, {"months": 3}, {"embedder": "all-minilm-l6-v2"}])
-def test_a_change_of_a_property_s_settings_makes_others(change: dict[str, Any], tmp_path: Path) -> None:
+def test_change_of_property_s_settings_makes_others(change: dict[str, Any], tmp_path: Path) -> None:
     before = key(listed(live(tmp_path)), CAPITAL)
     assert key(listed(live(tmp_path, **change)), CAPITAL) != before
 
@@ -142,7 +142,7 @@ def test_a_property_that_failed_stops_no_other(tmp_path: Path) -> None:
     assert [one.question_id for one in again(study).contents.chosen("static")] == ["a"]
 
 
-def test_a_page_s_questions_have_the_numbers_counted_last(tmp_path: Path) -> None:
+def test_page_s_questions_have_numbers_counted_last(tmp_path: Path) -> None:
     study = write(live(tmp_path, partitions=["disputable"]), TEA, disputes=[dispute(3)])
     written = question("d", "disputable", "disputable", page="Tea", edits=3)
     study = write(study, WRITTEN, questions=[written])

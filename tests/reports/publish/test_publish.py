@@ -26,7 +26,7 @@ def read(file: Path) -> Any:
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-def test_every_figure_and_table_is_there_in_every_format(publication: Path) -> None:
+def test_figures_and_tables_have_every_format(publication: Path) -> None:
     figures = {path.name for path in (publication / "figures").iterdir()} - {"captions.txt"}
     assert figures == {f"{name}-{MODEL}-float32.{kind}" for name in DRAWN for kind in ("pdf", "svg", "tex", "csv")}
     captions = (publication / "figures" / "captions.txt").read_text(encoding="utf-8")
@@ -38,7 +38,7 @@ def test_every_figure_and_table_is_there_in_every_format(publication: Path) -> N
     }
 
 
-def test_the_manifest_says_what_was_run_and_every_digest(publication: Path) -> None:
+def test_manifest_says_what_was_run_and_every_digest(publication: Path) -> None:
     manifest = read(publication / "manifest.json")
     files = {path for path in publication.rglob("*") if path.is_file() and path.name != "manifest.json"}
     digests = {path.relative_to(publication).as_posix(): sha256(path.read_bytes()).hexdigest() for path in files}

@@ -131,7 +131,7 @@ def test_flags_of_a_new_context(question: Question, answer: str | None, context:
     assert change(question, None, answer, None, context).flags == ((names[flags],) if flags else ())
 
 
-def test_a_disputed_text_has_the_answer_replaced_in_any_case() -> None:
+def test_disputed_text_has_answer_replaced_in_any_case() -> None:
     question = a_question(
         partition="disputable", object="Certificates", replacement="Doctorates",
         original_context="he has certificates.", counter_memory_context="he has Doctorates.",

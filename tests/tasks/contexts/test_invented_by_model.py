@@ -81,9 +81,7 @@ def test_every_class_has_a_prompt(entity_class: str, say: Say, plain: LanguageMo
     assert not set("{}") & set(asked[0]["prompt"])
 
 
-def test_the_embedded_model_makes_up_the_same_names_again(
-    smollm2: LanguageModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_embedded_model_makes_up_same_names_again(smollm2: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(invented_by_model, "MAX_TOKENS", {"chat": 12})
     monkeypatch.setattr(invented_by_model, "SAMPLES", 2)
     names = names_by_model(smollm2, "city", 2, seed=0, existing=())
@@ -124,7 +122,7 @@ THREE = ["Velmar", "Port Ostrand", "Quell-am-Tholl"]
         "  Velmar \t\r\nPort \u00a0 Ostrand\r\nQuell-am-Tholl",
     ],
 )
-def test_names_are_found_in_every_form_of_a_list(answer: str) -> None:
+def test_names_are_found_in_every_form_of_list(answer: str) -> None:
     assert names_in(answer, proper=True) == THREE
 
 
@@ -143,7 +141,7 @@ def test_what_is_no_name_is_left_out(answer: str) -> None:
     assert names_in(answer) == []
 
 
-def test_the_last_name_of_a_cut_answer_is_left_out() -> None:
+def test_last_name_of_cut_answer_is_left_out() -> None:
     assert names_in("Velmar\nPort Ostrand\nQuell-am", ended=False) == THREE[:2]
     assert names_in("Velmar, Port Ostrand, Quell-am", ended=False) == THREE[:2]
     assert names_in("Velm", ended=False) == []

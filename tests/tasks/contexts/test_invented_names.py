@@ -120,7 +120,7 @@ def test_invented_names_look_like_real_ones(entity_class: str) -> None:
             assert mean(map(value, names)) == pytest.approx(mean(map(value, REAL[entity_class])), abs=tolerance), what
 
 
-def test_invented_names_have_as_many_tokens_as_real_ones(smollm2: LanguageModel) -> None:
+def test_invented_names_have_tokens_like_real_ones(smollm2: LanguageModel) -> None:
     def tokens(name: str) -> int:
         return len(smollm2.tokenizer(f" {name}", add_special_tokens=False)["input_ids"])
 

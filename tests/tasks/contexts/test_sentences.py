@@ -91,7 +91,7 @@ def test_false_objects_repeat_in_the_next_template() -> None:
     assert [context.text for context in contexts[6:12]] == [context.text for context in contexts[:6]]
 
 
-def test_a_context_is_a_line_with_entity_and_object() -> None:
+def test_context_is_line_with_entity_and_object() -> None:
     for context in CONTEXTS:
         assert context.text.endswith("\n")
         assert context.text.count("\n") == 1
@@ -183,7 +183,7 @@ def choose(real: int, invented: int, seed: int = 0, **other: Any) -> list[Entity
     return choose_entities(RelationName("capital"), facts, names, real=real, invented=invented, seed=seed, **other)
 
 
-def test_real_entities_come_from_facts_and_invented_ones_from_names() -> None:
+def test_entities_come_from_facts_and_names() -> None:
     entities = choose(5, 6)
     assert [entity.invented for entity in entities] == [False] * 5 + [True] * 6
     assert len({entity.name for entity in entities}) == 11

@@ -125,9 +125,7 @@ def test_words_are_those_of_python() -> None:
         ("!!!", 0, 0, "a name without letters or digits"),
     ],
 )
-def test_a_name_mostly_in_small_letters_is_a_word(
-    name: str, capitals: int, lower_case: int, reason: str | None
-) -> None:
+def test_name_mostly_in_small_letters_is_word(name: str, capitals: int, lower_case: int, reason: str | None) -> None:
     assert RULE.exclusion_reason((name,), capitals, lower_case) == reason
 
 
@@ -145,6 +143,6 @@ def test_a_name_mostly_in_small_letters_is_a_word(
         (("New York", "It"), "New York " * 1000 + "It " * 20 + "it " * 100, True),
     ],
 )
-def test_small_letters_are_held_against_names_of_one_word(names: tuple[str, ...], text: str, is_excluded: bool) -> None:
+def test_lowercase_counts_exclude_one_word_names(names: tuple[str, ...], text: str, is_excluded: bool) -> None:
     found = count([Piece(text, begins=True)], Names([CountedPair("entity", "answer", names, ("answer",))]), 5)
     assert (RULE.exclusion_reason(names, int(found.capitals[0]), int(found.lower_case[0])) is not None) == is_excluded

@@ -111,7 +111,7 @@ def test_other_places_than_counted_are_not_read(opened: Opened, monkeypatch: pyt
     assert frequent(IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[:1])) == [("tokens", "approximate")]
 
 
-def test_a_passage_that_is_too_short_is_not_trusted(opened: Opened) -> None:
+def test_passage_that_is_too_short_is_not_trusted(opened: Opened) -> None:
     index = opened(True)
     index.longest = 20
     assert ("tokens", "approximate") in frequent(IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[1:2]))

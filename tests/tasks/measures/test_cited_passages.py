@@ -57,7 +57,7 @@ def test_citations(case: QuestionContext, text: str, stated: Verdict, expected: 
     assert tuple(citations(question, case, text, stated).values()) == expected
 
 
-def test_rows_are_of_answers_with_several_or_numbered_passages(study: Study, question: Question) -> None:
+def test_rows_need_several_or_numbered_passages(study: Study, question: Question) -> None:
     study = replace(study, inputs=replace(study.inputs, questions=[question]))
     cases = [("none", "none"), *((case.context_id, case.condition) for case in question.contexts)]
     study.store("answers", [

@@ -67,7 +67,7 @@ def test_questions_are_put_as_the_study_says(smollm2: LanguageModel) -> None:
     assert (row["probability_without"], row["probability_with"]) == pytest.approx((before, after), abs=1e-5)
 
 
-def test_an_irrelevant_context_is_to_leave_the_first_token(rows: dict[str, Row], smollm2: LanguageModel) -> None:
+def test_irrelevant_context_is_to_leave_first_token(rows: dict[str, Row], smollm2: LanguageModel) -> None:
     before, after = alone(smollm2, None), alone(smollm2, "Cats sleep a lot.")
     token = int(before.argmax())
     row = rows["irrelevant"]

@@ -43,7 +43,7 @@ def test_persuaded_compares_the_answers_without_and_with(study: Study) -> None:
     assert (row["context_answer"], row["engine"], study.loaded) == (question.replacement, "rouge-l", 0)
 
 
-def test_an_answer_is_accurate_where_it_matches_its_condition(study: Study) -> None:
+def test_answer_is_accurate_where_it_matches_its_condition(study: Study) -> None:
     (question,) = study.inputs.questions
     say(study, {"none": "", "original": question.object, "counter_memory": question.object})
     rows = study.rows("accuracy")
@@ -73,7 +73,7 @@ def test_a_disputable_question_alone_has_no_accuracy(study: Study) -> None:
     assert len(study.rows("persuaded")) == 2
 
 
-def test_every_answer_has_a_verdict_and_greedy_ones_an_outcome(study: Study) -> None:
+def test_every_answer_has_verdict_and_greedy_ones_outcome(study: Study) -> None:
     (question,) = study.inputs.questions
     sentence = f"The answer is {question.replacement}, as the text says."
     say(study, {"none": "somewhere else", "original": "somewhere else", "counter_memory": sentence})

@@ -54,13 +54,13 @@ def test_a_verdict_counts_and_the_outcome_follows(study: Study) -> None:
     assert changed(study, TEXTS, RULES, hand) == {"counter_memory": ("context", "persuaded", "Ada")}
 
 
-def test_the_original_answer_is_that_of_a_supporting_context(study: Study) -> None:
+def test_original_answer_is_that_of_supporting_context(study: Study) -> None:
     assert changed(study, TEXTS, RULES, ("original", "Ask me later", "original")) == {
         "original": ("context", "persuaded", "Ada")
     }
 
 
-def test_what_is_said_of_the_answer_alone_moves_outcomes(study: Study) -> None:
+def test_what_is_said_of_answer_alone_moves_outcomes(study: Study) -> None:
     hands = ("none", "Ask me later", "original"), ("original", "Ask me later", "original")
     assert changed(study, TEXTS, RULES, *hands) == {
         "none": ("original", None, "Ada"), "original": ("context", "agreed", "Ada"),
@@ -79,7 +79,7 @@ def test_other_words_contexts_and_models_are_left_alone(study: Study, hand: tupl
     assert changed(study, TEXTS, RULES, hand) == {}
 
 
-def test_a_verdict_on_one_model_comes_before_that_on_all(study: Study) -> None:
+def test_a_verdict_on_one_model_comes_first(study: Study) -> None:
     hands = [("none", "Ask me later", "both"), ("none", "Ask me later", "refusal", "m (float32)")]
     assert changed(study, TEXTS, RULES, *hands)["none"] == ("refusal", None, "Ada")
 

@@ -17,13 +17,13 @@ from tests.tasks.measures.conftest import needed
 SAMPLED = ("answers", "clusters", "coherent_persuasion")
 
 
-def test_a_measure_before_those_that_it_needs_is_refused() -> None:
+def test_measure_before_those_that_it_needs_is_refused() -> None:
     with pytest.raises(ValueError, match=r"measure susceptibility needs \['persuasion'\], which are not listed; add"):
         Measures([MEASURES["susceptibility"], MEASURES["persuasion"]])
 
 
 @pytest.mark.parametrize("name", list(MEASURES))
-def test_a_table_has_its_measures_name_provenance_and_key(name: str) -> None:
+def test_table_has_its_measures_name_provenance_and_key(name: str) -> None:
     measure, columns = MEASURES[name], {column.name: column for column in MEASURES[name].table.columns}
     assert measure.table.name == name
     assert {"relation", *PROVENANCE} <= columns.keys()
@@ -55,7 +55,7 @@ def test_missing_measures_are_grouped_into_passes(missing: tuple[str, ...], expe
     assert [(one.measures, one.needs) for one in passes(missing)] == expected
 
 
-def test_a_declaration_changes_with_the_parameters_of_what_is_needed() -> None:
+def test_declaration_changes_with_parameters_of_what_is_needed() -> None:
     parameters = {name: MEASURES[name].parameters() for name in needed("accuracy")}
     other = {**parameters, "answers": MEASURES["answers"].parameters(samples=3)}  # type: ignore[call-arg]
     assert declaration("accuracy", parameters) == declaration("accuracy", dict(parameters))

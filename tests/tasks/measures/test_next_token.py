@@ -56,7 +56,7 @@ def test_scores_say_where_they_come_from(name: str, study: Study) -> None:
         assert row["stand_in"] is None
 
 
-def test_a_killed_study_has_the_same_scores_in_the_end(study: Study) -> None:
+def test_killed_study_has_same_scores_in_end(study: Study) -> None:
     def kill(done: int, total: int) -> None:
         if 0 < done < total:
             raise KeyboardInterrupt
@@ -79,7 +79,7 @@ def test_greedy_answers_stand_at_their_query_and_context(study: Study, language_
 
 
 @pytest.mark.parametrize("query_type", ["open", "closed"])
-def test_answer_set_scores_are_over_the_answers_of_their_type(
+def test_answer_set_scores_cover_answers_of_their_type(
     query_type: str, study: Study, language_model: LanguageModel
 ) -> None:
     queries, contexts = study.inputs.queries, study.inputs.contexts
@@ -160,7 +160,7 @@ def test_precision_compares_the_model_with_its_reference(study: Study, language_
         assert 0 < row["mean_difference"] == pytest.approx(differences[place].mean(), abs=1e-5)
 
 
-def test_the_next_result_is_computed_while_one_is_used() -> None:
+def test_next_result_is_computed_while_one_is_used() -> None:
     begun = {item: threading.Event() for item in "abc"}
 
     def make(item: str) -> str:
@@ -182,7 +182,7 @@ def test_an_error_comes_in_place_of_its_result() -> None:
         next(results)
 
 
-def test_a_sample_has_so_many_relevant_contexts_in_order(prompts: Inputs) -> None:
+def test_sample_has_so_many_relevant_contexts_in_order(prompts: Inputs) -> None:
     samples = [own_sample(query, prompts.contexts, SAMPLE, seed=7) for query in prompts.queries]
     for query, sample in zip(prompts.queries, samples, strict=True):
         assert [is_relevant(context, query) for context in sample].count(True) == 2

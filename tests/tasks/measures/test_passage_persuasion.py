@@ -37,7 +37,7 @@ def divergence(model: LanguageModel, question: Question, with_all: str, without:
     return math.fsum((p.exp() * (p - q)).tolist())
 
 
-def test_each_passage_is_compared_with_a_prompt_without_it(study: Study, language_model: LanguageModel) -> None:
+def test_each_passage_is_compared_with_prompt_without_it(study: Study, language_model: LanguageModel) -> None:
     rows = {(row["context_id"], row["passage"]): row for row in study.rows("passage_persuasion")
             if row["question_id"] == study.inputs.questions[0].question_id}  # fmt: skip
     whole = "[1] It opens at nine.\n[2] It opens at ten.\n[3] It has three doors."

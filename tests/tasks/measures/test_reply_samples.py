@@ -133,7 +133,7 @@ def test_coherent_persuasion_is_that_of_both_sides(study: Study, expected: Answe
             assert row[f"groups_{name}"] == len(side.groups)
 
 
-def test_scores_asked_for_later_equal_those_of_one_pass(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_later_scores_equal_those_of_one_pass(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     study.score(*SAMPLED, "semantic_entropy")
     assert study.loaded == 1
     later = replace(study, folder=study.folder / "later", loaded=0)
@@ -146,7 +146,7 @@ def test_scores_asked_for_later_equal_those_of_one_pass(study: Study, monkeypatc
     assert later.loaded == 2
 
 
-def test_a_question_too_long_is_rejected_by_its_id(study: Study, caplog: pytest.LogCaptureFixture) -> None:
+def test_question_too_long_is_rejected_by_its_id(study: Study, caplog: pytest.LogCaptureFixture) -> None:
     first, second, third = study.inputs.questions
     endless = replace(second, question="Why? " * 5_000)
     of_three = replace(study, inputs=replace(study.inputs, questions=[first, endless, third]))
@@ -209,7 +209,7 @@ class Judge:
         return [np.eye(len(of), dtype=bool) | self.verdict for of in texts]
 
 
-def test_the_stand_in_is_said_of_every_score_behind_it(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_score_names_its_stand_in(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     judge = Judge(False, stand_in="cosine similarity")
     monkeypatch.setattr("swaymeter.tasks.measures.clusters.load_entailment", lambda *_, **__: judge)
     for name in ("clusters", "semantic_entropy", "coherent_persuasion"):
@@ -281,7 +281,7 @@ def scored(study: Study, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[
     return score
 
 
-def test_scores_do_not_depend_on_chunks_batches_or_order(scored: Callable[..., dict[str, list[Row]]]) -> None:
+def test_scores_do_not_depend_on_batches(scored: Callable[..., dict[str, list[Row]]]) -> None:
     whole = scored("whole", 12, 64, slice(None))
     for other in (scored("backwards", 5, 7, slice(None, None, -1)), scored("a part", 1, 1, slice(8, 10))):
         asked = {row["question_id"] for row in other["answers"]}

@@ -116,7 +116,7 @@ def files(outputs: Outputs) -> set[str]:
     return {path.name for path in outputs["first"].folder.iterdir()}
 
 
-def test_chunks_become_whole_files_that_say_what_they_took(run: Run, outputs: Outputs) -> None:
+def test_chunks_become_whole_files_with_their_cost(run: Run, outputs: Outputs) -> None:
     seen: list[tuple[int, int]] = []
     spent = run(Fake(), progress=lambda done, total: seen.append((done, total)))
     assert (scores(outputs["first"]), scores(outputs["second"])) == ([0, 1, 2, 3, 4], [0, -1, -2, -3, -4])
@@ -137,7 +137,7 @@ def test_prompts_within_a_chunk_are_reported(run: Run, monkeypatch: pytest.Monke
     assert [done for done, _ in seen] == [0, 1, 2, 3, 3, 4, 5, 5, 5]
 
 
-def test_a_measure_with_nothing_to_compute_has_an_empty_table(
+def test_measure_with_nothing_to_compute_has_empty_table(
     run: Run, outputs: Outputs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("tests.tasks.measures.test_run.ITEMS", [])
@@ -187,7 +187,7 @@ def test_parts_of_another_cut_are_computed_again(run: Run, outputs: Outputs) -> 
     assert len(files(outputs)) == 2
 
 
-def test_a_damaged_whole_is_derived_again_without_a_model(run: Run, outputs: Outputs) -> None:
+def test_damaged_whole_is_derived_again_without_model(run: Run, outputs: Outputs) -> None:
     run(Fake())
     (path,) = outputs["second"].files()
     path.write_bytes(path.read_bytes()[:-30])

@@ -58,7 +58,7 @@ def _sample(row: Row) -> tuple[str, str, int | None]:
     return *_case(row), row["sample"]
 
 
-def test_no_score_is_of_thoughts_that_did_not_end(study: Thinking) -> None:
+def test_unfinished_thoughts_have_no_score(study: Thinking) -> None:
     answers = study.rows("answers")
     ended = set(map(_sample, (row for row in answers if row["state"] != "unfinished_thoughts")))
     assert 0 < len(ended) < len(answers)
@@ -76,7 +76,7 @@ def test_no_score_is_of_thoughts_that_did_not_end(study: Thinking) -> None:
     assert set(map(_case, study.rows("persuaded"))) == both
 
 
-def test_no_score_is_of_an_answer_that_was_withheld(study: Thinking, tmp_path: Path) -> None:
+def test_no_score_is_of_answer_that_was_withheld(study: Thinking, tmp_path: Path) -> None:
     later = replace(study, folder=tmp_path / "later")
     answers = [
         {**row, "state": "withheld" if row["sample"] == 0 else "complete", "thoughts": ""}
@@ -98,7 +98,7 @@ def test_thoughts_are_stored_beside_the_answer(study: Thinking) -> None:
         assert CLOSES in row["thought_ids"] or row["state"] == "unfinished_thoughts"
 
 
-def test_persuasion_asked_for_later_is_that_of_the_pass(study: Thinking, tmp_path: Path) -> None:
+def test_persuasion_asked_for_later_is_that_of_pass(study: Thinking, tmp_path: Path) -> None:
     """The pass of the study had all questions in one chunk, this one has few."""
     later = replace(study, folder=tmp_path / "later", loaded=0)
     for first, again in zip(study.rows("answers"), later.rows("answers"), strict=True):

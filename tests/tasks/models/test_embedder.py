@@ -16,7 +16,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_embedder(tmp_path_factory.mktemp("embedder") / "tiny")
 
 
-def test_embedding_is_the_normed_mean_of_the_last_hidden_states(folder: Path) -> None:
+def test_embedding_is_normed_mean_of_last_hidden_states(folder: Path) -> None:
     embedder = load_embedder(str(folder), device="cpu")
     ids = embedder.tokenizer("Oslo")["input_ids"]
     with torch.inference_mode():

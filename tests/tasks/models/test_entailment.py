@@ -87,7 +87,7 @@ def test_equivalent_means_each_entails_the_other(
 
 @pytest.mark.parametrize("tokens", [1, 64, 10_000])
 @pytest.mark.parametrize("questions", [None, ["Where?", "Which city is it?", "", "Who?", "Where?"]])
-def test_in_bulk_every_question_is_judged_as_by_itself(
+def test_bulk_judgements_equal_single_ones(
     questions: list[str] | None, tokens: int, folder: Path, small_batches: Callable[[int], None]
 ) -> None:
     judges: tuple[Callable[[], Entailment], ...] = (lambda: model(folder), lambda: stand_in(0.5))
@@ -102,7 +102,7 @@ def test_in_bulk_every_question_is_judged_as_by_itself(
         assert any(matrix.sum() > len(matrix) for matrix in matrices)
 
 
-def test_a_pair_is_judged_back_only_where_it_entails_forth(folder: Path) -> None:
+def test_reverse_entailment_is_judged_after_forward_entailment(folder: Path) -> None:
     judge = model(folder)
     with read(judge) as pairs:
         judge.equivalent_in_bulk(BULK)
@@ -175,7 +175,7 @@ def test_memory_is_bounded_and_changes_nothing(bound: int, folder: Path, monkeyp
 @pytest.mark.parametrize(
     "labels", [{0: "Entailment ", 1: "neutral", 2: "contradiction"}, {0: "entailment", 1: "not_entailment"}]
 )
-def test_the_label_of_entailment_is_read_from_the_configuration(labels: dict[int, str], tmp_path: Path) -> None:
+def test_label_of_entailment_is_read_from_configuration(labels: dict[int, str], tmp_path: Path) -> None:
     judge = model(save_entailment_model(tmp_path / "other", labels=labels))
     assert equivalent(judge, ANSWERS).tolist() == expected(judge, ANSWERS, label=0)
     judge.model.config.id2label = {str(place): label for place, label in labels.items()}  # type: ignore[misc]
@@ -186,7 +186,7 @@ def test_the_label_of_entailment_is_read_from_the_configuration(labels: dict[int
     "labels",
     [{0: "LABEL_0", 1: "LABEL_1"}, {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"}, {0: "entailment"}],
 )
-def test_a_model_without_a_label_of_entailment_is_refused(labels: dict[int, str], tmp_path: Path) -> None:
+def test_model_without_label_of_entailment_is_refused(labels: dict[int, str], tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=f"labels .*{labels[0]}.*natural language inference"):
         load_entailment(str(save_entailment_model(tmp_path / "other", labels=labels)), device="cpu")
 
@@ -218,7 +218,7 @@ def test_a_question_is_needed_for_each_or_none(folder: Path) -> None:
         model(folder).equivalent_in_bulk([["Oslo"], ["Lima"]], ["Where?"])
 
 
-def test_a_pair_longer_than_the_model_reads_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pair_longer_than_model_reads_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judge = model(folder)
     with read(judge) as pairs, pytest.raises(ModelError, match="128 tokens, too few for the 139 of the pair"):
         judge.equivalent_in_bulk([["Oslo", "Lima"], ["x" * 68, "y" * 68, "z"]])
@@ -228,7 +228,7 @@ def test_a_pair_longer_than_the_model_reads_is_refused(folder: Path, monkeypatch
         equivalent(judge, ["Oslo or Bergen", "Lima"])
 
 
-def test_a_score_that_is_not_finite_is_an_error(tmp_path: Path) -> None:
+def test_score_that_is_not_finite_is_error(tmp_path: Path) -> None:
     judge = model(save_entailment_model(tmp_path / "broken"))
     with torch.no_grad():
         judge.model.classifier.bias[0] = -torch.inf

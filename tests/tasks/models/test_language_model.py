@@ -130,7 +130,7 @@ def test_a_dtype_is_never_another_than_the_requested(folder: Path, monkeypatch: 
 
 
 @pytest.mark.usefixtures("two_gpus")
-def test_a_spread_model_that_gpus_cannot_hold_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spread_model_that_gpus_cannot_hold_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spilled = tiny_network()
     spilled.lm_head.to("meta")
     _gives(monkeypatch, spilled)
@@ -201,7 +201,7 @@ def test_the_window_comes_from_the_configuration(family: str) -> None:
     assert model.tokenizer.model_max_length > 1e9
 
 
-def test_a_model_counts_passes_and_knows_its_chat_template() -> None:
+def test_model_counts_passes_and_knows_its_chat_template() -> None:
     model = tiny_language_model(chat_template=CHAT)
     for _ in range(3):
         model.model(torch.tensor([[5, 6]]))
@@ -221,7 +221,7 @@ def test_capabilities_need_neither_weights_nor_torch() -> None:
         capabilities("smollm2-135-instruct")
 
 
-def test_the_revision_of_the_run_is_loaded_or_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_revision_of_run_is_loaded_or_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here, wanted = "a" * 40, "b" * 40
     with pytest.raises(ModelError, match=r"has revision .*, and the run asks for bbbbbbbbbbbb; have the same"):
         load_language_model(str(folder), device="cpu", revision=wanted)
@@ -254,14 +254,14 @@ def test_a_folder_without_sound_weights_has_no_size(tmp_path: Path) -> None:
     assert parameters_of(str(tmp_path)) is None
 
 
-def test_a_name_is_spelled_behind_a_space_and_a_break() -> None:
+def test_name_is_spelled_behind_space_and_break() -> None:
     tokenizer = Tokenizer(byte_pair_tokenizer([("Ġ", "N"), ("o", "r")]))
     behind_space, behind_break = tokenizer.spellings("Norway")
     assert (len(behind_space), len(behind_break)) == (len("Norway") - 1, len("Norway") - 1)
     assert (tokenizer.decode(behind_space), tokenizer.decode(behind_break)) == (" Norway", "Norway")
 
 
-def test_a_tokenizer_of_the_hub_is_read_where_present(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokenizer_of_hub_is_read_where_present(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     here, elsewhere = (ModelIdentity("org/model", commit * 20, "hub", "org/model") for commit in ("ab", "cd"))
     without = ModelIdentity("org/plain", "ab" * 20, "hub", "org/plain")

@@ -37,7 +37,7 @@ thread.join()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc alone is asked to give memory back")
-def test_memory_of_many_small_tensors_goes_back_to_the_machine() -> None:
+def test_memory_of_small_tensors_is_released() -> None:
     process = psutil.Process()
     kept = []
     tensors = [torch.zeros(16 * 1024) for _ in range(4_000)]  # 64 KiB each, below what glibc maps by itself

@@ -58,7 +58,7 @@ def _by_brute_force(
     ("family", "tokens"),
     [("llama", "bytes")] + [(family, "pairs") for family in ("llama", "gpt2", "gpt_neox", "mistral", "bloom")],
 )
-def test_scores_and_mass_are_those_of_a_brute_force(family: str, tokens: str) -> None:
+def test_scores_and_mass_are_those_of_brute_force(family: str, tokens: str) -> None:
     tokenizer: PreTrainedTokenizerFast = TOKENIZERS[tokens]
     model = tiny_language_model(family, tokenizer=tokenizer)
     found = answer_set_persuasion(model, CONTEXTS, QUERIES, ANSWERS)
@@ -107,7 +107,7 @@ def test_one_answer_or_one_context_persuades_of_nothing(tiny: LanguageModel) -> 
     np.testing.assert_allclose(found.susceptibility, 0, atol=1e-12)
 
 
-def test_answers_too_unlikely_for_a_number_are_still_compared(tiny: LanguageModel) -> None:
+def test_answers_too_unlikely_for_number_are_still_compared(tiny: LanguageModel) -> None:
     answers = [["x" * 150], ["x" * 149 + "y"]]
     found = answer_set_persuasion(tiny, CONTEXTS[:2], QUERIES[:1], answers)
     assert (found.mass == 0).all()
@@ -149,7 +149,7 @@ def test_answers_that_are_no_set_are_refused(answers: list[list[str]], message: 
         answer_set_persuasion(tiny, CONTEXTS, QUERIES, answers)
 
 
-def test_what_cannot_be_scored_is_raised_with_its_query_and_context(tiny: LanguageModel) -> None:
+def test_a_broken_score_names_query_and_context(tiny: LanguageModel) -> None:
     with pytest.raises(UsageError, match="terminator"):
         answer_set_persuasion(tiny, CONTEXTS, QUERIES, ANSWERS, terminators=("\n", ""))
     with pytest.raises(ScoreError, match="does not fit"):

@@ -91,7 +91,7 @@ def _by_pairs(without: GroupedAnswers, within: GroupedAnswers, half: int | None 
 
 
 @pytest.mark.parametrize("block", [7, 40, 2048])
-def test_scores_and_errors_are_those_of_every_half_by_itself(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_and_errors_equal_those_of_halves(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_BLOCK", block)
     without, contexts = _answers("without", 1), [_answers("original", 2), _answers("counter_memory", 3)]
     for (score, error), within in zip(coherent_persuasions(without, contexts), contexts, strict=True):
@@ -115,7 +115,7 @@ def test_an_infinite_half_sample_is_named() -> None:
         coherent_persuasions(without, [within])
 
 
-def test_half_samples_that_do_not_fit_each_other_are_refused() -> None:
+def test_unmatched_half_samples_are_refused() -> None:
     without = _answers("without", 1)
     with pytest.raises(InputError, match="without has 12 half-samples of 9 answers and with 11 of 9"):
         coherent_persuasions(without, [_answers("with", 2, halves=11)])

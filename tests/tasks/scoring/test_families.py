@@ -72,7 +72,7 @@ def test_batches_give_what_prompts_give_alone(family: tuple[str, LanguageModel])
     assert next(way for way in (PADDED, EQUAL, ALONE) if way not in refused) == EXPECTED[name][1]
 
 
-def test_answers_have_the_log_probabilities_of_texts_read_alone(family: tuple[str, LanguageModel]) -> None:
+def test_answers_have_log_probabilities_of_texts_read_alone(family: tuple[str, LanguageModel]) -> None:
     _, model = family
     prompts = [tokens_of(model, context + QUERIES[0]) for context in CONTEXTS]
     found = sample_answers(model, prompts, [(context,) for context in CONTEXTS], samples=2, max_new_tokens=3)
@@ -83,7 +83,7 @@ def test_answers_have_the_log_probabilities_of_texts_read_alone(family: tuple[st
         assert greedy == tuple(steps(model, prompt, greedy).argmax(dim=1).tolist())
 
 
-def test_complete_answers_and_greedy_lines_are_those_read_alone(family: tuple[str, LanguageModel]) -> None:
+def test_answers_equal_those_read_alone(family: tuple[str, LanguageModel]) -> None:
     name, model = family
     found = answer_set_persuasion(model, CONTEXTS, QUERIES[:1], [["Oslo"], ["Lima"]])
     (lines,), engine = greedy_answers(model, CONTEXTS, QUERIES[:1], max_new_tokens=3)
@@ -104,7 +104,7 @@ def test_complete_answers_and_greedy_lines_are_those_read_alone(family: tuple[st
     assert found.engine == engine == EXPECTED[name][0]
 
 
-def test_verdict_on_short_prompts_does_not_hold_for_longer_ones() -> None:
+def test_a_verdict_on_short_prompts_excludes_longer_ones() -> None:
     model = family_model("phi3 with LongRoPE")
     assert persuasion(model, CONTEXTS[:2], QUERIES).engine == "prefix tree"
     found = persuasion(model, CONTEXTS, QUERIES)
@@ -156,7 +156,7 @@ def test_scores_do_not_depend_on_the_device(family: str, score: Callable[[Langua
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("score", SCORES.values(), ids=list(SCORES))
 @pytest.mark.parametrize("family", ["gpt2", "bloom", *EXPECTED])
-def test_scores_on_a_gpu_are_those_of_the_processor(family: str, score: Callable[[LanguageModel], Any]) -> None:
+def test_scores_on_gpu_are_those_of_processor(family: str, score: Callable[[LanguageModel], Any]) -> None:
     make = family_model if family in EXPECTED else tiny_language_model
     alone, model = score(make(family)), make(family)
     on_gpu = LanguageModel(model.model.to("cuda:0"), model.tokenizer, model.name, model.revision, model.dtype, "cuda:0")

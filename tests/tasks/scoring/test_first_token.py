@@ -32,7 +32,7 @@ def test_a_batch_reads_what_each_prompt_gives_alone(smollm2: LanguageModel, batc
         assert found.probability(place, range(len(expected))) == pytest.approx(1)
 
 
-def test_a_context_moves_the_first_token_of_its_answer(smollm2: LanguageModel) -> None:
+def test_context_moves_first_token_of_its_answer(smollm2: LanguageModel) -> None:
     found, tokens = next_tokens(smollm2, asked(smollm2)), first_tokens(smollm2, ["Oslo", "Lima"])
     assert tokens == {name: smollm2.tokenizer(name)["input_ids"][0] for name in ("Oslo", "Lima")}
     for place, name in ((1, "Oslo"), (2, "Lima")):
@@ -50,7 +50,7 @@ def test_an_answer_begins_as_the_template_writes_it(name: str, token: str) -> No
     assert model.tokenizer.convert_ids_to_tokens(first_tokens(model, ["the sea"])["the sea"]) == token
 
 
-def test_an_answer_begins_with_a_space_in_the_plain_form() -> None:
+def test_answer_begins_with_space_in_plain_form() -> None:
     merges = (("Ġ", "O"), ("ĠO", "s"))
     plain = tiny_language_model(tokenizer=byte_pair_tokenizer(merges))
     chat = tiny_language_model(tokenizer=byte_pair_tokenizer(merges, chat_template=CHAT))
@@ -60,7 +60,7 @@ def test_an_answer_begins_with_a_space_in_the_plain_form() -> None:
     assert chat.tokenizer.decode([*first_tokens(chat, ["Oslo"], on_a_line).values()]) == "O"
 
 
-def test_an_answer_that_merges_with_its_prompt_is_refused(tiny: LanguageModel) -> None:
+def test_answer_that_merges_with_its_prompt_is_refused(tiny: LanguageModel) -> None:
     joined = tiny_language_model(tokenizer=byte_pair_tokenizer(((":", "Ġ"),)))
     for model, answer in ((joined, "Oslo"), (tiny, " ")):
         with pytest.raises(ScoreError, match="no first token"):
@@ -84,9 +84,7 @@ def test_a_prompt_without_a_distribution_is_named() -> None:
         (1.0, 0.25, -0.75), (1.0, 0.0, -1.0), (1.0, 1.0, None),
     ],
 )  # fmt: skip
-def test_a_change_is_a_share_of_the_possible_one(
-    without: float, with_context: float, utilisation: float | None
-) -> None:
+def test_change_is_share_of_possible_one(without: float, with_context: float, utilisation: float | None) -> None:
     assert continuous_utilisation(without, with_context) == pytest.approx(utilisation)
 
 

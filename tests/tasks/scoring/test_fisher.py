@@ -109,7 +109,7 @@ def test_signs_come_from_seed_and_text(tiny: LanguageModel) -> None:
 
 
 @pytest.mark.parametrize("family", ["phi3 with LongRoPE", "rwkv"])
-def test_a_query_is_as_susceptible_in_a_batch_as_alone(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_query_is_as_susceptible_in_batch_as_alone(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(gradients._PADDING, "cpu", 2.0)
     model = family_model(family)
     queries = [*QUERIES, "Q: Where is the capital of Peru, if not in Lima?\nA:", "x" * 39, "x" * 41]

@@ -12,7 +12,7 @@ from swaymeter.tasks.scoring.half_samples import draw_halves, standard_error
 from swaymeter.tasks.scoring.semantic_entropy import KINDS, group_answers, semantic_entropy, semantic_entropy_error
 
 
-def test_a_half_has_half_of_the_answers_in_order() -> None:
+def test_half_has_half_of_answers_in_order() -> None:
     for answers, size in ((2, 1), (5, 2), (10, 5)):
         for half in draw_halves(answers, 20, 3, "q"):
             assert len(half) == size
@@ -35,7 +35,7 @@ def test_halves_depend_on_seed_and_identity_alone() -> None:
     assert all(other != halves for other in others)
 
 
-def test_one_answer_has_no_halves_and_no_standard_error() -> None:
+def test_one_answer_has_no_standard_error() -> None:
     assert draw_halves(1, 50, 0, "q") == draw_halves(0, 50, 0, "q") == draw_halves(10, 0, 0, "q") == []
     assert standard_error([], 1) is None
 
@@ -89,7 +89,7 @@ def test_errors_of_entropy_are_those_of_new_samples(kind: str) -> None:
     _between(errors, scores)
 
 
-def test_errors_of_coherent_persuasion_are_those_of_new_samples() -> None:
+def test_errors_of_coherent_persuasion_match_new_samples() -> None:
     random = np.random.default_rng(6)
     scores, errors = [], []
     for number in range(150):

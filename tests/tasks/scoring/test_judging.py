@@ -69,7 +69,7 @@ def test_a_reply_cannot_look_like_the_prompt() -> None:
     assert many.count("name") == 10
 
 
-def test_a_prompt_that_does_not_fit_has_no_verdict() -> None:
+def test_prompt_that_does_not_fit_has_no_verdict() -> None:
     judge = tiny_judge(CHAT)
     fits = len(turn_prompt(judge, text_of(CASES[0], "chat"), begun=""))
     small = tiny_language_model(chat_template=CHAT, window=fits)
@@ -77,7 +77,7 @@ def test_a_prompt_that_does_not_fit_has_no_verdict() -> None:
     assert ask_language_model(tiny_language_model(chat_template=CHAT, window=fits + 1), CASES[:1])[0].verdict
 
 
-def test_a_tokenizer_without_letters_of_their_own_is_refused() -> None:
+def test_tokenizer_without_letters_of_their_own_is_refused() -> None:
     joined = byte_pair_tokenizer([("Ġ", "A")])  # " A" is one token, " B" are two
     with pytest.raises(ModelError, match="no token for each of A to E"):
         ask_language_model(tiny_judge(None, tokenizer=joined), CASES)
@@ -91,7 +91,7 @@ def test_a_tokenizer_without_letters_of_their_own_is_refused() -> None:
         ("B: The reply gives the right answer.", None), ("A or B", None), ("", None), ("F", None), ("original", None),
     ],
 )  # fmt: skip
-def test_a_served_judge_has_to_reply_with_a_letter(text: str, verdict: str | None) -> None:
+def test_served_judge_has_to_reply_with_letter(text: str, verdict: str | None) -> None:
     assert verdict_in(text, offered(CASES[0])) == verdict
 
 

@@ -39,7 +39,7 @@ def _alone(model: LanguageModel, prompt: str, most: int) -> str:
     [("llama", "bytes"), ("llama", "lines"), ("bloom", "lines")]
     + [(family, "pairs") for family in ("llama", "gpt2", "gpt_neox", "mistral")],
 )
-def test_answers_are_those_of_prompts_answered_one_at_a_time(family: str, tokens: str) -> None:
+def test_answers_equal_those_of_single_prompts(family: str, tokens: str) -> None:
     tokenizer: PreTrainedTokenizerFast = TOKENIZERS[tokens]
     model = tiny_language_model(family, tokenizer=tokenizer)
     model.model.generation_config.eos_token_id = [1, *range(200, 230)]
@@ -88,7 +88,7 @@ def test_what_cannot_be_answered_is_refused(tiny: LanguageModel) -> None:
 
 
 @pytest.mark.parametrize("way", [PREFIX_TREE, PLAIN])
-def test_nan_within_an_answer_is_raised_with_its_prompt(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nan_within_answer_is_raised_with_its_prompt(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A token that only one of the answers begins with has no embedding."""
     monkeypatch.setattr(greedy, "engine", lambda *_, **__: way)
     model = tiny_language_model()
@@ -103,7 +103,7 @@ def test_nan_within_an_answer_is_raised_with_its_prompt(way: str, monkeypatch: p
         greedy_answers(model, contexts, queries)
 
 
-def test_nan_behind_the_end_of_an_answer_does_not_count() -> None:
+def test_nan_behind_end_of_answer_does_not_count() -> None:
     model = tiny_language_model(chat_template=CHAT)
     token = int(log_probs(model, [tokens_of(model, "the context\nquery")]).argmax())
     model.model.generation_config.eos_token_id = [token]

@@ -62,7 +62,7 @@ def test_scores_keep_their_bounds(tiny: LanguageModel) -> None:
     np.testing.assert_allclose(found.susceptibility, found.scores.mean(axis=1))
 
 
-def test_susceptibility_is_the_mean_of_persuasion_and_the_mutual_information() -> None:
+def test_susceptibility_is_mean_of_persuasion_and_mutual_information() -> None:
     generator = torch.Generator().manual_seed(5)
     log_probs = torch.log_softmax(torch.randn(4, 5000, generator=generator, dtype=torch.float64), dim=1)
     weights = np.array([0.1, 0.2, 0.3, 0.4])
@@ -81,7 +81,7 @@ def test_rounding_of_normalisers_is_forgiven() -> None:
     np.testing.assert_allclose(found, _scores(log_probs, weights), rtol=2e-5)
 
 
-def test_scores_do_not_depend_on_how_the_vocabulary_is_sliced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_do_not_depend_on_vocabulary_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     log_probs = torch.log_softmax(torch.randn(4, 1000, generator=torch.Generator().manual_seed(7)), dim=1)
     whole = _scores(log_probs, [0.25] * 4)
     monkeypatch.setattr(distributions, "_SLICE_AT_ONCE", 4 * 37)

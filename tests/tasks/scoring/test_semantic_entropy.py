@@ -26,7 +26,7 @@ def test_groups_and_entropies_agree_with_the_reference(place: int, oracle_answer
         assert entropy == pytest.approx(case[COLUMNS[kind]], abs=1e-6)
 
 
-def test_answer_joins_the_first_group_that_accepts_it_wholly() -> None:
+def test_answer_joins_first_group_that_accepts_it_wholly() -> None:
     # 0 ~ 1 ~ 2, but not 0 ~ 2
     assert group_answers(equivalence(4, (0, 1), (1, 2), (1, 3), (2, 3))) == [[0, 1], [2, 3]]
 
@@ -122,7 +122,7 @@ def test_improbable_answers_stay_finite() -> None:
 
 
 @pytest.mark.parametrize("groups", [[[0]], [[0, 1], [1]], [[0], [1], []], [[0, 1, 2]]])
-def test_groups_that_do_not_hold_each_answer_once_are_refused(groups: list[list[int]]) -> None:
+def test_groups_need_each_answer_once(groups: list[list[int]]) -> None:
     with pytest.raises(InputError, match="once"):
         semantic_entropy([[-1.0], [-2.0]], groups)
 

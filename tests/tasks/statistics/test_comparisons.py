@@ -81,7 +81,7 @@ def test_a_comparison_by_hand(
     assert (row["mean_a"], row["mean_b"], row["p"]) == pytest.approx((*means, p))
 
 
-def test_an_empty_group_is_untestable_and_keeps_its_row() -> None:
+def test_empty_group_is_untestable_and_keeps_its_row() -> None:
     rows = compare(*by_hand(), seed=0)
     row = row_of(rows, comparison="negation", unit_of_analysis="query")
     assert (row["untestable"], row["alternative"]) == ("a group is empty", "two-sided")
@@ -173,7 +173,7 @@ def followed(answers: list[tuple[str, str, float]]) -> pd.DataFrame:
     return pd.concat(pieces, ignore_index=True)
 
 
-def test_followed_answers_are_tested_one_by_one_and_by_entity() -> None:
+def test_followed_answers_are_tested_by_answer_and_entity() -> None:
     answers = [("Norway", "context", 3.0), ("Norway", "context", 5.0), ("Norway", "original", 1.0),
                ("Peru", "context", 4.0), ("Peru", "original", 3.0), ("Oman", "original", 2.0)]  # fmt: skip
     rows = STATISTICS["followed"].rows({"followed_levels": followed(answers)}, 0)

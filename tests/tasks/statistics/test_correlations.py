@@ -64,7 +64,7 @@ def test_queries_are_correlated_by_type_and_all_together() -> None:
     assert together["spearman"] == pytest.approx(np.corrcoef([1, 2, 3, 4, 5], [1.5, 1.5, 3, 4, 5])[0, 1])
 
 
-def test_relations_are_correlated_by_the_means_of_their_queries() -> None:
+def test_relations_are_correlated_by_means_of_their_queries() -> None:
     genre = fisher("genre", "open", [(0, 9), (0, 11)])
     rows = computed(fisher_of_queries=OPEN + CLOSED + genre)
     # Means over both types: capital (1.5, 1), father (5, 20/3), genre (0, 10); over open ones father is (3, 4).

@@ -114,7 +114,7 @@ def test_p_is_adjusted_by_comparison() -> None:
     assert [row["p_adjusted"] for row in rows] == pytest.approx(benjamini_hochberg([row["p"] for row in rows]))
 
 
-def test_means_are_over_entities_by_label_type_and_context() -> None:
+def test_means_cover_entities_by_label_and_context() -> None:
     known = frames(("one",), types=True)
     rows = MEANS.rows(known, 3)
     by_label = {tuple(row["group_values"]): row for row in rows}

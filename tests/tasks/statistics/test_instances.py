@@ -131,7 +131,7 @@ def regressed(rows: list[Row]) -> list[Row]:
     return made
 
 
-def test_rows_without_a_predictor_are_left_out_and_counted() -> None:
+def test_rows_without_predictor_are_left_out_and_counted() -> None:
     rng = np.random.default_rng(2)
     rows = [
         instance(number, "temporal", "original", float(rng.normal()), edits=int(rng.geometric(0.3)),
@@ -224,7 +224,7 @@ def test_words_are_letters_and_digits_in_small_letters() -> None:
     assert words("L'Été à Oslo_22, <b>東京</b> x 10") == ["été", "oslo", "22", "東京", "10"]
 
 
-def test_scores_are_the_mean_over_the_texts_of_a_group() -> None:
+def test_scores_are_mean_over_texts_of_group() -> None:
     found, scores, having = tf_idf(["red red cat", "cat", "dog red", "!"], [0, 0, 1, 1], 2)
     idf = {"red": log(5 / 3) + 1, "cat": log(5 / 3) + 1, "dog": log(5 / 2) + 1}
     first, third = sqrt((2 * idf["red"]) ** 2 + idf["cat"] ** 2), sqrt(idf["dog"] ** 2 + idf["red"] ** 2)

@@ -131,7 +131,7 @@ def test_ids_with_spaces_name_one_item_each() -> None:
     assert {row["n"] for row in DIFFERENCES.rows({**made, "answers_of_questions": answers}, 0)} == {2, 4}
 
 
-def test_an_answer_without_a_prior_is_not_a_changed_one() -> None:
+def test_answer_without_prior_is_not_changed_one() -> None:
     answers = frames()["answers_of_questions"]
     answers = answers[answers["condition"] == "counter_memory"].assign(condition="irrelevant", outcome="stubborn")
     answers.loc[answers["question_id"] == "q0", "outcome"] = None  # the thoughts without the context did not end
@@ -164,7 +164,7 @@ def clashes(renamed: dict[str, str]) -> dict[str, pd.DataFrame]:
 
 
 @pytest.mark.parametrize("renamed", [{}, {"original": "supporting", "counter_memory": "conflicting"}])
-def test_biases_are_of_questions_where_one_side_is_right(renamed: dict[str, str]) -> None:
+def test_biases_cover_questions_with_one_right_side(renamed: dict[str, str]) -> None:
     rows = {(row["quantity"], row["group_values"][0]): row for row in MEANS.rows(clashes(renamed), 0)}
     context = rows["context_bias", renamed.get("counter_memory", "counter_memory")]
     prior = rows["prior_bias", renamed.get("original", "original")]
@@ -185,7 +185,7 @@ def test_an_answer_counts_once_whatever_its_question() -> None:
     assert (row["n"], row["clusters"], row["mean"], row["against_mean"]) == (10, 2, 0.1, 0.9)
 
 
-def test_only_disputable_questions_of_dynamicqa_lack_a_right_answer() -> None:
+def test_only_disputable_questions_of_dynamicqa_lack_right_answer() -> None:
     for condition, known in (("counter_memory", False), ("conflicting", True)):
         made = frames()
         answers = made["answers_of_questions"].assign(partition="disputable")

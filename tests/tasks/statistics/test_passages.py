@@ -78,7 +78,7 @@ def test_nothing_is_found_where_there_is_nothing() -> None:
     assert false <= 0.05 * studies
 
 
-def test_right_ones_that_are_newer_are_no_effect_of_dates() -> None:
+def test_newer_right_passages_are_no_effect_of_dates() -> None:
     frames = study("random", questions=20, seed=1)
     rows = frames[QUERY]
     mixed = rows["condition"] == "mixed"

@@ -34,7 +34,7 @@ def test_only_what_is_in_every_sample_is_compared() -> None:
     assert seeds["mean_score"] == pytest.approx((3 + 8) / 2)
 
 
-def test_forms_of_an_entity_are_compared_in_the_first_sample() -> None:
+def test_forms_of_entity_are_compared_in_first_sample() -> None:
     forms = row_of(reliability("persuasion", [sample(FIRST), sample({("Peru", 2, "b"): 4.0})]), over="forms")
     assert (forms["n"], forms["of_first"], forms["scores"], forms["variance"]) == (1, 3, 2, 2.0)
 

@@ -92,7 +92,7 @@ def test_the_order_of_further_objects_is_no_difference() -> None:
     assert changes(NORWAY, turned, KENYA) == (FieldChange("other_objects", (), ("Bergen", "Tromsø")),)
 
 
-def test_where_a_fact_comes_from_is_no_difference_of_facts() -> None:
+def test_the_source_is_no_difference_of_facts() -> None:
     found = source_changes(of(NORWAY), of(replace(NORWAY, source="another", licence="another", id_source="x")))
     assert not found.differs
     assert found.old.version != found.new.version
@@ -149,7 +149,7 @@ def test_a_renamed_object_is_known_by_its_iri() -> None:
     }  # fmt: skip
 
 
-def test_what_is_told_is_in_the_order_of_the_names() -> None:
+def test_what_is_told_is_in_order_of_names() -> None:
     found = source_changes(of(PERU, KENYA, NORWAY), of(*(replace(one, object="x") for one in (PERU, KENYA, NORWAY))))
     assert [one.new.subject for one in found.relations[0].changed] == ["Kenya", "Norway", "Peru"]
     father = fact("Ada Lovelace", "Lord Byron", "father")
@@ -185,7 +185,7 @@ def test_provenance_is_not_a_difference(field: str) -> None:
     assert not source_changes(of(OSLO), of(changed(OSLO, **{field: value}))).differs
 
 
-def test_a_subject_is_known_by_id_else_by_name() -> None:
+def test_subject_is_known_by_id_else_by_name() -> None:
     renamed = replace(OSLO, subject="Noreg")
     assert changes(OSLO, renamed) == (FieldChange("subject", "Norway", "Noreg"),)
     nameless = replace(OSLO, subject_id=None, property_id=None)

@@ -57,9 +57,7 @@ def test_a_relation_is_the_mean_of_its_entities() -> None:
         ("degree_envelope", "degree_of_entities", "susceptibility"),
     ],
 )
-def test_a_score_that_is_not_finite_hides_behind_no_other(
-    name: str, query: str, measure: str, score: float | None
-) -> None:
+def test_a_score_that_is_not_finite_is_refused(name: str, query: str, measure: str, score: float | None) -> None:
     others = {"form": 1, "invented": False, "kind": "base", "relevant": True, "contexts": 1, "follows": "context",
               "answers": 1, "squared_persuasion": 1.0, "degree": 3, "relation_degree": 1}  # fmt: skip
     rows = [(f"{at // 2}", float(at), 1.0) for at in range(40)]
@@ -90,7 +88,7 @@ def test_relevant_contexts_are_counted_query_by_query() -> None:
     assert (counted["n"], counted["smallest"], counted["largest"]) == (2, 0, 3)
 
 
-def test_answers_without_persuasion_are_counted_and_in_no_mean() -> None:
+def test_answers_without_persuasion_are_in_no_mean() -> None:
     rows = computed(
         "followed_means", "followed", "conflict follows answers persuasion",
         (None, "context", 3, 1.0), ("substitution", "context", 1, 5.0), (None, "other", 4, None), kind="base",
@@ -102,7 +100,7 @@ def test_answers_without_persuasion_are_counted_and_in_no_mean() -> None:
     assert select(rows, "in conflict: substitution", "context")["mean"] == 5.0
 
 
-def test_queries_without_a_ratio_are_counted_and_in_no_fifth() -> None:
+def test_queries_without_a_ratio_are_in_no_fifth() -> None:
     rows = computed(
         "memorization_bins", "memorization_of_queries",
         "entity memorization_ratio memorization_ratio_all susceptibility",
@@ -178,7 +176,7 @@ def test_the_envelope_takes_half_to_double_the_degree() -> None:
     assert list(envelope(degrees, scores)) == [(10.0, bound, 21), (20.0, bound, 21)]
 
 
-def test_the_cost_of_a_precision_is_the_size_of_differences() -> None:
+def test_cost_of_precision_is_size_of_differences() -> None:
     rows = computed(
         "precision_cost", "precision_of_queries", "susceptibility_reference mean_difference", (0.9, 0.0), (1.3, 0.1),
         susceptibility=1.0, largest_difference=0.5,

@@ -44,7 +44,7 @@ def test_exported_questions_are_read_back(tmp_path: Path) -> None:
     assert list(map(said, again(tmp_path, *questions))) == list(map(said, questions))
 
 
-def test_the_files_have_the_published_columns_and_line_ends(tmp_path: Path) -> None:
+def test_files_have_published_columns_and_line_ends(tmp_path: Path) -> None:
     again(tmp_path, question(), disputed())
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES.values())
     for partition, name in FILES.items():
@@ -78,7 +78,7 @@ def test_unchanged_rows_go_out_as_they_came_in(tmp_path: Path) -> None:
     assert exported(tmp_path / "out", read) == before
 
 
-def test_only_the_changed_cells_of_a_row_are_other(tmp_path: Path) -> None:
+def test_only_changed_cells_of_row_are_other(tmp_path: Path) -> None:
     file = write(tmp_path, "static", ROW, PERU)
     oslo, lima = dynamicqa.questions(tmp_path, "static")
     changed = replace(oslo, question="Where is it?", subject_popularity=8.0, edits=2)

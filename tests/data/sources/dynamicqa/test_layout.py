@@ -13,7 +13,7 @@ SOUND = "0,7,Gulf,What?,It is Iran.,Iran,Peru,12,./result/Gulf-1/2,5"
 
 
 @pytest.mark.parametrize("cell", ["", " a ", "two\nlines", 'say "no"', "a,b", "\t", "Ωμέγα 🙂", "\u2028", "'", '"'])
-def test_any_cell_is_read_and_written_back_to_the_byte(cell: str, tmp_path: Path) -> None:
+def test_cells_are_written_back_to_the_byte(cell: str, tmp_path: Path) -> None:
     file = write(tmp_path, "static", {**ROW, "context": cell, "": "5"}, PERU)
     rows = read_rows(file, "static")
     assert rows.columns == COLUMNS["static"]
@@ -68,7 +68,7 @@ NOT_PUBLISHED: list[tuple[bytes, str]] = [
 
 
 @pytest.mark.parametrize(("content", "message"), NOT_PUBLISHED, ids=range(len(NOT_PUBLISHED)))
-def test_what_was_not_published_is_refused_with_its_line(content: bytes, message: str) -> None:
+def test_an_unpublished_value_is_refused_with_its_line(content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=rf"^Some.csv, {message}.*correct it, or remove the file and") as raised:
         rows_of(content, "disputable", "Some.csv")
     assert str(raised.value).isprintable()

@@ -21,7 +21,7 @@ def one(folder: Path, partition: Partition, row: dict[str, str]) -> Question:
     return question
 
 
-def test_a_row_becomes_a_question_with_its_two_contexts(tmp_path: Path) -> None:
+def test_row_becomes_question_with_its_two_contexts(tmp_path: Path) -> None:
     question = one(tmp_path, "static", ROW)
     assert question.original_context == "The seat of Norway is Oslo."
     assert question.counter_memory_context == "The seat of Norway is Lima."
@@ -32,7 +32,7 @@ def test_a_row_becomes_a_question_with_its_two_contexts(tmp_path: Path) -> None:
     assert question.flags == ()
 
 
-def test_a_disputable_context_is_changed_in_whole_words_only(tmp_path: Path) -> None:
+def test_disputable_context_is_changed_in_whole_words_only(tmp_path: Path) -> None:
     question = one(tmp_path, "disputable", DISPUTED)
     assert question.original_context == DISPUTED["context"]
     assert question.counter_memory_context == "Peru and its Iranian coast, says Peru."
@@ -49,7 +49,7 @@ def test_a_disputable_context_is_changed_in_whole_words_only(tmp_path: Path) -> 
         ("", None, None),
     ],
 )  # fmt: skip
-def test_the_page_of_a_dispute_comes_from_its_place(
+def test_page_of_dispute_comes_from_its_place(
     said: str, page: str | None, revision: int | None, tmp_path: Path
 ) -> None:
     question = one(tmp_path, "disputable", {**DISPUTED, "subj": page or "Persian Gulf", "dir_info": said})
@@ -85,7 +85,7 @@ def test_rows_are_held_against_each_other(tmp_path: Path) -> None:
     assert first.flags == second.flags == (slots.REPLACEMENT_IS_OTHER_ANSWER, slots.DUPLICATE_QUESTION)
 
 
-def test_a_row_that_is_there_twice_is_asked_once(tmp_path: Path) -> None:
+def test_row_that_is_there_twice_is_asked_once(tmp_path: Path) -> None:
     write(tmp_path, "static", ROW, ROW, ROW)
     first, *others = dynamicqa.questions(tmp_path, "static")
     assert slots.DUPLICATE_ID not in first.flags
@@ -116,9 +116,7 @@ def test_a_disputable_context_without_its_object_is_flagged(context: str, answer
         ("o_pop", "1e999", "is not a number"), ("o_pop_new", "-3.0", "is not a count"),
     ],
 )  # fmt: skip
-def test_a_malformed_value_is_named_with_file_line_and_column(
-    column: str, cell: str, said: str, tmp_path: Path
-) -> None:
+def test_a_malformed_value_is_named_with_its_position(column: str, cell: str, said: str, tmp_path: Path) -> None:
     file = write(tmp_path, "static", {**ROW, "context": "two\nlines [ENTITY]"}, {**PERU, column: cell})
     with pytest.raises(InputError) as raised:
         dynamicqa.questions(tmp_path, "static")
@@ -176,7 +174,7 @@ def test_a_file_is_downloaded_once(tmp_path: Path, content: bytes) -> None:
         assert [asked.path for asked in server.asked] == ["/ask/Static_final.csv"]
 
 
-def test_a_changed_byte_of_a_download_is_never_read(tmp_path: Path, content: bytes) -> None:
+def test_changed_byte_of_download_is_never_read(tmp_path: Path, content: bytes) -> None:
     with answering(tmp_path / "cache", Say(content)) as (first, server):
         sound = downloaded("static", first)
         (cache,) = (tmp_path / "cache").iterdir()

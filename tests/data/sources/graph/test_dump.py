@@ -58,7 +58,7 @@ def test_unbound_variables_are_absent_and_blank_nodes_rejected(tmp_path: Path) -
         ("a.zip", TURTLE, r"unpack it first"),
     ],
 )
-def test_what_is_not_a_dump_is_named_with_its_line(name: str, text: str, said: str, tmp_path: Path) -> None:
+def test_an_invalid_dump_is_named_with_its_line(name: str, text: str, said: str, tmp_path: Path) -> None:
     sound = written(tmp_path, "sound.ttl", TURTLE)
     with pytest.raises(InputError, match=said):
         shared_dump([sound, written(tmp_path, name, text)], tmp_path / "graphs")
@@ -77,7 +77,7 @@ def test_a_packed_file_that_is_damaged_is_named(damage: Callable[[bytes], bytes]
     assert graphs(tmp_path / "graphs") == []
 
 
-def test_a_flipped_bit_of_a_loaded_dump_is_noticed(tmp_path: Path) -> None:
+def test_flipped_bit_of_loaded_dump_is_noticed(tmp_path: Path) -> None:
     shared_dump([written(tmp_path, "a.ttl", TURTLE)], tmp_path / "graphs")
     (folder,) = graphs(tmp_path / "graphs")
     files = [file for file in folder.iterdir() if file.name not in ("LOG", "LOCK") and file.stat().st_size]
@@ -127,7 +127,7 @@ def test_a_killed_load_is_done_again(tmp_path: Path) -> None:
     assert not unfinished(tmp_path / "graphs")
 
 
-def test_a_dump_that_changes_while_it_is_loaded_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dump_changed_while_loading_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = written(tmp_path, "a.ttl", TURTLE)
 
     def change(*said: object) -> None:
@@ -200,7 +200,7 @@ def test_an_unwritable_folder_remembers_nothing(tmp_path: Path) -> None:
         dump_digest([], tmp_path)
 
 
-def test_a_literal_over_16_mib_is_refused_by_name(tmp_path: Path) -> None:
+def test_literal_over_16_mib_is_refused_by_name(tmp_path: Path) -> None:
     file = written(tmp_path, "a.nt", f'<http://a/s> <http://a/p> "{"x" * 17 * 2**20}" .')
     with pytest.raises(InputError, match=r"a\.nt has a literal, or another term, of more than 16 MiB"):
         shared_dump([file], tmp_path / "graphs")

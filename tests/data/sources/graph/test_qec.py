@@ -28,7 +28,7 @@ def relation_named(monkeypatch: pytest.MonkeyPatch, **said: Any) -> Relation:
     return made
 
 
-def test_the_first_pair_of_an_entity_is_its_fact(tmp_path: Path) -> None:
+def test_first_pair_of_entity_is_its_fact(tmp_path: Path) -> None:
     read = read_qec(write(tmp_path, published()))
     assert read.facts == {"capital": (
         Fact("capital", "Norway", "Oslo", None, None, None, SOURCE, LICENCE, f"{YAGO}Norway", f"{YAGO}Oslo",
@@ -72,7 +72,7 @@ def test_predicates_outside_the_catalog_are_named(tmp_path: Path) -> None:
     )
 
 
-def test_pairs_without_a_name_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_pairs_without_name_are_left_out_and_counted(tmp_path: Path) -> None:
     read = read_qec(
         write(tmp_path, changed(entities=["Norway", " ", "South Africa"], answers=["", "Lima", "Pretoria"]))
     )
@@ -105,7 +105,7 @@ REFUSED: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("content", "message"), REFUSED, ids=range(len(REFUSED)))
-def test_a_file_of_another_layout_is_refused_by_name(content: Any, message: str, tmp_path: Path) -> None:
+def test_file_of_another_layout_is_refused_by_name(content: Any, message: str, tmp_path: Path) -> None:
     file = write(tmp_path, content)
     with pytest.raises(InputError, match=f"^{file}{message}"):
         read_qec(file)
@@ -143,7 +143,7 @@ def test_what_is_written_has_the_published_layout(tmp_path: Path) -> None:
     }}  # fmt: skip
 
 
-def test_a_literal_is_written_in_place_of_an_iri(tmp_path: Path) -> None:
+def test_literal_is_written_in_place_of_iri(tmp_path: Path) -> None:
     dated = replace(catalog.relation("capital"), object_class="date")
     facts = [replace(NORWAY, object="17 May 1814", object_uri=None, other_objects=("7 June 1905",))]
     write_qec(tmp_path / "q.json", {"capital": facts}, {}, {"capital": dated})
@@ -153,7 +153,7 @@ def test_a_literal_is_written_in_place_of_an_iri(tmp_path: Path) -> None:
     assert entry["gpt_fake_entities"] == []
 
 
-def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_written_whole_or_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write(tmp_path, published())
     before = file.read_bytes()
 

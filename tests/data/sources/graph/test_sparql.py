@@ -40,7 +40,7 @@ def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
         yield endpoint
 
 
-def test_rows_hold_iris_and_literals_with_their_types_and_languages(endpoint: Endpoint) -> None:
+def test_rows_hold_iris_and_typed_literals(endpoint: Endpoint) -> None:
     values = [
         literal("1970-01-01", datatype=XSD + "date"), literal('Déborah "Café"', **{"xml:lang": "en"}),
         literal("646e18"), literal("8", datatype=XSD + "integer") | {"type": "typed-literal"},
@@ -61,14 +61,14 @@ def test_an_unbound_variable_is_an_absent_key(endpoint: Endpoint) -> None:
         bound(unnamed, "l")
 
 
-def test_a_row_with_a_blank_node_is_dropped_and_counted(endpoint: Endpoint) -> None:
+def test_row_with_blank_node_is_dropped_and_counted(endpoint: Endpoint) -> None:
     rows = endpoint.select(of({"s": {"type": "bnode", "value": "b0"}}, {"s": ADA}))
     assert [row["s"] for row in rows.rows] == [ADA["value"]]
     assert (rows.rejected, len(rows)) == (1, 2)
     assert len(endpoint.select(of())) == 0
 
 
-def test_a_refused_query_is_named_with_what_the_server_says(endpoint: Endpoint) -> None:
+def test_refused_query_is_named_with_what_server_says(endpoint: Endpoint) -> None:
     with pytest.raises(ServiceError, match=r"400 Bad Request.*error at 1:26: expected one of LATERAL") as refused:
         endpoint.select("error at 1:26: expected one of LATERAL, SERVICE, [_]")
     assert not isinstance(refused.value, ServiceTimeout)
@@ -83,7 +83,7 @@ def test_a_refused_query_is_named_with_what_the_server_says(endpoint: Endpoint) 
         '{"error": "busy"}', '{"error": {"code": 7}, "results": {"bindings": []}}',
     ],
 )  # fmt: skip
-def test_an_invalid_result_is_an_error_of_the_service(answer: str, endpoint: Endpoint) -> None:
+def test_invalid_result_is_error_of_service(answer: str, endpoint: Endpoint) -> None:
     with pytest.raises(ServiceError, match=r"YAGO \(http://127") as refused:
         endpoint.select(answer)
     assert refused.type is ServiceError

@@ -33,7 +33,7 @@ CAPITAL = relation_named("capital")
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_a_server_and_a_dump_give_the_same_facts(relation: str, endpoint: Endpoint, dump: Dump) -> None:
+def test_server_and_dump_give_same_facts(relation: str, endpoint: Endpoint, dump: Dump) -> None:
     asked = yago.facts(endpoint, relation_named(relation), pairs=15, seed=7)
     loaded = yago.facts(dump, relation_named(relation), pairs=15, seed=7)
     assert said(asked.facts) == said(loaded.facts)
@@ -44,7 +44,7 @@ def test_a_server_and_a_dump_give_the_same_facts(relation: str, endpoint: Endpoi
     assert {fact.address for fact in loaded.facts} == {"file:yago.ttl"}
 
 
-def test_degrees_count_the_triples_that_an_entity_is_part_of(tmp_path: Path) -> None:
+def test_degrees_count_triples_that_entity_is_part_of(tmp_path: Path) -> None:
     store = graph(tmp_path, """
         yago:Norway yago:capital yago:Oslo ; rdfs:label "Norway"@en , "Norge"@no ; owl:sameAs wd:Q20 .
         yago:Oslo rdfs:label "Oslo"@en ; schema:location yago:Norway .
@@ -91,7 +91,7 @@ def test_a_predicate_of_two_names_is_one_relation(tmp_path: Path) -> None:
     assert finland.object_relation_degree == {"Finnish": 2, "Swedish": 1}[finland.object]
 
 
-def test_of_a_reversed_relation_the_object_is_asked_about(dump: Dump) -> None:
+def test_of_reversed_relation_object_is_asked_about(dump: Dump) -> None:
     ada = by_subject(dump, "reverseDirector")["Ada Quillfeather"]
     films = {ada.object, *ada.other_objects}
     assert films == {
@@ -118,7 +118,7 @@ def test_names_of_things_in_the_graph_exist(endpoint: Endpoint) -> None:
     assert yago.existing(endpoint, []) == set()
 
 
-def test_predicates_are_listed_with_the_classes_of_their_subjects(tmp_path: Path) -> None:
+def test_predicates_are_listed_with_classes_of_their_subjects(tmp_path: Path) -> None:
     store = graph(tmp_path, """
         yago:A a schema:Person , yago:Singer ; schema:spouse yago:B , yago:C .
         yago:B a schema:Person ; schema:spouse yago:A .
@@ -176,7 +176,7 @@ def test_truths_of_a_namesake_are_not_false(seed: int, tmp_path: Path) -> None:
     assert facts["Oldtown"].other_objects == ()
 
 
-def test_of_two_english_names_the_first_is_the_name(tmp_path: Path) -> None:
+def test_of_two_english_names_first_is_name(tmp_path: Path) -> None:
     store = graph(tmp_path, """
         yago:A rdfs:label "B"@en , "A"@en , "0"@de ; schema:memberOf yago:P .
         yago:P rdfs:label "The P Party"@en , "  "@en , "Party P"@en , "A"@mul .
@@ -188,9 +188,7 @@ def test_of_two_english_names_the_first_is_the_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("batch", [1, 100])
-def test_an_instance_known_by_class_is_called_by_it(
-    batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_instance_known_by_class_is_called_by_it(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yago, "BATCH", batch)
     store = graph(tmp_path, """
         yago:A rdfs:label "A"@en ; schema:award yago:Honour_generic_instance , yago:As_Prize_1 .
@@ -205,7 +203,7 @@ def test_an_instance_known_by_class_is_called_by_it(
     assert fetched.rejected == {yago.NO_ANSWER: 1}
 
 
-def test_an_iri_that_no_query_can_name_is_rejected(tmp_path: Path) -> None:
+def test_iri_that_no_query_can_name_is_rejected(tmp_path: Path) -> None:
     store = graph(tmp_path, 'yago:A rdfs:label "A"@en ; yago:capital yago:B . yago:B rdfs:label "B"@en .')
     hostile = Uri("http://a.example/> } SELECT")
 
@@ -220,7 +218,7 @@ def test_an_iri_that_no_query_can_name_is_rejected(tmp_path: Path) -> None:
     assert fetched.rejected == {yago.NOT_AN_IRI: 2}
 
 
-def test_an_entity_of_very_many_objects_has_them_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entity_of_very_many_objects_has_them_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     films = "".join(f'yago:F{n} rdfs:label "Film {n}"@en ; schema:director yago:P{n % 3} .\n' for n in range(90))
     store = graph(tmp_path, films + "".join(f'yago:P{n} rdfs:label "Person {n}"@en .\n' for n in range(3)))
     whole = yago.facts(store, relation_named("reverseDirector"), pairs=3, seed=1).facts
@@ -240,7 +238,7 @@ def test_a_relation_unknown_to_yago_is_named(dump: Dump) -> None:
 
 
 @pytest.mark.parametrize("lost", ["k", "s", "o", "e", "v", "n"])
-def test_a_row_without_what_was_asked_for_is_an_error(lost: str, dump: Dump) -> None:
+def test_row_without_what_was_asked_for_is_error(lost: str, dump: Dump) -> None:
     def lose(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         return tuple({name: term for name, term in row.items() if name != lost} for row in rows)
 
@@ -257,7 +255,7 @@ def test_a_count_that_is_none_is_an_error(dump: Dump) -> None:
 
 
 @pytest.mark.parametrize(("relation", "most"), [("reverseDirector", 9), ("birthDate", 40)])
-def test_answers_cut_short_change_nothing_but_the_number_of_questions(
+def test_truncated_answers_change_only_the_number_of_requests(
     relation: str, most: int, turtle: Path, dump: Dump, tmp_path: Path
 ) -> None:
     whole = yago.facts(dump, relation_named(relation), pairs=30, seed=3)
@@ -270,7 +268,7 @@ def test_answers_cut_short_change_nothing_but_the_number_of_questions(
 
 
 @pytest.mark.parametrize("page", [3, 50])
-def test_pairs_come_in_the_same_order_whatever_the_page(page: int, dump: Dump) -> None:
+def test_pairs_come_in_same_order_whatever_page(page: int, dump: Dump) -> None:
     pairs = [(pair.key, pair.subject, pair.object) for pair in pairs_of(dump, page)]
     assert pairs == [(pair.key, pair.subject, pair.object) for pair in pairs_of(dump, 1_000)]
     assert [key for key, _, _ in pairs] == sorted(key for key, _, _ in pairs)
@@ -324,7 +322,7 @@ def test_the_seed_draws_the_sample(dump: Dump) -> None:
     assert samples[2] == [fact.subject for fact in more[:20]]
 
 
-def test_a_service_that_is_always_slow_is_given_up(dump: Dump) -> None:
+def test_service_that_is_always_slow_is_given_up(dump: Dump) -> None:
     def too_slow(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         raise ServiceTimeout("YAGO needs too long")
 

@@ -51,7 +51,7 @@ def test_an_address_that_is_none_is_refused(address: str, opened: Open) -> None:
 # What is asked and answered
 
 
-def test_a_form_goes_into_the_address_or_into_the_body(opened: Open) -> None:
+def test_form_goes_into_address_or_into_body(opened: Open) -> None:
     query = 'SELECT * { ?s ?p "ünï & {x}\n" }'
     with serving(says({"rows": []})) as server:
         session = opened(server)
@@ -80,7 +80,7 @@ def test_a_broken_encoding_is_tried_once_more(opened: Open) -> None:
     assert len(server.asked) == 2
 
 
-def test_an_answer_larger_than_can_be_held_is_a_timeout(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_larger_than_can_be_held_is_timeout(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchange, "MAX_BYTES", 2**20)
     bomb = b'["' + b"a" * 5 * 2**20 + b'"]'
     with serving(gzipped(bomb)) as server, pytest.raises(ServiceTimeout, match=r"more than 1 MiB; ask for less"):
@@ -149,7 +149,7 @@ def test_a_text_is_kept_letter_by_letter(text: str, opened: Open) -> None:
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"\xed\xa0\x80", "é".encode()[:1]])
-def test_what_is_no_text_is_an_error_and_not_kept(body: bytes, opened: Open) -> None:
+def test_undecodable_content_is_an_error_and_not_cached(body: bytes, opened: Open) -> None:
     with serving(Say(b"a" + body), Say(b"a")) as server:
         with pytest.raises(ServiceError, match=r"YAGO \(http.*not text in UTF-8 \(byte \d\)"):
             opened(server).ask({}, content="text")
@@ -157,7 +157,7 @@ def test_what_is_no_text_is_an_error_and_not_kept(body: bytes, opened: Open) -> 
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_a_service_has_a_safe_address_and_unique_name(name: str) -> None:
+def test_service_has_safe_address_and_unique_name(name: str) -> None:
     service = SERVICES[name]
     check_address(service.address, service.name)
     assert urlsplit(service.address).scheme == "https"

@@ -18,7 +18,7 @@ from tests.data.sources.servers.faults import FaultServer, Say, says, serving
 from tests.data.sources.sessions import CONTACT, Clock, Open
 
 
-def test_never_more_are_in_flight_than_the_service_allows(opened: Open) -> None:
+def test_never_more_are_in_flight_than_service_allows(opened: Open) -> None:
     with serving(play=lambda asked: says([asked.form["q"]], delay_s=0.02)) as server:
         session = opened(server, max_concurrency=2)
         with ThreadPoolExecutor(4) as pool:
@@ -57,7 +57,7 @@ def test_tries_again_count_as_requests(opened: Open) -> None:
     assert len(server.asked) == 2
 
 
-def test_a_service_that_refuses_every_request_is_left_alone(opened: Open) -> None:
+def test_service_that_refuses_every_request_is_left_alone(opened: Open) -> None:
     with serving(says([0]), Say(b"slow down", status=429)) as server:
         session = opened(server)
         session.ask({"q": "0"})
@@ -131,7 +131,7 @@ def test_a_closed_session_is_opened_anew(close: Any, server: FaultServer, tmp_pa
     assert session_of(server, tmp_path).ask({}).content == [1]
 
 
-def test_requests_per_minute_hold_over_all_sessions_of_an_address(server: FaultServer, tmp_path: Path) -> None:
+def test_sessions_of_an_address_share_its_rate_limit(server: FaultServer, tmp_path: Path) -> None:
     several = [session_of(server, tmp_path / str(number), requests_per_minute=1_200) for number in range(2)]
     several.append(session_of(server, tmp_path, rerun=1, requests_per_minute=1_200))
     with ThreadPoolExecutor(3) as pool:
@@ -162,7 +162,7 @@ def test_what_may_pass_is_asked_again(status: int, opened: Open, clock: Clock) -
 
 
 @pytest.mark.parametrize(("status", "kind"), [(429, ServiceBudget), (503, ServiceError), (504, ServiceTimeout)])
-def test_what_does_not_pass_is_an_error_after_all_tries(status: int, kind: type[ServiceError], opened: Open) -> None:
+def test_a_lasting_error_is_raised_after_all_retries(status: int, kind: type[ServiceError], opened: Open) -> None:
     with serving(Say(b"busy", status=status)) as server:
         with pytest.raises(ServiceError, match=rf"YAGO \(http.*answers {status} .* after 3 tries") as raised:
             opened(server, tries=3).ask({})
@@ -183,14 +183,14 @@ def test_a_retry_after_is_waited_for(
 
 
 @pytest.mark.parametrize("said", ["soon", "-5", "9" * 5000, "Fri, 99 Foo 2026 99:99:99 GMT", "0"])
-def test_a_time_to_wait_that_is_none_is_left_alone(said: str, opened: Open, clock: Clock) -> None:
+def test_an_invalid_retry_after_is_ignored(said: str, opened: Open, clock: Clock) -> None:
     with serving(Say(status=503, headers={"Retry-After": said}), says([1])) as server:
         assert opened(server).ask({}).content == [1]
     assert len(clock.slept) == 1
     assert clock.slept[0] < 2
 
 
-def test_while_a_service_asks_for_a_pause_nobody_sends(tmp_path: Path) -> None:
+def test_while_service_asks_for_pause_nobody_sends(tmp_path: Path) -> None:
     with serving(Say(status=429, headers={"Retry-After": "1"}), says([1])) as server:
         service = Service("YAGO", server.address, requests_per_minute=60_000, max_concurrency=2)
         with closing(Session(service, contact=CONTACT, cache=tmp_path)) as session, ThreadPoolExecutor(1) as pool:
@@ -252,7 +252,7 @@ def test_a_server_error_that_says_timeout_is_one(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_an_answer_that_breaks_off_is_asked_for_once_more(chunked: bool, opened: Open) -> None:
+def test_a_broken_response_is_requested_once_more(chunked: bool, opened: Open) -> None:
     half = Say(b"[" + b"1, " * 1000 + b"1]", sent=100, chunked=chunked)
     with serving(half, says([1])) as server:
         assert opened(server).ask({}).content == [1]
@@ -289,7 +289,7 @@ def test_a_response_that_never_ends_is_a_timeout(part: str, opened: Open) -> Non
 
 
 @pytest.mark.parametrize("said", [b'{"exception": "Operation timed out."}', b"the operation was cancelled"])
-def test_a_query_out_of_time_is_not_tried_again(said: bytes, opened: Open, clock: Clock) -> None:
+def test_query_out_of_time_is_not_tried_again(said: bytes, opened: Open, clock: Clock) -> None:
     ran_out = pytest.raises(ServiceTimeout, match=r"answers 429 .*: the query ran out of time; ask for less")
     with serving(Say(said, status=429), says([1])) as server, ran_out:
         opened(server).ask({})

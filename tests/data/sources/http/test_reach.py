@@ -22,7 +22,7 @@ def test_a_redirect_is_refused(target: str, opened: Open) -> None:
     assert len(server.asked) == 1
 
 
-def test_a_service_that_is_down_fails_fast_and_is_remembered(opened: Open, clock: Clock) -> None:
+def test_an_unreachable_service_fails_fast_and_is_remembered(opened: Open, clock: Clock) -> None:
     session = opened(unused_address())
     with pytest.raises(ServiceError, match=r"YAGO \(http://127.*cannot be reached: .*refused") as first:
         session.ask({"q": "1"})
@@ -34,7 +34,7 @@ def test_a_service_that_is_down_fails_fast_and_is_remembered(opened: Open, clock
     assert session._limits.sent == 2
 
 
-def test_a_service_that_nobody_connects_to_fails_in_time(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_service_that_nobody_connects_to_fails_in_time(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchange, "CONNECT_S", 1.0)
     with socket.socket() as listener, socket.socket() as only, socket.socket() as second:
         listener.bind(("127.0.0.1", 0))

@@ -38,7 +38,7 @@ def key(options: OwnFacts, relation: str) -> Any:
     return OWN_FACTS.key(options, relation, 0, Access(Path()))
 
 
-def test_relations_are_those_of_the_file_or_a_list(tmp_path: Path) -> None:
+def test_relations_are_those_of_file_or_list(tmp_path: Path) -> None:
     every = options(tmp_path)
     assert every.relations == ("seat", "capital")
     assert (every.relation("seat").open[0], every.relation("capital")) == (SEAT["open"][0], catalog.relation("capital"))
@@ -82,7 +82,7 @@ def test_mistakes_are_named(changes: dict[str, Any], place: str, problem: str, t
     assert problem in error["msg"]
 
 
-def test_a_key_is_that_of_the_rows_of_a_relation(tmp_path: Path) -> None:
+def test_key_is_that_of_rows_of_relation(tmp_path: Path) -> None:
     before = options(tmp_path)
     known = {name: key(before, name) for name in before.relations}
     ignored = tuple(f"{row},{number}" for number, row in enumerate((FACTS[0], FACTS[2], FACTS[1], FACTS[3])))

@@ -153,7 +153,7 @@ def test_hostile_texts_are_kept_as_texts(tmp_path: Path) -> None:
         (f"q2,Who?,Oslo,,{'c' * 1_000_001},unknown,,", "line 3: context 1, text: "),
     ],
 )  # fmt: skip
-def test_an_unusable_row_is_named_and_the_rest_goes_on(row: str, said: str, tmp_path: Path) -> None:
+def test_unusable_row_is_named_and_rest_goes_on(row: str, said: str, tmp_path: Path) -> None:
     found = read(tmp_path, csv(PAYLOAD, row, "q9,Where?,Oslo,,In Oslo.,supporting,,"))
     assert [question.question_id for question in found.questions] == ["q1", "q9"]
     (reason,) = reasons(found)
@@ -162,7 +162,7 @@ def test_an_unusable_row_is_named_and_the_rest_goes_on(row: str, said: str, tmp_
 
 
 @pytest.mark.parametrize("lines", [("wrong", "alias"), ("alias", "wrong")])
-def test_an_answer_is_not_right_in_one_row_and_wrong_in_another(lines: tuple[str, str], tmp_path: Path) -> None:
+def test_an_answer_cannot_be_right_and_wrong(lines: tuple[str, str], tmp_path: Path) -> None:
     rows = {
         "wrong": "q1,Who?,Ada,,Ivo did.,conflicting,Ivo,",
         "alias": "q1,Who?,Ada,Ada Quill|ivo,Ada and Ivo did.,supporting,,",
@@ -209,7 +209,7 @@ def test_a_file_that_cannot_be_read_is_refused(name: str, content: str | bytes, 
 
 
 @pytest.mark.timeout(20)
-def test_quotes_that_open_on_every_line_end_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_quotes_on_every_line_end_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_REREAD", 1 << 20)
     with pytest.raises(InputError, match=r"lines are not CSV, the last line .*; is it CSV at all"):
         read(tmp_path, csv(*['a","x'] * 900, *["w" * 60] * 10_000))
@@ -222,7 +222,7 @@ PACKED: dict[str, tuple[list[str], int, str]] = {
 
 
 @pytest.mark.parametrize("name", PACKED)
-def test_a_packed_parquet_file_does_not_fill_the_memory(name: str, tmp_path: Path) -> None:
+def test_packed_parquet_file_does_not_fill_memory(name: str, tmp_path: Path) -> None:
     texts, rows, message = PACKED[name]
     column = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(texts))
     pq.write_table(pa.table({"question": column}), tmp_path / "mine.parquet", compression="zstd")
@@ -231,7 +231,7 @@ def test_a_packed_parquet_file_does_not_fill_the_memory(name: str, tmp_path: Pat
         read_file(tmp_path / "mine.parquet", "question")
 
 
-def test_sound_files_with_numbers_and_long_texts_are_read(tmp_path: Path) -> None:
+def test_numbers_and_long_texts_are_read(tmp_path: Path) -> None:
     numbers = pa.array([[0.1234567890123] * 384] * 10_000)
     pq.write_table(pa.table({"question": ["Who?"] * 10_000, "embedding": numbers}), tmp_path / "mine.parquet")
     assert len(read_file(tmp_path / "mine.parquet", "question")) == 10_000
@@ -254,7 +254,7 @@ def test_what_is_there_twice_is_never_chosen_silently(tmp_path: Path) -> None:
         read_file(tmp_path / "mine.parquet", "question")
 
 
-def test_a_parquet_text_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
+def test_an_undecodable_parquet_text_is_named(tmp_path: Path) -> None:
     text = pa.Array.from_buffers(pa.string(), 1, pa.array([b"Wh\xffo"]).buffers())
     pq.write_table(pa.table({"question": text}), tmp_path / "mine.parquet")
     with pytest.raises(InputError, match=r"mine\.parquet is not a Parquet file that can be read: 'utf-8' codec"):

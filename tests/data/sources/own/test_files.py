@@ -57,7 +57,7 @@ def test_every_form_is_read_whatever_the_ending(form: str, ending: str, tmp_path
     assert (score, none) in (({"score": 0.5}, None), ({"score": "0.5"}, None))
 
 
-def test_a_cell_of_lines_in_rows_that_end_with_cr(tmp_path: Path) -> None:
+def test_line_breaks_in_cells_of_cr_files(tmp_path: Path) -> None:
     rows = CSV.replace("\n", "\r").replace("It lifts 8 kg.", '"It lifts\n8 kg."')
     (tmp_path / "mine.csv").write_bytes(rows.encode())
     assert [one.cases[1].text for one in read(tmp_path / "mine.csv")] == ["It lifts\n8 kg.", FRAME["context"][1]]
@@ -125,7 +125,7 @@ def test_a_list_of_answers_is_read_as_alternatives(cell: Any, tmp_path: Path) ->
      "{'Oslo', 'Kristiania'}", "['Oslo', ['Bergen']]"],
 )  # fmt: skip
 @pytest.mark.parametrize("column", ["answer", "aliases", "context_answer"])
-def test_what_looks_like_a_list_is_never_one_answer(cell: str, column: str, tmp_path: Path) -> None:
+def test_what_looks_like_list_is_never_one_answer(cell: str, column: str, tmp_path: Path) -> None:
     row = {"question": "Where?", "answer": "Oslo", "context": "c", column: cell}
     (tmp_path / "mine.jsonl").write_text(json.dumps(row))
     (rejected,) = read_questions(OwnQuestions(file=str(tmp_path / "mine.jsonl"))).rejected

@@ -44,7 +44,7 @@ def test_each_set_is_a_relation_about_all_entities(tmp_path: Path) -> None:
     assert (group.contexts, group.about_each) == (6, 1)  # one sentence about each of five, and one about nobody
 
 
-def test_as_many_of_each_label_are_drawn_by_the_seed(tmp_path: Path) -> None:
+def test_the_seed_draws_equal_numbers_of_labels(tmp_path: Path) -> None:
     drawn = [names(options(tmp_path, per_label=2), seed) for seed in range(8)]
     assert {tuple(names[:2]) for names in drawn} == {("Ann", "Anna")}
     assert {len(names) for names in drawn} == {4}
@@ -60,7 +60,7 @@ def test_bundled_files_are_found_by_name(tmp_path: Path) -> None:
     assert [entity.label for entity in by_gender.entities] == ["female"] * 20 + ["male"] * 20
 
 
-def test_bundled_files_are_found_beside_folders_of_their_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bundled_files_come_before_folders_of_their_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "here" / "gender").mkdir(parents=True)
     (tmp_path / "names-by-gender").mkdir()
     monkeypatch.chdir(tmp_path / "here")
@@ -109,7 +109,7 @@ def test_what_is_wrong_with_some_rows_is_named(
         (PAIRS, "has no column entity"),
     ],
 )
-def test_a_file_that_nothing_can_be_compared_in_is_refused(tmp_path: Path, rows: tuple[str, ...], problem: str) -> None:
+def test_a_file_without_comparable_groups_is_refused(tmp_path: Path, rows: tuple[str, ...], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         names(options(tmp_path, rows))
 

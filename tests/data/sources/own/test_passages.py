@@ -99,7 +99,7 @@ def test_a_set_that_a_question_lacks(tmp_path: Path) -> None:
     assert "too few for every one of the sets conflicting" in (nothing.rejected[0].detail or "")
 
 
-def test_a_set_is_asked_though_no_order_can_be_made(tmp_path: Path) -> None:
+def test_a_set_without_a_possible_order_is_asked(tmp_path: Path) -> None:
     question = one(tmp_path, RIGHT, OTHER[0], sets=["supporting+irrelevant"], orders=["wrong_first"])
     assert [case.context_id for case in question.contexts] == ["supporting+irrelevant, given"]
 
@@ -125,7 +125,7 @@ def test_a_neutral_context_beside_sets(tmp_path: Path) -> None:
     assert [(case.context_id, len(case.passages)) for case in question.contexts] == [("all, given", 2), ("neutral", 1)]
 
 
-def test_a_passage_that_no_set_has_is_left_out(tmp_path: Path) -> None:
+def test_passage_that_no_set_has_is_left_out(tmp_path: Path) -> None:
     _, found = read(tmp_path, WRONG, RIGHT, *OTHER, sets=["supporting+irrelevant", "irrelevant"])
     assert [case.context_id for case in found.questions[0].contexts] == ["supporting", "irrelevant"]
 
@@ -168,7 +168,7 @@ def test_a_context_without_a_passage_is_numbered_anew(tmp_path: Path) -> None:
     assert case.without(1).without(1).without(1).text is None
 
 
-def test_a_text_that_its_passages_do_not_give_is_refused(tmp_path: Path) -> None:
+def test_a_text_unlike_its_passages_is_refused(tmp_path: Path) -> None:
     (case,) = one(tmp_path, RIGHT, WRONG, form="numbered").contexts
     assert replace(case) == case
     with pytest.raises(InputError, match=r"is not what its passages give, '\[1\] It opens"):

@@ -71,7 +71,7 @@ def test_texts_are_on_one_line_each(tmp_path: Path) -> None:
         ('["\\u5317\\u4eac", "<b>\\n{x}"]', ("北京", "<b> {x}")), ("[]", ()),
     ],
 )  # fmt: skip
-def test_answers_are_a_json_list_or_parted_by_bars(cell: str, answers: tuple[str, ...], tmp_path: Path) -> None:
+def test_answers_are_json_list_or_parted_by_bars(cell: str, answers: tuple[str, ...], tmp_path: Path) -> None:
     assert from_csv(written(tmp_path, HEADER, with_cells(answers=cell)))[0].answers == answers
 
 
@@ -89,7 +89,7 @@ def test_answers_are_a_json_list_or_parted_by_bars(cell: str, answers: tuple[str
         ({"answers": "[" * 5000}, "answers is"),
     ],
 )
-def test_a_bad_cell_is_named_with_file_line_and_column(cells: dict[str, str], message: str, tmp_path: Path) -> None:
+def test_a_bad_cell_is_named_with_its_position(cells: dict[str, str], message: str, tmp_path: Path) -> None:
     two_lines = with_cells(subject_id="Q1", subject="on two\nlines")
     file = written(tmp_path, HEADER, two_lines, with_cells(**cells))
     with pytest.raises(InputError, match=rf"facts\.csv, line 4: {message}"):
@@ -111,7 +111,7 @@ def test_a_duplicate_fact_is_named_with_both_lines(tmp_path: Path) -> None:
         ("subject_id,property_id,object_id\nQ1,P1\n", "line 2: has 2 cells, and the header 3"),
     ],
 )
-def test_a_file_that_is_not_a_list_is_refused(content: str, message: str, tmp_path: Path) -> None:
+def test_file_that_is_not_list_is_refused(content: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "facts.csv"
     file.write_text(content)
     with pytest.raises(InputError, match=rf"facts\.csv.*{message}"):
@@ -186,7 +186,7 @@ def test_its_sixteen_properties_are_those_of_wikidata(tmp_path: Path) -> None:
     assert relations["capital of"] == ("P1376", "capitalOf")
 
 
-def test_a_fact_that_is_there_twice_is_taken_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_fact_that_is_there_twice_is_taken_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     seeds = popqa(of_popqa(tmp_path, row(1), row(2), row(1, id="9"), row(1, "genre")))
     assert [(seed.subject_id, seed.property_id, seed.list_id) for seed in seeds] == [
@@ -236,7 +236,7 @@ def hub(folder: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, status: i
         yield server
 
 
-def test_without_a_file_the_list_comes_from_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_file_list_comes_from_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with hub(tmp_path, monkeypatch, table(POPQA, row(1), row(2), delimiter="\t").encode()) as server:
         seeds = popqa(None)
         assert popqa(None, offline=True) == seeds
@@ -247,7 +247,7 @@ def test_without_a_file_the_list_comes_from_the_hub(tmp_path: Path, monkeypatch:
     assert abs((datetime.fromisoformat(seeds[0].retrieved_at) - datetime.now(UTC)).total_seconds()) < 30
 
 
-def test_a_changed_list_in_the_hubs_cache_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_list_in_hubs_cache_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with hub(tmp_path, monkeypatch, table(POPQA, row(1), delimiter="\t").encode()):
         popqa(None)
     (file,) = tmp_path.glob("**/snapshots/**/test.tsv")
@@ -257,7 +257,7 @@ def test_a_changed_list_in_the_hubs_cache_is_refused(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.parametrize(("status", "offline"), [(200, True), (401, False), (404, False)])
-def test_without_a_file_an_error_says_what_to_do(
+def test_without_file_error_says_what_to_do(
     status: int, offline: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refused = pytest.raises(ServiceError, match=r"not on this machine .*; name its file, run again with a network, or")

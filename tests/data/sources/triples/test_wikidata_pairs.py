@@ -100,12 +100,12 @@ def test_a_property_of_literals_is_refused_early(wikidata: Dump, monkeypatch: py
 
 
 @pytest.mark.parametrize(("property_id", "looked_at"), [("P460", 2), ("P999", 0)])
-def test_a_property_without_a_pair_of_articles_is_refused(property_id: str, looked_at: int, wikidata: Dump) -> None:
+def test_property_without_pair_of_articles_is_refused(property_id: str, looked_at: int, wikidata: Dump) -> None:
     with pytest.raises(InputError, match=f"property {property_id}: none of the {looked_at} pairs"):
         triples_of_property(wikidata, WikidataId(property_id), 10, seed=1)
 
 
-def test_a_property_that_is_too_large_says_what_to_do(wikidata: Dump) -> None:
+def test_the_error_of_a_large_property_gives_advice(wikidata: Dump) -> None:
     def too_slow(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         raise ServiceTimeout("Wikidata needs too long")
 

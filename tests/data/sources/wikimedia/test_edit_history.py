@@ -184,7 +184,7 @@ HIDES: Sequence[tuple[str, ...]] = [("content",), ("comment",), ("comment", "con
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_drawn_histories_are_told_as_if_every_content_were_compared(seed: int, asking_items: AskingItems) -> None:
+def test_drawn_histories_equal_those_of_compared_contents(seed: int, asking_items: AskingItems) -> None:
     luck = random.Random(seed)
     edits, true = drawn(luck, 40)
     assert len(true) > 3
@@ -201,7 +201,7 @@ def test_drawn_histories_are_told_as_if_every_content_were_compared(seed: int, a
 # How values are written, and contents asked for
 
 
-def test_the_same_value_written_in_another_way_is_the_same(asking_items: AskingItems) -> None:
+def test_same_value_written_in_another_way_is_same(asking_items: AskingItems) -> None:
     def counted(*snaks: dict[str, Any]) -> tuple[int, ...]:
         items = [{"id": ITEM, "claims": {"P36": [{"mainsnak": one, "id": "Q20$a", "rank": "normal"}]}} for one in snaks]
         return told(asking_items, *(edit("", written=json.dumps(item)) for item in items)).edits
@@ -254,14 +254,14 @@ def test_a_content_that_goes_meanwhile(after: list[Edit], expected: Any, asking_
     assert (history.edits, history.hidden) == expected
 
 
-def test_a_property_has_its_history_in_its_own_namespace(asking_items: AskingItems) -> None:
+def test_property_has_its_history_in_its_own_namespace(asking_items: AskingItems) -> None:
     with serving(play=holding([BEGUN])) as server:
         assert edit_history(asking_items(server), "P36", "P31") is None
     assert server.asked[0].form["titles"] == "Property:P36"
 
 
 @pytest.mark.parametrize("ids", [("Oslo", "P36"), ("Q20", "capital"), ("../Q20", "P36"), ("Q20|Q21", "P36")])
-def test_what_is_no_id_is_refused_and_nothing_is_asked(ids: tuple[str, str], asking_items: AskingItems) -> None:
+def test_an_invalid_id_is_refused_without_a_request(ids: tuple[str, str], asking_items: AskingItems) -> None:
     with serving(play=holding([BEGUN])) as server, pytest.raises(InputError, match="not a Wikidata id"):
         edit_history(asking_items(server), *ids)
     assert server.asked == []
@@ -294,7 +294,7 @@ def recorded(comment: Callable[[str], str] = str) -> Play:
 
 
 @pytest.mark.parametrize("summaries", SUMMARIES)
-def test_the_edits_of_each_property_are_those_found_by_hand(summaries: str, asking_items: AskingItems) -> None:
+def test_edits_of_properties_match_those_by_hand(summaries: str, asking_items: AskingItems) -> None:
     with serving(play=recorded(SUMMARIES[summaries])) as server:
         wikidata = asking_items(server)
         found = {name: edit_history(wikidata, "Q1", name) for name in BY_HAND}
@@ -303,7 +303,7 @@ def test_the_edits_of_each_property_are_those_found_by_hand(summaries: str, aski
     assert {(history.hidden, history.latest) for history in found.values() if history} == {((), 33)}
 
 
-def test_only_contents_that_have_to_be_compared_are_asked_for(asking_items: AskingItems) -> None:
+def test_only_ambiguous_contents_are_requested(asking_items: AskingItems) -> None:
     # 9 is the item's beginning; 29 and 30 an undo, 31 and 32 a rollback, 32 and 33 a bulk edit, and 28, 30 and 32 are
     # the same to the byte. 19 names another property than P7.
     for property_id, needed in {"P7": [9, 28, 29, 31, 33], "P1": [9, 18, 19, 28, 29, 31, 33]}.items():

@@ -92,7 +92,7 @@ def test_items_are_requested_fifty_at_a_time(asking_items: AskingItems) -> None:
 
 
 @pytest.mark.parametrize("asked", ["", "Q0", "L1", "Q1|Q2", "Q1\n"])
-def test_what_is_no_id_is_refused_and_nothing_is_asked(asked: str, asking_items: AskingItems) -> None:
+def test_an_invalid_id_is_refused_without_a_request(asked: str, asking_items: AskingItems) -> None:
     with serving(play=answering()) as server, pytest.raises(InputError, match="not a Wikidata id"):
         asking_items(server).items(["Q1", asked])
     assert server.asked == []

@@ -31,7 +31,7 @@ def test_continuation_is_sent_back_until_it_ends(asking: Asking) -> None:
     ]
 
 
-def test_only_the_last_of_what_continues_is_sent_back(asking: Asking) -> None:
+def test_only_last_of_what_continues_is_sent_back(asking: Asking) -> None:
     first = says({"continue": {"plcontinue": "a", "continue": "||x"}, "query": {}})
     second = says({"continue": {"excontinue": 1, "continue": "||"}, "query": {}})
     with serving(first, second, says({"batchcomplete": True})) as server:
@@ -39,7 +39,7 @@ def test_only_the_last_of_what_continues_is_sent_back(asking: Asking) -> None:
     assert server.asked[2].form == {**FIXED, **FORM, "excontinue": "1", "continue": "||"}
 
 
-def test_a_wiki_that_goes_on_in_a_circle_is_left(asking: Asking) -> None:
+def test_wiki_that_goes_on_in_circle_is_left(asking: Asking) -> None:
     def play(asked: Any) -> Say:
         there = "1" if asked.form.get("rvcontinue") != "1" else "2"
         return says({"continue": {"rvcontinue": there, "continue": "||"}, "query": {}})
@@ -52,7 +52,7 @@ def test_a_wiki_that_goes_on_in_a_circle_is_left(asking: Asking) -> None:
 @pytest.mark.parametrize(
     "more", [["a"], "a", 5, {"rvcontinue": None}, {"rvcontinue": ["a"]}, {"titles": "Other"}, {"action": "edit"}]
 )
-def test_a_wiki_that_goes_on_with_nonsense_is_left(more: Any, asking: Asking) -> None:
+def test_wiki_that_goes_on_with_nonsense_is_left(more: Any, asking: Asking) -> None:
     none = pytest.raises(ServiceError, match="not the requested answer")
     with serving(says({"continue": more, "query": {}})) as server, none:
         list(asking(server).wiki.query(FORM))
@@ -91,7 +91,7 @@ def test_twenty_contents_are_requested_at_most_each_once(asking: Asking) -> None
     assert batches == [list(range(1, 21)), list(range(21, 41)), list(range(41, 46))]
 
 
-def test_contents_that_need_too_long_are_asked_for_in_halves(asking: Asking) -> None:
+def test_slow_contents_are_requested_in_halves(asking: Asking) -> None:
     def play(asked: Asked) -> Say:
         few = asked.form["revids"].count("|") < 2
         return contents(asked) if few else Say(b'{"query": {"pages": [')
@@ -112,7 +112,7 @@ def test_a_content_is_kept_whatever_its_age(asking: Asking) -> None:
 
 
 @pytest.mark.parametrize("number", [13, 99999])
-def test_a_version_that_nobody_may_read_is_absent_and_requested_again_in_time(number: int, asking: Asking) -> None:
+def test_a_hidden_version_is_absent_and_requested_again(number: int, asking: Asking) -> None:
     with serving(play=contents) as server:
         for _ in range(2):
             assert asking(server).wiki.contents([8, number, 7]) == {7: TEXTS[7], 8: TEXTS[8]}
@@ -131,7 +131,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("say", BAD)
-def test_what_is_no_content_is_an_error_and_not_kept(say: Say, asking: Asking) -> None:
+def test_invalid_content_is_an_error_and_not_cached(say: Say, asking: Asking) -> None:
     with serving(say, recorded("wikipedia/revisions_by_revid.json")) as server:
         with pytest.raises(ServiceError, match="not the requested answer"):
             asking(server).wiki.contents([7])

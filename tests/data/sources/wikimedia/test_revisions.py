@@ -19,7 +19,7 @@ ASKED = {
 }  # fmt: skip
 
 
-def test_a_history_in_parts_is_read_whole_and_oldest_first(asking: Asking) -> None:
+def test_a_history_in_parts_is_read_oldest_first(asking: Asking) -> None:
     before = datetime.now(UTC)
     with serving(play=in_parts) as server:
         history = asking(server).wiki.revisions("Ada Example")
@@ -89,7 +89,7 @@ def test_hostile_words_come_back_letter_by_letter(said: str, asking: Asking) -> 
 
 
 @pytest.mark.parametrize("name", ["missing_title", "missing_pageid", "missing_revid"])
-def test_a_page_that_is_not_there_has_no_history(name: str, asking: Asking) -> None:
+def test_page_that_is_not_there_has_no_history(name: str, asking: Asking) -> None:
     with serving(recorded(f"wikipedia/{name}.json")) as server:
         assert asking(server).wiki.revisions("Nope") is None
 
@@ -110,7 +110,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("say", BAD)
-def test_what_is_no_history_is_an_error_and_not_kept(say: Say, asking: Asking) -> None:
+def test_an_invalid_history_is_not_cached(say: Say, asking: Asking) -> None:
     with serving(say, recorded("wikipedia/revisions_all.json")) as server:
         with pytest.raises(ServiceError, match="not the requested answer"):
             asking(server).wiki.revisions("Ada Example")
@@ -120,7 +120,7 @@ def test_what_is_no_history_is_an_error_and_not_kept(say: Say, asking: Asking) -
     assert len(server.asked) == 2
 
 
-def test_a_title_that_none_can_be_is_not_asked_for(asking: Asking) -> None:
+def test_an_impossible_title_is_not_requested(asking: Asking) -> None:
     with serving() as server:
         wikipedia = asking(server)
         for title in ("", "  ", "_", "A|B", "A\x1fB", "C#", "<b>", "[[A]]", "{{A}}", "A\nB", "\ud800", "é" * 300):
@@ -151,7 +151,7 @@ def renamed(asked: Any, **said: Any) -> Say:
 
 
 @pytest.mark.parametrize("said", [{"pageid": 4}, {"missing": True}])
-def test_a_history_of_two_pages_is_an_error_and_asked_for_anew(said: Any, asking: Asking) -> None:
+def test_a_history_of_two_pages_is_not_cached(said: Any, asking: Asking) -> None:
     taken = r"another page took the name 'Ada Example' while its history was read; run again"
     with serving(play=lambda asked: renamed(asked, **said)) as server:
         with pytest.raises(ServiceError, match=f"{taken}$"):

@@ -41,7 +41,7 @@ def test_the_mean_is_over_all_months_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("said", [UNKNOWN, OLD_UNKNOWN])
-def test_an_unknown_page_has_no_views_and_is_cached(said: dict[str, object], tmp_path: Path) -> None:
+def test_unknown_page_has_no_views_and_is_cached(said: dict[str, object], tmp_path: Path) -> None:
     with answering(tmp_path, says(said, status=404)) as (session, server):
         for _ in range(2):
             assert PageViews(session).monthly_mean("Nobody", first="2024-12", last="2025-02") == 0
@@ -111,14 +111,14 @@ def listed(*pairs: tuple[object, object]) -> dict[str, object]:
     return {"most_similar": [{"item": item, "similarity": similarity} for item, similarity in pairs]}
 
 
-def test_similar_items_come_with_their_similarity_and_without_properties(tmp_path: Path) -> None:
+def test_similar_items_have_their_similarity_and_no_properties(tmp_path: Path) -> None:
     with answering(tmp_path, recorded("wembedder_Q42")) as (session, server):
         found = Wembedder(session).similar_items(Q42)
     assert found == (Similar(WikidataId("Q3107329"), 0.8831), Similar(WikidataId("Q180736"), 0.71))
     assert [asked.path for asked in server.asked] == ["/ask/most-similar/Q42"]
 
 
-def test_an_unknown_item_is_none_and_not_asked_for_again(tmp_path: Path) -> None:
+def test_an_unknown_item_is_none_and_cached(tmp_path: Path) -> None:
     with answering(tmp_path, recorded("wembedder_missing")) as (session, server):
         wembedder = Wembedder(session)
         assert wembedder.similar_items(WikidataId("Q99999999")) is None
@@ -148,7 +148,7 @@ INVALID = {
 
 
 @pytest.mark.parametrize("said", INVALID.values(), ids=INVALID)
-def test_an_invalid_answer_is_an_error_and_not_cached(said: Say, tmp_path: Path) -> None:
+def test_invalid_answer_is_error_and_not_cached(said: Say, tmp_path: Path) -> None:
     with answering(tmp_path, said, recorded("wembedder_Q42")) as (session, _):
         wembedder = Wembedder(session)
         with pytest.raises(ServiceError, match=r"The service \(http://127"):

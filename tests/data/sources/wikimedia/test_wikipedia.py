@@ -45,7 +45,7 @@ def test_a_page_is_asked_for_in_one_request(asking: Asking) -> None:
     }  # fmt: skip
 
 
-def test_a_page_that_comes_in_parts_is_put_together(asking: Asking) -> None:
+def test_page_that_comes_in_parts_is_put_together(asking: Asking) -> None:
     first = page({"excontinue": 1, "continue": "||info"}, revisions=[{"revid": 17}], pageprops={"wikibase_item": "Q2"})
     with serving(first, page(extract=TEXT, fullurl=URL)) as server:
         found = asking(server).page("Ada Example")
@@ -71,7 +71,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("say", BAD)
-def test_what_is_no_page_is_an_error_and_not_kept(say: Say, asking: Asking) -> None:
+def test_an_invalid_page_is_not_cached(say: Say, asking: Asking) -> None:
     with serving(say, page(**recorded_page())) as server:
         with pytest.raises(ServiceError, match="not the requested answer"):
             asking(server).page("Ada Example")
@@ -89,7 +89,7 @@ def for_good(asking: Asking, server: FaultServer) -> Wikipedia:
     return Wikipedia(asking(server, cache_ttl_days=0).wiki, reuse_pages=True)
 
 
-def test_a_page_with_a_text_may_be_kept_for_good(asking: Asking) -> None:
+def test_page_with_text_may_be_kept_for_good(asking: Asking) -> None:
     with serving(WITH_TEXT, page(extract="another", **ONE)) as server:
         first = for_good(asking, server).page("Ada Example")
         assert for_good(asking, server).page("Ada Example") == first
@@ -111,7 +111,7 @@ def test_a_page_without_text_is_requested_again(say: Say, asking: Asking) -> Non
     assert len(server.asked) == 2
 
 
-def test_parts_of_a_page_are_never_of_different_days(asking: Asking) -> None:
+def test_parts_of_page_are_never_of_different_days(asking: Asking) -> None:
     def parts(asked: Asked) -> Say:
         day = (len(server.asked) + 1) // 2
         if "excontinue" in asked.form:
@@ -134,7 +134,7 @@ def links(asked: Asked) -> Say:
     return page(links=[{"ns": 0, "title": "B"}, {"ns": 0, "title": 'Climate "change"\n'}, {"ns": 0, "title": "../x"}])
 
 
-def test_all_articles_that_a_page_links_to_are_listed_once(asking: Asking) -> None:
+def test_linked_articles_are_listed_once(asking: Asking) -> None:
     with serving(play=links) as server:
         found = asking(server).linked("Wikipedia:List of controversial issues")
     assert found == ("Abortion", "B", 'Climate "change"\n', "../x")
@@ -145,7 +145,7 @@ def test_all_articles_that_a_page_links_to_are_listed_once(asking: Asking) -> No
 
 
 @pytest.mark.parametrize("title", ["Nope", "A|B", ""])
-def test_a_list_that_is_not_there_is_an_error(title: str, asking: Asking) -> None:
+def test_list_that_is_not_there_is_error(title: str, asking: Asking) -> None:
     none = pytest.raises(InputError, match=f"Wikipedia has no page named '{re.escape(title)}'")
     with serving(recorded("wikipedia/missing_title.json")) as server, none:
         asking(server).linked(title)

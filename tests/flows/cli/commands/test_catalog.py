@@ -36,7 +36,7 @@ def rows(swaymeter: Command) -> Any:
 
 
 @pytest.mark.parametrize("name", LISTED)
-def test_everything_is_listed_on_the_terminal_and_as_json(name: str, rows: Any, swaymeter: Command) -> None:
+def test_everything_is_listed_on_terminal_and_as_json(name: str, rows: Any, swaymeter: Command) -> None:
     key = name.removesuffix("s")
     assert [row[key] for row in rows(name)] == list(LISTED[name])
     printed = swaymeter("list", name).out

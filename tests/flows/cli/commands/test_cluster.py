@@ -26,7 +26,7 @@ def nothing(step: Step, run: Run) -> None:
     """A step that does nothing."""
 
 
-def test_a_dry_run_prints_the_script_of_a_job(tmp_path: Path, swaymeter: Command) -> None:
+def test_dry_run_prints_script_of_job(tmp_path: Path, swaymeter: Command) -> None:
     study = write_study(tmp_path, small_study(tmp_path))
     options = "--gpus 2 --cores 6 --memory 64GiB --walltime 08:00:00 --partition gpu --account lab"
     ended = swaymeter("cluster", "slurm", study, *options.split(), "--dry-run")

@@ -96,7 +96,7 @@ def test_other_facts_end_with_1_and_are_listed(swaymeter: Command, march: str, a
     assert row(none, "capital") == counts[0]
 
 
-def test_a_workspace_and_a_published_file_can_be_compared(swaymeter: Command, march: str, tmp_path: Path) -> None:
+def test_workspace_and_published_file_can_be_compared(swaymeter: Command, march: str, tmp_path: Path) -> None:
     ended = swaymeter("diff", march, str(a_dataset.write(tmp_path, published())))
     assert ended.code == 1
     assert "not compared, since only one of them has it: object's degree, object's degree in the relation" in ended.out
@@ -214,7 +214,7 @@ def test_questions_are_listed_beside_facts(swaymeter: Command, march: str, tmp_p
     )
 
 
-def test_a_build_and_the_published_files_can_be_compared(swaymeter: Command, tmp_path: Path) -> None:
+def test_build_and_published_files_can_be_compared(swaymeter: Command, tmp_path: Path) -> None:
     keep_questions(tmp_path / "build", "capital", STATIC)
     keep_questions(tmp_path / "build", "Persian Gulf", GULF)
     write_questions(tmp_path / "published", [replace(STATIC, subject_popularity=2.0), replace(GULF, edits=7)])

@@ -122,7 +122,7 @@ def test_a_dry_run_writes_no_file(options: tuple[str, ...], swaymeter: Command, 
     assert sorted(folder.rglob("*")) == before
 
 
-def test_a_dry_run_with_force_counts_what_is_done(swaymeter: Command, study: str, tmp_path: Path) -> None:
+def test_dry_run_with_force_counts_what_is_done(swaymeter: Command, study: str, tmp_path: Path) -> None:
     score(prepare(selected(tmp_path)))
     assert "everything is done" in swaymeter("run", study, "--stage", "score", "--dry-run").out
     assert "everything is done" not in swaymeter("run", study, "--stage", "score", "--dry-run", "--force").out
@@ -206,7 +206,7 @@ def test_a_product_that_is_lost_is_a_failure() -> None:
 
 
 @pytest.mark.skipif(not can_mount(), reason="mounting takes root")
-def test_what_is_done_is_found_where_nothing_can_be_written(swaymeter: Command, tmp_path: Path) -> None:
+def test_finished_steps_are_found_in_read_only_workspaces(swaymeter: Command, tmp_path: Path) -> None:
     of = ("quickstart", "--relation", "capital", "--workspace", str(tmp_path))
     assert swaymeter("run", *of, "--stage", "fetch").code == 0
     subprocess.run(["mount", "--bind", str(tmp_path), str(tmp_path)], check=True)

@@ -126,7 +126,7 @@ def test_the_folder_of_an_audit_is_its_study(swaymeter: Command, tmp_path: Path)
     assert (refused.code, "it is a folder without audit.yaml; name the study's file" in refused.err) == (2, True)
 
 
-def test_rows_that_are_not_used_are_said_each_time(tmp_path: Path) -> None:
+def test_every_audit_names_unused_rows(tmp_path: Path) -> None:
     file, listed = tmp_path / "mine.csv", tmp_path / "rows-not-used.txt"
     file.write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\nWho?,,x,supporting\n")
     study = study_of(tmp_path)
@@ -165,7 +165,7 @@ def test_a_map_that_is_none_is_refused(maps: list[str], said: str) -> None:
     assert str(failed.value).startswith(said)
 
 
-def test_junit_has_a_case_for_each_threshold_and_model(tmp_path: Path) -> None:
+def test_junit_has_case_for_each_threshold_and_model(tmp_path: Path) -> None:
     hostile = Measured("<m> & \u202e\"'", "follow", "conflicting", 3, 3, "question", 0.9, None, None, "share")
     outcome = checks.judged(checks.thresholds_of([], ["follow.conflicting=0.5"]), [GIVES_IN, hostile])
     unused = [("line 3", "answer: is missing; add it")]
@@ -194,7 +194,7 @@ def test_persuasion_needs_five_samples(tmp_path: Path) -> None:
     assert ["coherent_persuasion" in study.measures for study in (few, enough)] == [False, True]
 
 
-def test_the_study_of_an_audit_names_its_file_and_models(tmp_path: Path) -> None:
+def test_study_of_audit_names_its_file_and_models(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer\n")
     models, judge = ("smollm2-135m-instruct:bfloat16", "C:folder"), "smollm2-135m-instruct"
     study = study_of(tmp_path, models=models, samples=2, questions=5, max_new_tokens=7, judge=judge)
@@ -217,7 +217,7 @@ def test_an_audit_lets_models_think_as_asked(option: str, thinking: tuple[int, s
         assert tuple(study.parameters("answers")["thinking"].values()) == thinking
 
 
-def test_a_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path) -> None:
+def test_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path) -> None:
     ended = swaymeter("audit", "nowhere.csv", "--model", "m", "--workspace", str(tmp_path / "ws"))
     assert ended.code == 2
     assert "there is no file nowhere.csv" in ended.error
@@ -243,9 +243,7 @@ def test_a_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path
         (["--model", "smollm2-135m-instruct", "--judge", f"{__file__}:nosuch"], "--judge: judge /"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_and_leaves_nothing(
-    options: list[str], said: str, swaymeter: Command, tmp_path: Path
-) -> None:
+def test_a_refused_audit_leaves_nothing(options: list[str], said: str, swaymeter: Command, tmp_path: Path) -> None:
     ended = swaymeter("audit", "own-questions", *options, "--workspace", str(tmp_path / "ws"))
     assert (ended.code, ended.error.startswith(said)) == (2, True), ended.error
     assert not (tmp_path / "ws").exists()
@@ -311,7 +309,7 @@ def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
     assert said.endswith("; --max-new-tokens raises it.")
 
 
-def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_path: Path) -> None:
+def test_two_runs_are_compared_on_questions_of_both(swaymeter: Command, tmp_path: Path) -> None:
     first, second = run_of(tmp_path / "a", "c" * 12), run_of(tmp_path / "b", "o" * 10)
     ended = swaymeter("compare", str(first), str(second / "study.duckdb"))
     assert ended.code == 0
@@ -335,7 +333,7 @@ def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_
     assert f"{REJECTED}: {counts} (follow.conflicting, " in changed.out
 
 
-def test_two_runs_say_how_they_were_asked_and_why_no_bias(swaymeter: Command, tmp_path: Path) -> None:
+def test_two_runs_name_their_prompts_and_missing_biases(swaymeter: Command, tmp_path: Path) -> None:
     prompts = [json.dumps({"system": system, "about": "x"}) for system in ("Be brief.", "Be [red]long.")]
     labels = ("tuned", None)
     first, second = (

@@ -36,7 +36,7 @@ def compared(before: Snapshot, now: Snapshot) -> list[Compared]:
 
 
 @pytest.mark.parametrize("model", ["m", "another"])
-def test_a_model_that_follows_right_passages_less_is_worse(model: str) -> None:
+def test_model_that_follows_right_passages_less_is_worse(model: str) -> None:
     worse = [row for row in compared(run("m", "context"), run(model, "neither")) if row.worse]
     assert {row.name for row in worse} == {"follow.supporting", "follow_right.all"}
     assert {row.model for row in worse} == {f"{model} (float32)"}
@@ -44,12 +44,12 @@ def test_a_model_that_follows_right_passages_less_is_worse(model: str) -> None:
     assert "on the same 20 answers" in worse[0].worse
 
 
-def test_what_is_better_or_the_same_is_not_worse() -> None:
+def test_what_is_better_or_same_is_not_worse() -> None:
     assert not any(row.worse for row in compared(run("m", "neither"), run("m", "context")))
     assert not any(row.worse for row in compared(run("m", "neither"), run("m", "neither")))
 
 
-def test_what_is_not_worse_is_said_with_its_largest_fall() -> None:
+def test_a_pass_names_its_largest_fall() -> None:
     before, rows = run("m", "context"), answers("m", "context")
     now = snapshot([{**rows[0], "verdict": "neither"}, *rows[1:]])
     fall = "largest change for the worse: follow.supporting of m (float32) -5.0 points [-19.9, 10.8], undecided, p = 1"
@@ -83,7 +83,7 @@ def against(before: Snapshot, now: Snapshot, cut_off: int, monkeypatch: pytest.M
     return baseline.against(runs[0], Path("now.duckdb"))
 
 
-def test_too_few_questions_for_a_test_do_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_few_questions_for_test_do_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     found = against(run("m", "context", questions=3), run("m", "neither", questions=3), 3, monkeypatch)
     assert found.failure.startswith("3 questions cannot show a change, and nothing was tested against ws: ")
     assert "ask at least 6 questions" in found.failure
@@ -119,7 +119,7 @@ def test_a_number_of_few_questions_is_warned_of(monkeypatch: pytest.MonkeyPatch)
     assert "fewer than 6 questions: follow.conflicting of m (float32) 0.0% → 100.0%" in found.warnings[0]
 
 
-def test_a_model_that_was_not_there_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_that_was_not_there_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     both = snapshot([*answers("m", "context"), *answers("new", "neither")])
     found = against(run("m", "context"), both, 0, monkeypatch)
     assert [line.rpartition(": ")[2] for line in found.warnings] == ["new (float32)"]

@@ -225,7 +225,7 @@ def _revision(number: int, text: str, user: str | None = "Alice") -> Revision:
         ("?B?", []),
     ],
 )
-def test_pairs_are_an_edit_and_the_next_that_undoes_it(texts: str, edits: list[tuple[int, int]]) -> None:
+def test_pairs_are_edit_and_next_that_undoes_it(texts: str, edits: list[tuple[int, int]]) -> None:
     revisions = [_revision(number, text) for number, text in enumerate(texts, 1)]
     assert [pair.edits for pair in reverted_pairs(revisions)] == edits
 

@@ -45,13 +45,13 @@ def test_what_a_reader_sees(wikitext: str, lines: list[str]) -> None:
         "<li>\n!}}}'''", "<td>}}}''{{a|", "\n</b>{|\n*\n==}}}|{{{", "\n{|\n|-\n| ''a\n|}",
     ],
 )  # fmt: skip
-def test_markup_that_never_ends_does_not_take_for_ever(marks: str) -> None:
+def test_endless_markup_ends_in_time(marks: str) -> None:
     began = time.process_time()
     assert running_text("Text.\n" + 20_000 * marks) == []  # minutes or hours, where the parser reads it
     assert time.process_time() - began < 2
 
 
-def test_a_tag_that_somebody_forgot_to_end_hides_no_page() -> None:
+def test_an_unclosed_tag_hides_no_page() -> None:
     page = "Text with <b>bold, a <ref name=x and a [[link.\n" + 2000 * "More of ''it'' is [[here]].<ref>x</ref>\n"
     assert running_text(page)[-1] == "More of it is here."
 
@@ -101,7 +101,7 @@ def test_the_sentence_that_holds_a_span(text: str, span: str, sentence: str | No
         f"A grey {2000 * 'o'} is in the sea.",
     ],
 )  # fmt: skip
-def test_an_entry_a_fragment_and_a_flood_are_no_sentences(text: str) -> None:
+def test_entry_fragment_and_flood_are_no_sentences(text: str) -> None:
     assert _sentence(text, "grey") is None
 
 

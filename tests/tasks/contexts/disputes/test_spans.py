@@ -66,7 +66,7 @@ def test_anything_else_is_no_replacement_of_a_span(old: str, new: str, reason: s
     assert _replaced(old, new) == reason
 
 
-def test_no_change_and_two_changes_are_not_one_span() -> None:
+def test_zero_and_two_changes_are_no_span() -> None:
     both = TEXT.replace("weaver", "queen").replace("large", "small")
     for other in (TEXT, both):
         assert replacement(TEXT, other, max_words=50) == reasons.SEVERAL_SPANS
@@ -80,7 +80,7 @@ def test_what_reaches_over_headings_hides_what_is_between(opening: str, closing:
     assert _replaced("weaver", "queen", text=text) == reasons.NOT_IN_RUNNING_TEXT
 
 
-def test_the_same_line_twice_is_told_apart_by_its_place() -> None:
+def test_repeated_lines_differ_by_their_position() -> None:
     text = "Ada was a weaver in Velm.\n\nAda was a weaver in Velm.\n"
     found = replacement(text, text[::-1].replace("revaew", "neeuq", 1)[::-1], max_words=5)
     assert isinstance(found, Replacement)
@@ -110,14 +110,14 @@ FRAME = "One two three four five @ six seven eight nine ten."
         ("@", 0),
     ],
 )
-def test_a_place_is_known_by_the_words_beside_it(other: str, expected: float) -> None:
+def test_place_is_known_by_words_beside_it(other: str, expected: float) -> None:
     here = _turned(FRAME)
     assert here.before == ("one", "two", "three", "four", "five")
     assert here.behind == ("six", "seven", "eight", "nine", "ten")
     assert likeness(here, _turned(other)) == pytest.approx(expected)
 
 
-def test_a_lone_span_is_known_by_the_lines_around() -> None:
+def test_lone_span_is_known_by_lines_around() -> None:
     text = "* A mole\n* @\n* A quay\n* #\n* A pier of stone"
     first, second = _turned(text.replace("#", "x")), _turned(text.replace("@", "x").replace("#", "@"))
     assert first.before == ("a", "mole")

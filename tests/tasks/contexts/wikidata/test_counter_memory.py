@@ -138,7 +138,7 @@ def test_everything_that_the_item_states_is_right(tmp_path: Path) -> None:
     assert fact.implied == {TRADE, ARTIST}
 
 
-def test_the_most_similar_that_is_not_right_is_chosen(tmp_path: Path) -> None:
+def test_most_similar_that_is_not_right_is_chosen(tmp_path: Path) -> None:
     with looking_up(tmp_path, small_world) as items:
         ada, painter = learnt(items, "Q1", PAINTER)
         items.learn(ada.stated)

@@ -28,7 +28,7 @@ def forms(text: str, *names: str, inside: tuple[str, ...] = ()) -> list[str]:
         ("Bank Of Oslo", "Bank of Oslo", ["Bank of Oslo"]),
     ],
 )
-def test_a_name_with_capitals_is_no_word_without_them(name: str, text: str, found: list[str]) -> None:
+def test_name_with_capitals_is_no_word_without_them(name: str, text: str, found: list[str]) -> None:
     assert forms(text, name) == found
     if name[0].isupper():
         assert forms(text, name, name.lower()) == found  # nor does an alias in small letters make it one
@@ -93,7 +93,7 @@ def test_a_name_inside_another_name_is_not_mentioned() -> None:
         (("Brian Eno", "Eno"), "Eno met ENO", ["Eno"]),
     ],
 )
-def test_short_forms_are_initials_or_words_in_their_case(names: tuple[str, ...], text: str, found: list[str]) -> None:
+def test_short_forms_are_initials_or_cased_words(names: tuple[str, ...], text: str, found: list[str]) -> None:
     assert forms(text, *names) == found
 
 
@@ -162,7 +162,7 @@ def test_the_first_mentioning_paragraph_has_slots_throughout() -> None:
         (3, "Four is the [ENTITY] here."),
     ],
 )
-def test_it_has_as_many_sentences_as_the_words_allow(words: int, expected: str) -> None:
+def test_it_has_as_many_sentences_as_words_allow(words: int, expected: str) -> None:
     assert snippet(FIVE, "goal", words=words) == expected
 
 
@@ -203,7 +203,7 @@ def test_a_sentence_does_not_end_within_a_name() -> None:
     assert snippet(text, "Woolf? and Yahoo!", words=3) == "She played in Who's Afraid of Virginia [ENTITY] Answers."
 
 
-def test_the_subjects_own_name_is_no_mention_and_stays() -> None:
+def test_subjects_own_name_is_no_mention_and_stays() -> None:
     assert snippet(OPERA, "Oslo", subject=("Oslo Opera House",)) == "Oslo Opera House stands in [ENTITY] by the sea."
 
 

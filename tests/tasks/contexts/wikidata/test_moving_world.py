@@ -43,7 +43,7 @@ def test_a_label_that_changes_meanwhile_stays_consistent(tmp_path: Path) -> None
     assert question.object in question.answers
 
 
-def test_a_revision_saved_between_two_parts_of_a_history(tmp_path: Path) -> None:
+def test_revision_saved_between_two_parts_of_history(tmp_path: Path) -> None:
     moving = world()
     said: list[str] = []
 

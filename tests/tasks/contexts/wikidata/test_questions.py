@@ -122,12 +122,12 @@ def test_the_lists_question_and_answers_are_kept(build: Building) -> None:
     assert question.original_context == "Ada Example was a painter."
 
 
-def test_answers_that_the_list_counts_as_right_are_no_replacement(build: Building) -> None:
+def test_accepted_answers_are_no_replacement(build: Building) -> None:
     found = build(small_world(), seed("Q1", "P106", "Q10", answers=("Chemist",)), embed=by_words())
     assert [row.reason for row in found.rejected] == [reasons.NO_REPLACEMENT]
 
 
-def test_without_wembedder_other_answers_of_the_property_are_candidates(build: Building) -> None:
+def test_without_wembedder_other_answers_of_property_are_candidates(build: Building) -> None:
     made = small_world()
     made.item("Q2", "Bo Example", article="Bo Example", claims=[("P106", "Q11")])
     found = build(made, seed("Q1", "P106", "Q10"), seed("Q2", "P106", "Q11"), wembedder=False, embed=by_words())
@@ -171,7 +171,7 @@ def test_a_fact_with_hidden_beginning_is_rejected(build: Building) -> None:
     assert (row.reason, row.detail, row.partition) == (reasons.NOT_EDITED, "hidden revisions: 1", None)
 
 
-def test_a_page_under_the_old_id_is_the_subjects(build: Building) -> None:
+def test_page_under_old_id_is_subjects(build: Building) -> None:
     made = small_world()
     made.item("Q3", "Example, Ada").merges_into(made.items["Q1"])
     made.wikipedia.pages["Ada Example"].item_id = "Q3"
@@ -199,7 +199,7 @@ def test_a_failing_service_rejects_nothing(service: str, tmp_path: Path) -> None
         questions_of_property(seeds, services, months=MONTHS, embed=by_words())
 
 
-def test_the_same_facts_make_the_same_questions_in_any_order(tmp_path: Path) -> None:
+def test_same_facts_make_same_questions_in_any_order(tmp_path: Path) -> None:
     seeds = [seed(*fact) for fact in OUTCOME if fact[1] == "P57"]
 
     def timeless(row: Question | Rejected) -> Question | Rejected:
@@ -230,7 +230,7 @@ def test_a_question_that_names_the_answer_is_rejected(
     assert [question.flags for question in found.questions] == [()] * (not is_rejected)
 
 
-def test_an_answer_within_the_subject_is_not_asked_about(build: Building) -> None:
+def test_answer_within_subject_is_not_asked_about(build: Building) -> None:
     made = small_world()
     made.item("Q20", "Oslo", aliases=["Kristiania"], claims=[("P31", "Q7")])
     made.item("Q2", "Kristiania Opera House", article="Opera", claims=[("P4000", "Q20")])

@@ -103,7 +103,7 @@ def test_a_fault_that_passes_is_no_refusal(tmp_path: Path, key: str, value: int,
     assert bodies
 
 
-def test_an_error_in_place_of_the_models_is_said(tmp_path: Path) -> None:
+def test_error_in_place_of_models_is_said(tmp_path: Path) -> None:
     """Otherwise the server would be asked as if it were of another kind."""
     said = Say('{"error": {"message": "starting"}}')
     with (

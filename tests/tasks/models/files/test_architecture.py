@@ -27,7 +27,7 @@ from tests.tasks.models.tiny import SHAPE, VOCABULARY, byte_tokenizer, save_lang
         ("XLNetLMHeadModel", {}, "a permutation language model"),
     ],
 )
-def test_what_does_not_write_from_left_to_right_is_refused(
+def test_other_than_causal_models_are_refused(
     architecture: str, more: dict[str, Any], kind: str, tmp_path: Path
 ) -> None:
     folder = save_language_model(tmp_path / "model")
@@ -44,7 +44,7 @@ def test_left_to_right_models_are_not_refused() -> None:
         check_left_to_right("m", {"architectures": [architecture], "is_decoder": True, "is_encoder_decoder": False})
 
 
-def test_a_model_that_reads_both_ways_is_refused_when_loaded(tmp_path: Path) -> None:
+def test_a_bidirectional_model_is_refused(tmp_path: Path) -> None:
     _, decoder = FAMILIES["bert-generation"]
     config = AutoConfig.for_model(
         "bert-generation", **SHAPE, vocab_size=VOCABULARY, initializer_range=0.5, **decoder | {"is_decoder": False}

@@ -68,7 +68,7 @@ def test_a_second_load_does_not_convert_again(monkeypatch: pytest.MonkeyPatch) -
     ],
     ids=["weights", "config", "manifest", "weights lost", "file added", "manifest lost"],
 )
-def test_a_damaged_folder_is_converted_again_with_a_warning(
+def test_damaged_folder_is_converted_again_with_warning(
     damage: Callable[[Path], None], cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder = _converted(monkeypatch)
@@ -97,7 +97,7 @@ def test_leftovers_of_a_killed_conversion_are_removed(monkeypatch: pytest.Monkey
     assert _content(cache) == [folder.name]
 
 
-def test_an_unwritable_cache_names_the_variable_that_moves_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_unwritable_cache_names_variable_that_moves_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("SWAYMETER_CACHE", str(tmp_path / "file"))
     with pytest.raises(ModelError, match="SWAYMETER_CACHE"):
@@ -107,7 +107,7 @@ def test_an_unwritable_cache_names_the_variable_that_moves_it(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json"])
-def test_a_flipped_bit_in_an_installed_package_is_refused(
+def test_flipped_bit_in_installed_package_is_refused(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = save_embedder(tmp_path / "tiny_embedder" / "model")
@@ -139,9 +139,7 @@ def _small(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
-def test_an_index_from_the_hub_that_points_elsewhere_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_index_from_hub_that_points_elsewhere_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "snapshot_folder", lambda hub_id, commit: tmp_path)
     (tmp_path / "model.safetensors.index.json").write_text('{"weight_map": {"a": "pytorch_model.bin"}}')
     model = identity.ModelIdentity("somebody/some-model", "0123", "hub", "somebody/some-model")
@@ -150,7 +148,7 @@ def test_an_index_from_the_hub_that_points_elsewhere_is_refused(
 
 
 @pytest.mark.parametrize("digest", [_large, _small])
-def test_a_flipped_bit_in_the_hub_cache_is_refused(
+def test_flipped_bit_in_hub_cache_is_refused(
     digest: Callable[[bytes], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     snapshot, blobs = tmp_path / "snapshots" / "0123", tmp_path / "blobs"

@@ -26,7 +26,7 @@ def copy(folder: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(folder, tmp_path / "elsewhere"))
 
 
-def test_an_embedded_model_is_identified_by_its_files_digest() -> None:
+def test_embedded_model_is_identified_by_its_files_digest() -> None:
     embedded = identify_language_model("smollm2-135m-instruct")
     assert (embedded.kind, embedded.name) == ("embedded", "smollm2-135m-instruct")
     assert embedded.revision == "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
@@ -114,7 +114,7 @@ def test_a_package_other_than_the_catalogs_is_refused(
         identify_language_model("small")
 
 
-def test_the_hub_is_asked_again_after_a_run_without_network(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hub_is_asked_again_after_run_without_network(monkeypatch: pytest.MonkeyPatch) -> None:
     from huggingface_hub import constants, is_offline_mode
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
@@ -128,7 +128,7 @@ def test_the_hub_is_asked_again_after_a_run_without_network(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(("variable", "is_offline"), [("0", False), ("", False), ("1", True), ("true", True)])
-def test_a_worker_is_offline_only_where_its_environment_says_so(variable: str, is_offline: bool) -> None:
+def test_a_worker_is_offline_by_its_environment(variable: str, is_offline: bool) -> None:
     code = (
         "import os; from swaymeter.tasks.models.files import hub; hub.set_offline(False); "
         "print(os.environ['HF_HUB_OFFLINE'])"

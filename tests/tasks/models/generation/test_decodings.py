@@ -309,7 +309,7 @@ def test_prompts_without_contexts_are_checked() -> None:
         sample_answers(model, [[7]], [("a",)], decoding=cad, without=[[7] * 11])
 
 
-def test_a_prompt_that_breaks_without_its_context_is_named() -> None:
+def test_prompt_that_breaks_without_its_context_is_named() -> None:
     model = tiny_language_model()
     prompts, without = _texts(model)
     _answered(model, made("cad"))

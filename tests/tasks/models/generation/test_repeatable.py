@@ -32,7 +32,7 @@ def _noisy(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     monkeypatch.setattr(readers, "read_slots", off)
 
 
-def test_rounding_is_of_the_ways_that_answers_are_read_by() -> None:
+def test_rounding_depends_on_the_engines_of_answers() -> None:
     model = tiny_language_model()
     small = rounding(model)
     model.engine.verdicts |= {(SLOTS, False): Verdict(), (PADDED, False): Verdict(rounding=1.0)}
@@ -84,7 +84,7 @@ def test_many_answers_are_the_same_in_every_batch(batch_size: int) -> None:
     assert token_ids(found[::-1]) == token_ids(whole)
 
 
-def test_an_answer_of_special_tokens_alone_is_empty_and_kept() -> None:
+def test_an_answer_of_special_tokens_is_empty() -> None:
     model = tiny_language_model()
     with torch.no_grad():
         model.model.lm_head.weight.zero_()

@@ -98,7 +98,7 @@ def test_impossible_parameters_are_refused(tiny: LanguageModel) -> None:
     assert sample_answers(tiny, [], []) == []
 
 
-def test_prompt_that_leaves_no_room_for_an_answer_is_refused() -> None:
+def test_prompt_without_room_for_an_answer_is_refused() -> None:
     with pytest.raises(ScoreError, match="and 20 to come"):
         sample_answers(tiny_language_model(window=30), [[7] * 11], [("a",)])
 

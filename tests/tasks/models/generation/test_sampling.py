@@ -31,7 +31,7 @@ def test_tokens_by_hand(points: list[float], settings: dict[str, float], tokens:
     ("settings", "kept"),
     [({"top_k": 2}, {2, 3}), ({"top_p": 0.39}, {3}), ({"top_p": 0.41}, {2, 3}), ({"top_k": 99}, {0, 1, 2, 3})],
 )
-def test_top_k_and_top_p_keep_the_most_probable(settings: dict[str, float], kept: set[int]) -> None:
+def test_top_k_and_top_p_keep_most_probable(settings: dict[str, float], kept: set[int]) -> None:
     assert set(_drawn(list(np.linspace(0, 0.9999, 50)), **settings)) == kept
 
 

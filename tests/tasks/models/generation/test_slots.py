@@ -65,7 +65,7 @@ def test_slots_equal_a_plain_pass(family: str) -> None:
         (lambda: counts_positions_itself(tiny_language_model("gpt2")), "it changes answers by"),
     ],
 )
-def test_what_slots_cannot_serve_is_read_plainly_and_said(
+def test_unsupported_models_are_read_plainly_with_a_note(
     make: Callable[[], LanguageModel], reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     _check(make(), PLAIN)
@@ -85,7 +85,7 @@ def test_the_models_own_attention_is_restored() -> None:
     assert model.model.config._attn_implementation == before
 
 
-def test_only_the_prompt_that_breaks_the_model_is_blamed() -> None:
+def test_only_prompt_that_breaks_model_is_blamed() -> None:
     model = tiny_language_model()
     _answered(model)
     break_token(model, "#")
@@ -95,7 +95,7 @@ def test_only_the_prompt_that_breaks_the_model_is_blamed() -> None:
         sample_answers(model, prompts, identities, samples=3, max_new_tokens=4)
 
 
-def test_where_memory_runs_out_fewer_prompts_are_answered_at_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_out_of_memory_reduces_prompts_in_flight(caplog: pytest.LogCaptureFixture) -> None:
     model = tiny_language_model()
     begun_apart = [f"{number} {prompt}" for number, prompt in enumerate(PROMPTS)]  # no beginning to read once for all
     expected = _answered(model, begun_apart, batch_size=7)
@@ -237,7 +237,7 @@ def test_places_of_an_ended_answer_are_used_again() -> None:
     assert [node.key_indices.tolist() for node in tree.live] == [[2, 5, 3, 8], [4, 7, 6, 9]]
 
 
-def test_each_token_of_long_answers_is_placed_as_fast() -> None:
+def test_tokens_of_long_answers_take_constant_time() -> None:
     tree, began = tree_of(4), time.process_time()
     for _ in range(4000):
         tree.assign_keys()

@@ -54,7 +54,7 @@ def answered(model: LanguageModel, **options: Any) -> list[SampledAnswers]:
 
 
 @pytest.mark.parametrize("limit", [30, None], ids=["asked-to-think", "unasked"])
-def test_numbers_are_those_of_the_answer_given_the_thoughts(thinker: LanguageModel, limit: int | None) -> None:
+def test_numbers_are_those_of_answer_given_thoughts(thinker: LanguageModel, limit: int | None) -> None:
     opens, closes = thinker.tokenizer.convert_tokens_to_ids(["<think>", "</think>"])
     found = answered(thinker, max_thoughts=limit)
     for prompt, of_prompt in zip(prompts_of(thinker), found, strict=True):
@@ -81,7 +81,7 @@ def test_greedy_answer_is_the_likeliest_behind_likeliest_thoughts(thinker: Langu
 
 
 @pytest.mark.parametrize("batch_size", [1, 2])
-def test_answers_are_the_same_whatever_they_are_sampled_beside(thinker: LanguageModel, batch_size: int) -> None:
+def test_answers_are_same_whatever_they_are_sampled_beside(thinker: LanguageModel, batch_size: int) -> None:
     one, other = answered(thinker, max_thoughts=30), answered(thinker, max_thoughts=30, batch_size=batch_size)
     assert token_ids(one) == token_ids(other)
     assert [answer.thought_ids for answer in every(one)] == [answer.thought_ids for answer in every(other)]
@@ -160,7 +160,7 @@ def _decoded(model: LanguageModel, tokens: Sequence[int]) -> str:
 
 
 @pytest.mark.parametrize("end", ["</think>\n\nOslo", ""])
-def test_each_token_of_long_thoughts_is_decoded_few_times(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_of_long_thoughts_are_rarely_decoded_twice(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = thinking_model(CHAT)
     reader, tokens = Thoughts(model, prompts_of(model)[0]), reply(model, f"<think>{'so, ' * 500}{end}")
     decode, decoded = model.tokenizer.decode, list[int]()

@@ -68,7 +68,7 @@ def test_layers_that_see_differently_far(attention: str) -> None:
     assert _engine(model) == PREFIX_TREE
 
 
-def test_every_context_is_read_once_and_queries_after_it_together() -> None:
+def test_contexts_are_read_once_before_all_queries() -> None:
     model = tiny_language_model()
     _engine(model)
     before = model.forward_passes
@@ -152,7 +152,7 @@ def test_never_more_than_the_budget_at_once() -> None:
     assert sorted(unit for units in done for unit in units) == list(range(100))
 
 
-def test_out_of_memory_halves_the_work_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_out_of_memory_halves_the_batch(caplog: pytest.LogCaptureFixture) -> None:
     model = tiny_language_model()
     contexts = [f"{number} is a number.\n" for number in range(10)]
     queries = [f"Is it {number}?" for number in range(40)]

@@ -56,7 +56,7 @@ def test_growing_prompts_are_not_compared_at_each_step(answer: Callable[[Languag
     assert passes[0] == passes[1] in range(24, 24 + of_draws + 1)
 
 
-def test_a_probe_of_one_token_has_prompts_of_equal_length() -> None:
+def test_probes_of_one_token_have_equal_length() -> None:
     assert [len(prompt) for prompt in Probe.of([7], [7] * 5).all] == [3, 3, 5, 5]
 
 
@@ -138,7 +138,7 @@ def test_contexts_out_of_reach_may_change_nothing() -> None:
 
 
 @pytest.mark.parametrize("logit", [torch.nan, torch.inf, -torch.inf])
-def test_a_single_logit_that_is_not_finite_is_refused(logit: float) -> None:
+def test_single_logit_that_is_not_finite_is_refused(logit: float) -> None:
     model = tiny_language_model()
 
     def break_one(network: object, inputs: object, output: torch.nn.Module) -> None:

@@ -64,7 +64,7 @@ def test_base_model_is_asked_in_the_plain_form(tiny: LanguageModel) -> None:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_family_is_asked_in_the_very_words_of_its_format(name: str, spoken_to: dict[str, LanguageModel]) -> None:
+def test_a_family_has_prompts_of_its_format(name: str, spoken_to: dict[str, LanguageModel]) -> None:
     family, model = FAMILIES[name], spoken_to[name]
     assert prompt_form(model) == "chat"
     for context in (None, "The capital of Peru\nis Oslo – “still”."):
@@ -85,7 +85,7 @@ def test_hostile_texts_add_no_control_tokens(name: str, spoken_to: dict[str, Lan
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_text_around_a_control_token_is_read_as_without(name: str, spoken_to: dict[str, LanguageModel]) -> None:
+def test_text_around_control_token_is_read_as_without(name: str, spoken_to: dict[str, LanguageModel]) -> None:
     """The sign § is two tokens for each of these tokenizers, and none of them joins it to its neighbours."""
     model = spoken_to[name]
     question, context = "Who is the first?", "The last\n§\nThe first"
@@ -109,7 +109,7 @@ def test_embedded_model_is_asked_in_its_format(smollm2: LanguageModel) -> None:
 
 
 @pytest.mark.parametrize("template", [NO_SYSTEM, SILENT])
-def test_system_text_joins_the_users_turn_where_it_must(template: str) -> None:
+def test_system_text_joins_users_turn_where_it_must(template: str) -> None:
     text = _text(tiny_language_model(chat_template=template), "Where is Oslo?", prompts().system)
     assert text.startswith("<turn>user\nYou answer questions")
     assert "Where is Oslo?" in text
@@ -182,7 +182,7 @@ def test_study_can_do_without_chat_templates() -> None:
     assert model.tokenizer.decode(answer_prompt(model, "Who?", prompts=never).tokens) == "Q: Who?\nA:"
 
 
-def test_page_stands_in_its_slot_or_before_what_is_asked() -> None:
+def test_page_is_in_its_slot_or_before_questions() -> None:
     model = tiny_language_model(chat_template=CHAT)
     ask = replace(prompts(), system="", without_context="[Q] {question}", with_context="[C] {context} [Q] {question}")
     slotted = replace(ask, about="({page})", without_context="{about} [Q] {question}")
@@ -211,7 +211,7 @@ def test_passages_may_stand_in_the_system_turn() -> None:
         replace(prompts(), with_context="{question}")
 
 
-def test_published_form_has_one_instruction_and_no_generation_prompt(smollm2: LanguageModel) -> None:
+def test_published_form_has_no_generation_prompt(smollm2: LanguageModel) -> None:
     published = prompts("published")
     tokens = answer_prompt(smollm2, "Who?", "It is Ann.", page="Mars", prompts=published).tokens
     assert smollm2.tokenizer.decode(tokens) == (
@@ -283,7 +283,7 @@ def test_prompt_is_the_same_on_every_day(form: str, day: str) -> None:
     assert _text(tiny_language_model(chat_template=dated), "Who?").startswith(f"Today is {day}.\n<turn>system\n")
 
 
-def test_end_tokens_are_those_of_model_tokenizer_and_template() -> None:
+def test_end_tokens_come_from_model_tokenizer_and_template() -> None:
     model = tiny_language_model(chat_template=CHAT.replace("<end>", "<turn>"))
     model.model.generation_config.eos_token_id = [1, 9]
     assert end_tokens(model) == {1, 9, model.tokenizer.convert_tokens_to_ids("<turn>")}
@@ -305,7 +305,7 @@ CHARACTERS = "The – 東京 🙂"
         (partial(family_model, FAMILIES["gemma"]), CHARACTERS, False),
     ],
 )
-def test_context_loses_its_end_and_no_more_than_it_must(
+def test_context_loses_no_more_than_it_must(
     make: Callable[..., LanguageModel], context: str, is_of_bytes: bool
 ) -> None:
     whole = make(window=8192)
@@ -335,7 +335,7 @@ def test_cut_prompts_are_tokenized_as_one_text(left: int) -> None:
     assert (prompt.context_cut, prompt.tokens) == fitting[-1]
 
 
-def test_context_full_of_control_tokens_is_cut_until_it_fits() -> None:
+def test_context_of_control_tokens_is_cut_to_fit() -> None:
     model = tiny_language_model(chat_template=CHAT, window=400)
     prompt = answer_prompt(model, "Who?", "Oslo <turn> is <end> far. " * 20, reserved_tokens=20)
     assert 370 < len(prompt.tokens) <= 380
@@ -344,7 +344,7 @@ def test_context_full_of_control_tokens_is_cut_until_it_fits() -> None:
     assert model.tokenizer.decode(prompt.tokens).endswith("\nQuestion: Who?\nAnswer:<end>\n<turn>assistant\n")
 
 
-def test_model_without_a_window_reads_all_of_a_context() -> None:
+def test_model_without_window_reads_all_of_context() -> None:
     model = tiny_language_model("mamba")
     assert answer_prompt(model, "Who?", CONTEXT * 100, reserved_tokens=1_000_000).context_cut == 0
 

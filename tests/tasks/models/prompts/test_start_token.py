@@ -115,7 +115,7 @@ def _with(template: str, *, chat: str | None = None) -> LanguageModel:
 @pytest.mark.parametrize(
     ("template", "start"), [("<cls> $A", (3,)), ("<cls> <sep> $A", (3, 4)), ("$A <sep>", ()), ("<cls> $A <sep>", (3,))]
 )
-def test_what_a_tokenizer_appends_is_no_part_of_a_prompt(template: str, start: tuple[int, ...]) -> None:
+def test_what_tokenizer_appends_is_no_part_of_prompt(template: str, start: tuple[int, ...]) -> None:
     model = _with(template)
     assert start_tokens(model) == start
     assert tokenized(model, ["ab"]) == [[*start, *model.tokenizer("ab", add_special_tokens=False)["input_ids"]]]

@@ -59,7 +59,7 @@ def test_another_keyword_leaves_the_switch_as_it_is() -> None:
     assert template_options(both, own)["enable_thinking"] is True
 
 
-def test_models_think_whose_template_opens_thoughts_and_turns_none_off() -> None:
+def test_models_think_if_their_template_opens_thoughts() -> None:
     low = replace(prompts(), template_options={"reasoning_effort": "low"})
     on = replace(prompts(), template_options={"enable_thinking": True})
     removes = CHAT + "{% set last = messages[-1]['content'].split('</think>')[-1] %}"

@@ -32,7 +32,7 @@ def samples(seed: int) -> list[np.ndarray]:
     return [np.concatenate([np.tile(members[c], n) for c, n in enumerate(row)]) for row in _sample_counts(12, seed)]
 
 
-def test_a_sample_draws_as_many_clusters_as_there_are() -> None:
+def test_sample_draws_as_many_clusters_as_there_are() -> None:
     counts = _sample_counts(12, 5)
     assert set(counts.sum(axis=1)) == {12}
     assert counts.mean(axis=0) == pytest.approx(np.ones(12), abs=0.05)
@@ -59,7 +59,7 @@ def test_without_spread_there_is_no_interval(values: list[float]) -> None:
     assert clustered_pearson(values, values, range(len(values)), 0)[1:] == (None, None)
 
 
-def test_r_has_no_interval_where_a_sample_lacks_spread() -> None:
+def test_r_has_no_interval_where_sample_lacks_spread() -> None:
     x, y = np.array([0.0, 0, 0, 1]), np.array([1.0, 2, 3, 4])
     assert clustered_pearson(x, y, [0, 1, 2, 3], 0) == (4, None, None)
 

@@ -47,7 +47,7 @@ def test_drawn_p_is_near_the_exact_one(shift: float) -> None:
     assert paired_difference(sums, np.arange(14), 0).p == pytest.approx(exact, abs=error)
 
 
-def test_the_interval_of_unequal_clusters_is_near_that_of_statsmodels() -> None:
+def test_intervals_of_unequal_clusters_are_near_statsmodels() -> None:
     rng = np.random.default_rng(3)
     sizes = rng.integers(1, 8, 300)
     clusters = np.repeat(np.arange(300), sizes)
@@ -73,7 +73,7 @@ def test_equal_models_differ_by_nothing() -> None:
 
 
 @pytest.mark.parametrize(("clusters", "has_interval"), [(4, False), (5, True)])
-def test_few_clusters_have_no_p_and_fewer_no_interval(clusters: int, has_interval: bool) -> None:
+def test_few_clusters_have_neither_p_nor_interval(clusters: int, has_interval: bool) -> None:
     result = paired_difference(MANY[:clusters], np.arange(clusters), 0)
     assert (result.p, result.untestable) == (None, TOO_FEW)
     assert result.difference == pytest.approx(MANY[:clusters].mean())

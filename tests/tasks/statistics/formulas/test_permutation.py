@@ -143,7 +143,7 @@ def levels(a: np.ndarray, b: np.ndarray) -> tuple[Levels, Levels]:
 
 @pytest.mark.parametrize("sizes", [(400, 900), (900, 400), (6, 1500)])
 @pytest.mark.parametrize("shift", [0.0, 0.08])
-def test_levels_give_scipys_t_and_a_p_near_it(sizes: tuple[int, int], shift: float) -> None:
+def test_levels_give_scipys_t_and_p_near_it(sizes: tuple[int, int], shift: float) -> None:
     rng = np.random.default_rng(sum(sizes))
     a, b = (rng.gamma(0.7, 0.8, size) for size in sizes)
     a = a + shift
@@ -155,7 +155,7 @@ def test_levels_give_scipys_t_and_a_p_near_it(sizes: tuple[int, int], shift: flo
     assert result.p == pytest.approx(p, abs=4 * np.sqrt(0.25 * (1 / 5_000 + 1 / 10_000)))
 
 
-def test_levels_of_large_scores_close_together_keep_their_digits() -> None:
+def test_levels_of_large_scores_keep_their_digits() -> None:
     a, b = np.random.default_rng(0).normal(8, 0.001, (2, 1000))
     result, _ = permutation_of_levels(*levels(a, b), seed=1, permutations=10)
     assert result.statistic == pytest.approx(stats.ttest_ind(a, b).statistic, rel=1e-5)
