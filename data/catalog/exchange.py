@@ -33,7 +33,7 @@ def _different(pairs: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...
             raise ValueError(f"{first!r} would be exchanged with itself; write two different words")
     for word, others in _counterparts(pairs).items():
         if len(others) > (2 if word in OWNERS else 1):
-            raise ValueError(f"{word!r} stands in {len(others)} pairs; leave all but one out (of her and his, two)")
+            raise ValueError(f"{word!r} stands in {len(others)} pairs; keep one (of her and his, two)")
     return pairs
 
 

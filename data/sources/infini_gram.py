@@ -1,8 +1,9 @@
 """infini-gram's public API: counts and passages of a corpus. Responses are cached for a year.
 
     count           how often tokens stand in the corpus; the tokens of a text are in the answer
-    count of a CNF  (A OR B) AND (C OR D): how often the rarer clause stands near the other; of a frequent clause a
-                    sample, which the answer does not always say; without some pairs near the ends of documents
+    count of a CNF  (A OR B) AND (C OR D): an estimate of how often the rarer clause stands near the other. A frequent
+                    clause is sampled, not always with a note in the answer. Some pairs near the ends of documents are
+                    missed
     find_cnf        where tokens stand
     get_doc_by_ptr  the document around such a place
 
@@ -136,7 +137,7 @@ class InfiniGramApi:
         return self._ask(_places, "find_cnf", query_ids=[[list(ids)]], max_clause_freq=_LARGEST_CLAUSE)
 
     def passage(self, occurrence: Occurrence, ids: Ids, size: int) -> Passage:
-        """Return at most `most` tokens around a place."""
+        """Return at most `size` tokens around a place."""
         where = {"s": occurrence.part, "ptr": occurrence.byte, "max_disp_len": size}
         read = lambda content: _passage_of(occurrence, ids, size, content)  # noqa: E731
         return self._ask(read, "get_doc_by_ptr", query_ids=[[list(ids)]], **where)
@@ -195,8 +196,9 @@ def _places(content: Any) -> list[Occurrence]:
 def _passage_of(occurrence: Occurrence, needle: Ids, size: int, answer: dict[str, object]) -> Passage:
     """Return the passage in an answer of infini-gram.
 
-    A blocked document gives the needle alone, with neither begin nor end. If the answer lacks the needle's offset, half
-    of `most` tokens stand before the needle; two such positions give a passage with neither begin nor end.
+    A blocked document gives the needle alone, with neither begin nor end. Without the needle's
+    offset, the needle is looked for `size // 2` tokens from either end of the answer; if it is at both, its place is
+    ambiguous, and the passage marks neither the begin nor the end of the document.
 
     Raises:
         ValueError: the passage is shorter than requested, or lacks the needle.

@@ -69,8 +69,11 @@ class Schema:
         """The named queries that are views."""
         return [query for query in NAMED_QUERIES.values() if query.view]
 
-    def named_in(self, queries: Iterable[NamedQuery]) -> set[str]:
-        """Return the words of queries and of their views, in lower case; every table that they read is among them."""
+    def words_of(self, queries: Iterable[NamedQuery]) -> set[str]:
+        """Return all words of queries and of their views, in lower case, which include every table that they read.
+
+        The view `scored` reads every table of scores.
+        """
         words = set[str]().union(*(query.words for query in with_views(queries)))
         tables = [table for table in self.tables if SCORED in words and holds_scores(table)]
         return words | {table.name for table in tables}

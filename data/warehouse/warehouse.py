@@ -138,7 +138,7 @@ class Warehouse:
 
     def rows(self, query: NamedQuery) -> pa.Table:
         """Return the rows of a query."""
-        if named := self._schema.named_in([query]) & self._views.keys():
+        if named := self._schema.words_of([query]) & self._views.keys():
             views = [self._views.pop(name) for name in sorted(named)]
             create_views(self._connection, views, computed=frozenset() if self._limits else COMPUTED)
         with _named(query):

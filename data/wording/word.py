@@ -66,7 +66,7 @@ class Token(NamedTuple):
         kind: word, number (in figures), sign (of comparison) or character (of a script without spaces).
         text: The token as it was written.
         folded: The token as it is compared.
-        clause: Punctuation stands before it.
+        clause: True if it begins a clause: punctuation stands before it.
         joined: A hyphen, or a word in katakana, joins it to the token before.
         glued: Nothing separates it from the token before.
         stems: Its forms without a suffix, a prefix or a particle.
@@ -112,10 +112,10 @@ class Name(NamedTuple):
     """A form of an answer to look for.
 
     Attributes:
-        side: The side of the answer; None for a longer name that is nobody's.
+        side: The side of the answer; None for a longer name that contains an answer and means something else.
         texts: Its words as they are compared.
         first: The first word as it is written.
-        exact: It says the same wherever it stands; see `tasks.scoring.wording.forms`.
+        exact: True if it states the answer wherever it stands; see `tasks.scoring.wording.forms`.
         person: It is the last name of a person.
         items: The items of a list.
         are_ordered: The order of the items matters.
@@ -140,4 +140,4 @@ class Answer(NamedTuple):
 
 
 Kind = Callable[[Answer], Iterable[Texts]]
-"""From an answer to the words of its other forms."""
+"""A rule that gives the words of further forms of an answer."""

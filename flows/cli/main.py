@@ -89,7 +89,7 @@ def exit_code() -> int:
             raise UsageError(f"`swaymeter {sys.argv[1]}` is `swaymeter {name}`")
         app(standalone_mode=True)
     except SystemExit as ended:
-        if ended.code in (STOPPED, TERMINATED):  # Typer makes the first of Ctrl-C, and prints nothing
+        if ended.code in (STOPPED, TERMINATED):  # Typer turns Ctrl-C into the first, and prints nothing
             err.print(GO_ON)
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except SwaymeterError as error:

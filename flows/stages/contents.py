@@ -83,14 +83,14 @@ class Contents:
 
     def missing(self, partitions: Collection[Partition] = PARTITIONS) -> list[str]:
         """The steps that fetch questions of these partitions and are not done, by name."""
-        subjects: set[str] = {str(name) for name in PARTITIONS if name not in partitions}
-        if not {"static", "temporal"} & {*partitions}:  # the only ones that are fetched by relation
-            subjects |= {node.id.subject for node in self.graph} - {*partitions}
+        excluded: set[str] = {str(name) for name in PARTITIONS if name not in partitions}
+        if not {"static", "temporal"} & {*partitions}:  # relations are subjects of steps that fetch these two
+            excluded |= {node.id.subject for node in self.graph} - {*partitions}
         return [
             str(node.id)
             for node in self.graph
             if node.id.stage == "fetch" and node.id.group not in (FETCH_FACTS.group, FETCH_NAMES.group)
-            if node.state != "done" and node.id.subject not in subjects
+            if node.state != "done" and node.id.subject not in excluded
         ]
 
     def _fetched(self, kind: StepKind) -> Iterator[Node]:

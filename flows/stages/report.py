@@ -103,14 +103,8 @@ def _prompt(study: Study) -> dict[str, str]:
         if name != "greedy"
     }
     if study.prompts:
-        changed = {name: ", ".join(part.own_texts()) for name, part in study.prompts.items()}
-        forms = {name: f"form {part.form}" for name, part in study.prompts.items()}
-        own = {name: str(texts[name]) for name in prompt.own_texts()}
-        named = {
-            f"prompt {name}": forms[name] + (f", with its own {of}" if of else "") + _wording(study.prompts[name])
-            for name, of in changed.items()
-        }
-        return {**named, **own, **model_prompts}
+        lines = {f"prompt {name}": _prompt_line(part) for name, part in study.prompts.items()}
+        return {**lines, **{name: str(texts[name]) for name in prompt.own_texts()}, **model_prompts}
     if prompt.form == "default":
         return {name: str(texts[name]) for name in prompt.own_texts()} | model_prompts
     is_default = texts == catalog.prompts(prompt.form).content
@@ -119,11 +113,13 @@ def _prompt(study: Study) -> dict[str, str]:
     return {"form": form, **{name: str(text) for name, text in texts.items() if text is not None}, **model_prompts}
 
 
-def _wording(part: PromptPart) -> str:
-    """The texts of a prompt with a context and without one, each on lines of its own."""
+def _prompt_line(part: PromptPart) -> str:
+    """Return the form of a prompt, the names of its own texts, and its requests with and without a context."""
+    own_texts = ", ".join(part.own_texts())
     texts = part.answer_prompts()
     requests = (texts.system_with_context or texts.system, texts.with_context), (texts.system, texts.without_context)
-    return "".join("\n\n" + "\n".join(filter(None, request)) for request in requests)
+    wording = "".join("\n\n" + "\n".join(filter(None, request)) for request in requests)
+    return f"form {part.form}" + f", with its own {own_texts}" * bool(own_texts) + wording
 
 
 def _passages(questions: Any) -> dict[str, str]:

@@ -56,7 +56,7 @@ def marks_of(canvas: Canvas, drawing: Drawing) -> tuple[Mark, ...]:
 
 
 class _Rows:
-    """The rows of a table by its fractions, and by its texts in lower case."""
+    """The rows of a table by the values of its columns of floats, and by its texts in lower case."""
 
     def __init__(self, table: pd.DataFrame) -> None:
         fractions = [name for name in table if pd.api.types.is_float_dtype(table[name])]
@@ -79,7 +79,7 @@ class _Rows:
 
     def _with(self, value: float) -> set[int]:
         """The rows with a number, or with a share that is drawn in percent."""
-        if value == round(value):  # the place of a name
+        if value == round(value):  # the position of a category, and no value
             return set()
         marks = set[int]()
         for number in (value, value / 100):

@@ -46,14 +46,14 @@ def compare_relations(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `GroupComparison` of single sets of contexts."""
     entities = _entities(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
     contexts = _entities(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
-    dealt = [
+    unpaired = [
         pair
         for about, rows in by(entities, RELATION)
         for pair in (*_labels(about, rows), *_types_against_others(about, rows))
     ]
     relevant = contexts[contexts["relevant"] == "True"]
     paired = [pair for about, rows in by(relevant, RELATION) for pair in _contexts(about, rows)]
-    rows = _tested(dealt, "susceptibility", seed, paired=False) + _tested(paired, "persuasion", seed, paired=True)
+    rows = _tested(unpaired, "susceptibility", seed, paired=False) + _tested(paired, "persuasion", seed, paired=True)
     return _adjusted(rows)
 
 
@@ -81,13 +81,13 @@ def summarise(frames: Frames, seed: int) -> list[Row]:
     entities = _entities(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
     contexts = _entities(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
     typed = entities[entities["type"] != ""]
-    about = contexts.assign(about=contexts["relevant"].map({"True": "the same", "False": "others"}))
+    with_subject = contexts.assign(about=contexts["relevant"].map({"True": "the same", "False": "others"}))
     labels, types = (
-        Mean("susceptibility", (*RELATION, *by), "entity", interval=True, quantiles=True)
-        for by in (["label"], ["label", "type"])
+        Mean("susceptibility", (*RELATION, *keys), "entity", interval=True, quantiles=True)
+        for keys in (["label"], ["label", "type"])
     )
     strengths = Mean("persuasion", (*RELATION, "label", "about", "context_label", "strength"), "entity", interval=True)
-    return [*labels.rows(entities), *types.rows(typed), *strengths.rows(about)]
+    return [*labels.rows(entities), *types.rows(typed), *strengths.rows(with_subject)]
 
 
 def _entities(frame: Frame, keys: Sequence[str], measure: str) -> Frame:

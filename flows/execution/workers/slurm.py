@@ -75,7 +75,8 @@ class Jobs:
                     **self._options(),
                 )
         except OSError as error:
-            raise WorkspaceError(f"{first_line(error)}; choose another --workspace") from None
+            reason = f"the folder {self.folder} that jobs share cannot be written ({first_line(error)})"
+            raise WorkspaceError(f"{reason}; choose another --workspace") from None
         client_settings = {f"distributed.comm.{key}": setting for key, setting in tls.items()}
         with cluster, import_module("dask").config.set(client_settings):
             cluster.scale(jobs=workers)

@@ -85,8 +85,9 @@ class Thoughts:
         return Answer("", tokens, log_probs, mean_distribution, "complete" if self.ends(tokens) else "truncated")
 
     def split(self, tokens: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
-        """Return the tokens of a reply that are thoughts, none without an opening mark, and if the thoughts are closed.
+        """Return the tokens of a reply that are thoughts, and True if the thoughts are closed.
 
+        There are none without an opening mark.
         If the token that closes the thoughts begins the answer, too, only the first part of it counts as thoughts.
         """
         reply = tokens[:-1] if tokens[-1] in self._ends else tokens
@@ -129,7 +130,10 @@ class Thoughts:
         return "answer" if text[closed.end() :].strip() else "closed"
 
     def _cut_last_token(self, tokens: tuple[int, ...], marks: Marks) -> tuple[tuple[int, ...], bool]:
-        """Return thoughts without the rest of their last token; unfinished if no tokens spell them exactly."""
+        """Return thoughts without the part of their last token that belongs to the answer, and True.
+
+        If no tokens spell that, return all tokens and False.
+        """
         text, before = self._text(tokens), tokens[:-1]
         closed = marks.close.search(text)
         assert closed is not None

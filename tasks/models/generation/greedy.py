@@ -39,8 +39,8 @@ def greedy_lines(
         ScoreError: a logit within a reply is not finite.
     """
     engine_name = engine(model, prompts, to_come=max_tokens)
-    marks = _Marks(model)
-    text = cache(marks.text)
+    decoder = _LineDecoder(model)
+    text = cache(decoder.text)
     texts = [[""] * len(contexts) for _ in queries]
     broken = np.zeros((len(queries), len(contexts)), dtype=bool)
 
@@ -52,7 +52,7 @@ def greedy_lines(
                 prompt.append(token)
             return read_plain(model, grown, to_come=max_tokens)
 
-        return marks.decoded(read_plain(model, grown, to_come=max_tokens), next_logits, max_tokens)
+        return decoder.decoded(read_plain(model, grown, to_come=max_tokens), next_logits, max_tokens)
 
     def store(query: int, indices: Sequence[int], tokens: torch.Tensor, is_broken: torch.Tensor) -> None:
         broken[query, indices] = is_broken.cpu().numpy()
@@ -61,7 +61,7 @@ def greedy_lines(
 
     def store_pass(forward_pass: Pass) -> None:
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
-        tokens, is_broken = marks.decoded(logits, forward_pass.reading.following, max_tokens)
+        tokens, is_broken = decoder.decoded(logits, forward_pass.reading.following, max_tokens)
         for row, query in enumerate(forward_pass.units):
             store(query, forward_pass.contexts, tokens[:, row], is_broken[:, row])
 
@@ -81,18 +81,19 @@ def greedy_lines(
     return texts, engine_name
 
 
-class _Marks:
-    """Ends of replies, decided token by token; a reply that has ended may be continued, and is cut later."""
+class _LineDecoder:
+    """Greedy decoding of replies of one line; a reply that has ended may be continued, and is cut later."""
 
     def __init__(self, model: Network) -> None:
         self._tokenizer, self._ends = model.tokenizer, end_tokens(model)
         # A part of a character does not count as visible, because it may belong to a blank.
         texts = [text.replace("\ufffd", "") for text in vocabulary_texts(model)]
         texts += [""] * (model.vocabulary_size - len(texts))
-        # For each token: it is visible; it contains a line break; it contains a line break behind something visible.
+        # For each token: it is visible; it contains a line break; it ends a reply by itself, as an end token or by a
+        # line break behind something visible.
         self._visible = torch.tensor([bool(text.strip()) for text in texts], device=model.device)
         self._breaks = torch.tensor(["\n" in text for text in texts], device=model.device)
-        self._ends_alone = torch.tensor(
+        self._ends_reply = torch.tensor(
             [token in self._ends or "\n" in text.lstrip() for token, text in enumerate(texts)], device=model.device
         )
 
@@ -107,7 +108,7 @@ class _Marks:
             best, tokens = logits.max(dim=-1)
             steps.append(tokens)
             broken |= ~(ended | (torch.isfinite(best) & torch.isfinite(logits.amin(dim=-1))))
-            ended |= self._ends_alone[tokens] | (begun & self._breaks[tokens])
+            ended |= self._ends_reply[tokens] | (begun & self._breaks[tokens])
             begun |= self._visible[tokens]
             is_time = len(steps) % _STEPS_BETWEEN_LOOKS[logits.device.type] == 0
             if len(steps) == max_tokens or (is_time and bool(ended.all())):

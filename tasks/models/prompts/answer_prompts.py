@@ -125,8 +125,8 @@ def turn_prompt(model: Model, text: str, *, begun: str) -> tuple[int, ...]:
         return tokens
     if opened_thoughts(model.tokenizer, tokens):
         raise ModelError(
-            f"the chat template of {model.name} opens thoughts, and a text that it is to continue would be a part of "
-            "them; use a model that can answer without"
+            f"the chat template of {model.name} opens thoughts, and the beginning of an answer would become a part "
+            "of them; use a model that answers without thoughts"
         )
     return (*tokens, *model.tokenizer(begun, add_special_tokens=False)["input_ids"])
 

@@ -92,7 +92,7 @@ def test_pairs_may_be_phrases_of_any_letters(pairs: tuple[tuple[str, str], ...],
     ("pairs", "problem"),
     [
         ([("he", "He")], "'he' would be exchanged with itself"),
-        ([("young", "old"), ("new", "old")], "'old' stands in 2 pairs; leave all but one out"),
+        ([("young", "old"), ("new", "old")], "'old' stands in 2 pairs; keep one"),
         ([("her", "a"), ("her", "b"), ("her", "c")], "'her' stands in 3 pairs"),
         ([("he",)], "at least 2"),
         ([("a{entity}", "b")], "'a{entity}', 'b': has '{', which slots are made of"),

@@ -1,11 +1,11 @@
 """What the step that draws the page says of a study."""
 
 from swaymeter.flows.config.prompt import PromptPart
-from swaymeter.flows.stages.report import _wording
+from swaymeter.flows.stages.report import _prompt_line
 
 
 def test_prompts_that_are_compared_are_shown_in_words() -> None:
-    _, with_context, *_ = _wording(PromptPart(form="strict")).split("\n\n")
+    _, with_context, *_ = _prompt_line(PromptPart(form="strict")).split("\n\n")
     assert "from the passages below and from nothing else" in with_context
-    own = _wording(PromptPart(without_context="Say it: {question}", system=""))
+    own = _prompt_line(PromptPart(without_context="Say it: {question}", system=""))
     assert own.endswith("\n\nSay it: {question}")
