@@ -242,7 +242,7 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
     )
 
 
-def decisions(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference]) -> list[Reference]:
+def decide(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference]) -> list[Reference]:
     """Add the steps that put verdicts of a judge and of people in place of the rule's, if there are any."""
     own = [reference for reference in scores if reference.role in ("answers", "whose_answer", "judged_answers")]
     verdicts = tuple(row for row in plan.judgements if row.field == "verdict" and row.problem is None)
