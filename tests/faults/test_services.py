@@ -87,7 +87,6 @@ FAULTS: dict[str, Reply] = {
     "no choices": changed(lambda content: content.update(choices=[])),
     "fewer choices": changed(lambda content: content["choices"].pop()),
     "choices are no list": changed(lambda content: content.update(choices="none")),
-    "a message is null": choices(lambda choice: choice.update(message=None)),
     "a text is a number": choices(lambda choice: choice["message"].update(content=5)),
     "a text is a list": choices(lambda choice: choice["message"].update(content=["Oslo"])),
     "log-probability NaN": log_prob(float("nan")),
