@@ -78,11 +78,15 @@ def no_other_machine() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a Prefect server for many commands."""
-    from tests.end_to_end.tiny_study import prefect_server  # loads much, which most tests do without
+    """The address of a Prefect server for many commands; no process of these may be left when it ends."""
+    import psutil
+
+    from tests.end_to_end.tiny_study import prefect_server, processes_below  # loads much, which most tests do without
 
     with prefect_server(tmp_path_factory.getbasetemp()) as url:
         yield url
+    _, alive = psutil.wait_procs(processes_below(tmp_path_factory.getbasetemp()), timeout=30)
+    assert [process.cmdline() for process in alive] == []
 
 
 @pytest.fixture(scope="session")

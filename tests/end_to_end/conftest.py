@@ -2,20 +2,10 @@
 
 from collections.abc import Iterator
 
-import psutil
 import pytest
 
-from tests.end_to_end.tiny_study import processes_below
 from tests.end_to_end.wiki_runs import Done, failing_at_first
 from tests.end_to_end.wiki_studies import WikiStudies
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_process_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Fail the last test where a command, a worker or a server of Prefect has outlived the tests."""
-    yield
-    _, alive = psutil.wait_procs(processes_below(tmp_path_factory.getbasetemp()), timeout=30)
-    assert [process.cmdline() for process in alive] == []
 
 
 @pytest.fixture(scope="session")
