@@ -130,6 +130,8 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, str], bool]]:
     for number, values in enumerate(frame.iloc[1:].itertuples(index=False, name=None), start=2):
         cells = dict.fromkeys(COLUMNS, "") | {name: _text(values[column]) for name, column in places}
         cells = {name: text if name == "judged" else text.strip() for name, text in cells.items()}
+        if cells["value"] and cells["field"] == "verdict" and "judged" not in header:
+            raise InputError(f"{file}, row {number}: a verdict needs the column judged, with the reply that was read")
         if cells["value"]:
             yield number, cells, isinstance(values[header.index("value")], date | time)
 

@@ -12,8 +12,8 @@ from swaymeter.data.sources.judgements import annotator_name, write_judgements
 from swaymeter.flows.stages.contents import Contents
 from swaymeter.tasks.contexts.judgements import (
     Opinions,
+    accepted_questions,
     context_rows,
-    decide,
     open_contexts,
     open_questions,
     opinions,
@@ -96,7 +96,7 @@ def standing(contents: Contents) -> Standing:
     judgements = contents.plan.judgements
     questions, problems = with_kinds(questions, judgements)
     votes = opinions(questions, judgements)
-    decided = decide(questions, votes)
+    decided = accepted_questions(questions, votes)
     names = {name for question in questions for name in (question.question_id, question.question)}
     wrong = [
         f"{row.location}: {row.problem or 'no question has this id'}"

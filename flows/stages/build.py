@@ -21,7 +21,7 @@ from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.step import Output, Run, Step, StepKind
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan
-from swaymeter.tasks.contexts.judgements import decide, opinions, with_kinds
+from swaymeter.tasks.contexts.judgements import accepted_questions, opinions, with_kinds
 from swaymeter.tasks.contexts.questions import choose_questions
 from swaymeter.tasks.contexts.sentences import (
     choose_entities,
@@ -78,7 +78,7 @@ def choose(step: Step, run: Run) -> None:
     candidates, rejected = list(answerable.questions), list(answerable.rejected)
     if study.questions.annotated:
         votes = opinions(candidates, judgements)
-        decided = decide(candidates, votes)
+        decided = accepted_questions(candidates, votes)
         candidates, rejected = decided.questions, [*rejected, *decided.rejected]
         problems += votes.problems
     if problems:

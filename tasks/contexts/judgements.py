@@ -100,7 +100,7 @@ def opinions(questions: Iterable[Question], judgements: Iterable[Judgement]) -> 
     return opinions_by_question
 
 
-def decide(questions: Sequence[Question], opinions: Opinions) -> BuiltQuestions:
+def accepted_questions(questions: Sequence[Question], opinions: Opinions) -> BuiltQuestions:
     """Return the accepted questions, with corrections, and the rejected ones, duplicates included."""
     decided, seen = BuiltQuestions([], []), set[str]()
     for question in questions:

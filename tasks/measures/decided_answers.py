@@ -4,6 +4,8 @@ A person's verdict precedes a judge's verdict, and a judge's verdict precedes th
 that the rule leaves undecided. A person's verdict holds for replies with the same words to the same question and
 context. `scoring.followed` has the outcomes.
 
+The view `stated_answers` joins the rows to the rule's; the shares in `tasks.statistics.verdicts` follow from it.
+
 A verdict on the closed-book reply also changes outcomes with contexts. The original answer is the answer of a
 supporting context. "A conflicting context" is the only conflicting context, or else the one that the rule finds.
 """

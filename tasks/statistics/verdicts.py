@@ -8,6 +8,9 @@
     neither     neither or original   neither                 neither             neither
     declined    refusal               refusal                 refusal             refusal
 
+The query `verdicts_of_replies` reads the greedy replies from the view `stated_answers`, in which verdicts of people and
+of a judge stand in place of the rule's. `reports.headline` draws the rows.
+
 The cells are verdicts. `neither` holds undecided replies, too. The parts of a group add up to 1. Replies without a
 verdict are in no group: a filter withheld the reply, or its thoughts did not end. Intervals are over subjects
 (questions, if none names a subject).

@@ -11,8 +11,8 @@ from swaymeter.data.records import Passage, Question, QuestionContext
 from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.sources import slots
 from swaymeter.tasks.contexts.judgements import (
+    accepted_questions,
     context_rows,
-    decide,
     open_contexts,
     open_questions,
     opinions,
@@ -30,7 +30,7 @@ AGAINST = says(ONE, "ben", "discard")
 @pytest.mark.parametrize("choice", ["discard", "misinformation", "incomplete"])
 def test_two_who_refuse_reject_with_their_reason(choice: str) -> None:
     rows = [*says(ONE, "ada", choice, note="x"), *says(ONE, "ben", choice)]
-    rejected = decide([ONE], opinions([ONE], rows)).rejected[0]
+    rejected = accepted_questions([ONE], opinions([ONE], rows)).rejected[0]
     assert rejected.reason == f"annotators_{choice}"
     assert rejected.reason in reasons.REASONS
     assert rejected.detail == f"ada: {choice} (x); ben: {choice}"
@@ -53,13 +53,13 @@ def test_two_who_refuse_reject_with_their_reason(choice: str) -> None:
     ],
 )
 def test_outcomes_of_choices(rows: list[Judgement], expected: str) -> None:
-    decided = decide([ONE], opinions([ONE], rows))
+    decided = accepted_questions([ONE], opinions([ONE], rows))
     assert [row.reason for row in decided.rejected] == [expected] * (expected != "accepted")
     assert decided.questions == [ONE] * (expected == "accepted")
 
 
 def test_a_question_that_is_there_twice_is_rejected() -> None:
-    decided = decide([ONE, ONE], opinions([ONE], [*ADA, *BEN]))
+    decided = accepted_questions([ONE, ONE], opinions([ONE], [*ADA, *BEN]))
     assert (decided.questions, [row.reason for row in decided.rejected]) == ([ONE], [reasons.DOUBLED])
 
 
@@ -69,7 +69,7 @@ def test_two_changes_agree_only_in_the_same_words() -> None:
             row for name, text in zip(("ada", "ben", "cem"), words, strict=False)
             for row in says(ONE, name, "change", question=text)
         ]  # fmt: skip
-        return [one.question for one in decide([ONE], opinions([ONE], rows)).questions]
+        return [one.question for one in accepted_questions([ONE], opinions([ONE], rows)).questions]
 
     assert asked("Where was he born?", " Where  was he born? ") == ["Where was he born?"]
     assert asked("Where was he born?", "What city was he born in?") == []
@@ -79,14 +79,14 @@ def test_two_changes_agree_only_in_the_same_words() -> None:
 def test_judgements_of_other_texts_do_not_count() -> None:
     anew = changed(ONE, original_context="Wittgenstein came from Vienna.")
     found = opinions([anew], [*ADA, *BEN])
-    rejected = decide([anew], found).rejected[0]
+    rejected = accepted_questions([anew], found).rejected[0]
     assert (rejected.reason, rejected.detail) == (
         reasons.NOT_ANNOTATED, "judged with other texts, before it was rebuilt"
     )  # fmt: skip
     assert found.problems[0] == "ada.csv, row 2: the question has other texts now"
     assert open_questions([anew], found, "ada") == [anew]
     spaced = replace(ONE, subject="Somebody", question=ONE.question.replace(" ", "\r\n "))
-    assert decide([spaced], opinions([spaced], [*ADA, *BEN])).questions == [spaced]
+    assert accepted_questions([spaced], opinions([spaced], [*ADA, *BEN])).questions == [spaced]
 
 
 @pytest.mark.parametrize(
