@@ -97,7 +97,7 @@ def frames_of_answers(
     asked = make_questions(scores)
     unfinished = {"model": MODEL, "dtype": "float32", "greedy_answers": 18, "unfinished": 2, "tokens": 20,
                   "empty": 0, "tool_calls": 0, "unfinished_thoughts": 3, "withheld": 0,
-                  "failed": 0, "unrecorded": 0, "error": None, "thinking": "enable_thinking=true"}  # fmt: skip
+                  "failed": 0, "unrecorded": 0, "errors": None, "thinking": "enable_thinking=true"}  # fmt: skip
     return {
         "answers_of_questions": scores,
         "answers_to_read": make_answers(scores),

@@ -16,7 +16,6 @@ from rich.text import Text
 
 from swaymeter.data.errors import SwaymeterError, UsageError
 from swaymeter.data.escaping import visible
-from swaymeter.data.storage.workspace import DATABASE, slug
 from swaymeter.data.storage.writing import beside, put, write_file
 from swaymeter.flows.cli import options
 from swaymeter.flows.cli.console import out, print_line, print_product, print_table, warn
@@ -191,6 +190,7 @@ def _write_page(
     Raises:
         UsageError: The page cannot be written.
     """
+    from swaymeter.data.storage.workspace import DATABASE, slug
     from swaymeter.reports.changes import number_tables, write_two_runs
     from swaymeter.reports.models import ANSWERS_PAGE
 
@@ -216,6 +216,8 @@ def _write_page(
 
 def _names(databases: tuple[Path, Path]) -> tuple[str, str]:
     """Return the names of two runs: their folders, with their files or paths where these would be alike."""
+    from swaymeter.data.storage.workspace import DATABASE
+
     paths = [database.absolute() for database in databases]
     names = [path.parent.name if path.name == DATABASE else f"{path.parent.name} {path.stem}" for path in paths]
     first, second = names if names[0] != names[1] else map(str, paths)

@@ -110,7 +110,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
           "withheld": [1, 0], "context_cut": [0, 5]}),
         ("unfinished_greedy_answers",
          ["model", "dtype", "greedy_answers", "unfinished", "tokens", "empty", "tool_calls", "unfinished_thoughts",
-          "withheld", "failed", "unrecorded", "error", "thinking"],
+          "withheld", "failed", "unrecorded", "errors", "thinking"],
          {"greedy_answers": [2], "unfinished": [1], "tokens": [1], "empty": [1],
           "unfinished_thoughts": [0], "withheld": [0], "thinking": ["on"]}),
         ("greedy_answers_of_neither", ["model", "dtype", "greedy_answers", "reason", "answers"],

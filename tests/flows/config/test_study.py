@@ -145,7 +145,7 @@ def test_sections_are_validated_by_their_source(tmp_path: Path) -> None:
 
 def test_a_registered_source_is_a_branch(tmp_path: Path) -> None:
     class AtlasFacts(FactsOptions):
-        called = "the atlas"
+        display_name = "the atlas"
         source: Literal["atlas"] = "atlas"
         edition: int = 1
 
