@@ -15,7 +15,7 @@
 -> is read by; => rows list the steps that follow, which are known once the first is done. A partition is one of static,
 temporal and disputable questions. A pass is what measures share that are computed from the same replies of a model.
 
-A module beside this one has a stage: functions that make artifacts, their kinds, and their keys and inputs.
+A module of `stages` has a stage: functions that make artifacts, their kinds, and their keys and inputs.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""The stages of a study, a module each; `resolve` puts them together and is the place to begin reading.
+"""The stages of a study, a module each; `swaymeter.flows.study_graph` puts them together.
 
 Nothing here imports Prefect.
 """
