@@ -102,6 +102,15 @@ def test_replies_in_json_are_judged_by_their_answer(place: Path, swaymeter: Comm
     assert measured[f"{quantity}.supporting"] == 1
 
 
+def test_no_in_other_words_is_no_refusal(place: Path, swaymeter: Command) -> None:
+    passage = "Not available in Ireland or on islands without a bridge."
+    row = {"question": "Is the service available in Ireland?", "answer": "No", "context": passage, "kind": "supporting"}
+    (place / "log.jsonl").write_text(json.dumps({**row, "response": passage}))
+    ended = swaymeter("audit", "log.jsonl", "--replies", "response", "--json")
+    measured = {f"{row['quantity']}.{row['group']}": row["mean"] for row in json.loads(ended.out)["measured"]}
+    assert measured["follow.supporting"] == 1
+
+
 PRINTS = """
 import os
 def prints(question, passages):
