@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from swaymeter.data.catalog import Relation
 from swaymeter.data.sources.graph.sparql import Literal
+from swaymeter.data.wording.numbers.dates import MONTHS
 
 LONGEST = 300
 """Most characters of a name or text; what is longer is a paragraph."""
@@ -20,20 +21,6 @@ LONGEST = 300
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _UNITS = ("http://yago-knowledge.org/resource/", "http://www.wikidata.org/entity/")
 _AS_WRITTEN = ("identifier", "text", "url")
-_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
 _NUMBERS = frozenset(
     {
         "decimal",
@@ -149,4 +136,4 @@ def _date(value: str, form: re.Pattern[str]) -> str | None:
     if rest[1:] and not 1 <= rest[1] <= calendar.monthrange(year, rest[0])[1]:  # Gregorian, also backwards
         return None
     year_text = str(year) if year > 0 else f"{1 - year} BC"
-    return " ".join([*map(str, rest[1:]), *(_MONTHS[month - 1] for month in rest[:1]), year_text])
+    return " ".join([*map(str, rest[1:]), *(MONTHS[month - 1] for month in rest[:1]), year_text])

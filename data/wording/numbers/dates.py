@@ -11,7 +11,7 @@ import re
 
 from swaymeter.data.wording.numbers.number_words import CARDINALS, GERMAN, ORDINALS
 
-_MONTHS = (
+MONTHS = (
     "January",
     "February",
     "March",
@@ -200,7 +200,7 @@ def _in_letters(match: re.Match[str], year: str | None, month: str, day: str | N
 def _date(written: str, year: str | None, month: int, day: str | None) -> str:
     if not 0 <= month <= 12 or (day and not 1 <= int(day) <= 31):
         return written
-    months = [_MONTHS[month - 1]] if month else []
+    months = [MONTHS[month - 1]] if month else []
     return " ".join([*([year] if year else []), *months, *([f"{int(day)}d"] if day else [])])
 
 

@@ -64,7 +64,7 @@ def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]
     """Return what a reply says: yes, no, both, or nothing that is sure."""
     if says_nothing(reply) and begins_with(reply) == "no":
         reply = reply[1:]
-    if stated := _in_short(reply):
+    if stated := _short_polarities(reply):
         return stated
     texts = frozenset(texts_of(question))
     if len(reply) > 1 and reply[0].text == "not" and reply[1].text in texts:  # Not available in Ireland.
@@ -91,7 +91,7 @@ def begins_with(reply: Sequence[Word]) -> Polarity | None:
     return _NAMES.get(reply[0].text) if reply and reply[0].text in _YES | _NO else None
 
 
-def _in_short(reply: Sequence[Word]) -> set[Polarity]:
+def _short_polarities(reply: Sequence[Word]) -> set[Polarity]:
     """Return what a reply says in words or by an auxiliary."""
     kinds = (_in_words, _in_other_languages, _in_other_words, _by_auxiliary)
     return next(filter(None, (kind(reply) for kind in kinds)), set()) if reply else set()
