@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from swaymeter.data.records.table import Table
 from swaymeter.flows.graph.step import Run, Step
-from swaymeter.tasks.measures.run import Spent, versions
+from swaymeter.tasks.measures.stored_chunks import Spent, versions
 
 MODEL, DTYPE = "smollm2-135m-instruct", "float32"
 STEP_SECONDS = 0.1  # of a step that only takes its time

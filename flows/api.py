@@ -23,15 +23,13 @@ from swaymeter.data.warehouse.schema import Schema, quoted
 from swaymeter.flows.config.places import RunnerName, workspace_folder
 from swaymeter.flows.config.reading import read_study
 from swaymeter.flows.config.study import Study as StudyFile
-from swaymeter.flows.execution.flow_run import run_flow
-from swaymeter.flows.execution.interrupt import ending_at_sigterm
-from swaymeter.flows.execution.progress import Progress, report_to
-from swaymeter.flows.execution.run import StudyRun, in_threads
+from swaymeter.flows.execution.progress import Progress
+from swaymeter.flows.execution.run import StudyRun
 from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.stage import STAGES
-from swaymeter.flows.server.settings import is_api_configured, keep_quiet
+from swaymeter.flows.server.settings import keep_quiet
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.stages.build import CHOOSE_QUESTIONS
 from swaymeter.flows.stages.contents import Contents
@@ -217,10 +215,8 @@ class Study:
         wait: bool = False,
         waiting: Callable[[str], object] = log.warning,
         starts_api: bool = False,
-    ) -> tuple[Graph, str | None]:
-        """Run what is not done, and return the graph as it is then.
-
-        The run is a flow run of Prefect if its API is configured or started; otherwise threads of this process compute.
+    ) -> tuple[Graph, str]:
+        """Run what is not done, and return the graph as it is then; `StudyRun.execute` is the body.
 
         Args:
             progress: Receives steps as they begin and end.
@@ -233,24 +229,13 @@ class Study:
             starts_api: Start a temporary API of Prefect if none is configured.
 
         Returns:
-            The graph, and a message if something failed.
+            The graph, and a message if something failed, else "".
         """
-        limit_threads()
-        set_offline(offline)
+        limit_threads()  # before torch is imported
+        set_offline(offline)  # the plan has the revisions of models
         run = StudyRun(self.plan, self._select(stages), name=self.name, force=force, refresh=refresh, offline=offline)
-        with run.begin(waiting if wait else None):
-            if not run.is_needed:
-                return run.graph, None
-            report_to(progress)
-            if starts_api or is_api_configured():
-                message = run_flow(self.name, run, progress)
-            else:
-                with progress, ending_at_sigterm():
-                    run.compute(in_threads)
-                message = run.failure
-        selected = [run.graph.nodes[step] for step in run.selected]  # also what was never begun
-        progress.failures |= {str(node.id): node.reason for node in selected if node.state == "failed"}
-        return run.graph, message or None
+        message = run.execute(progress, waiting=waiting if wait else None, starts_api=starts_api)
+        return run.graph, message
 
     def _select(self, stages: Collection[str]) -> Selection:
         for name in stages:

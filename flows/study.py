@@ -23,10 +23,9 @@ from swaymeter.data.errors import SwaymeterError, UsageError
 from swaymeter.flows.config.places import RunnerName
 from swaymeter.flows.config.reading import read_study
 from swaymeter.flows.execution.artifacts import show_outcome, show_thresholds, shown_progress, tag_run
-from swaymeter.flows.execution.executor import Submit
+from swaymeter.flows.execution.executor import Submit, Task
 from swaymeter.flows.execution.progress import progress
 from swaymeter.flows.execution.run import THREADS, StudyRun, begun_run
-from swaymeter.flows.execution.task import Task
 from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.execution.workers.base import Workers
 from swaymeter.flows.graph.selection import Selection

@@ -130,7 +130,10 @@ class TableArtifact:
         return metadata
 
     def write(self, rows: pa.Table, about: Mapping[str, Any] | None = None) -> Path:
-        """Write the rows whole or not at all, with the metadata `about`, which is not part of the key."""
+        """Write the rows whole or not at all, with the metadata `about`, which is not part of the key.
+
+        The file is written under a temporary name, synced, and renamed to one that ends in the digest of its bytes.
+        """
         if rows.schema.names != self.table.schema.names:
             raise ValueError(f"{self.name}: columns {rows.schema.names} are not those of table {self.table.name}")
         full_digest = table_digest(rows)

@@ -21,7 +21,7 @@ from swaymeter.data.records.findings import Findings
 from swaymeter.flows.cli.console import by_reason
 from swaymeter.flows.cli.outcome import show_outcome, show_paths
 from swaymeter.flows.execution.progress import Progress
-from swaymeter.tasks.measures.run import Spent
+from swaymeter.tasks.measures.stored_chunks import Spent
 
 SPEED_SECONDS = 600.0
 """Over how long the speed is averaged from which the remaining time follows; one step may take minutes."""

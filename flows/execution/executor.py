@@ -1,30 +1,155 @@
 """Submit the tasks of a study: each after its upstream tasks, and when its device or service has room.
 
+    Executor -> submit (Prefect's task run, or a thread) -> Task.compute -> Task.make -> Workers.compute -> attempt
+    -> function of the step
+
 The graph, resolved on the workspace as it is, says which steps are done; only the others are submitted. It is resolved
 again when a task has ended whose rows list further steps, and before the database is made.
 """
 
 import logging
+import math
+from bisect import insort
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from graphlib import TopologicalSorter
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from swaymeter.flows.execution.interrupt import STOPPED, TERMINATED, end_in_time
-from swaymeter.flows.execution.progress import Progress, shown
-from swaymeter.flows.execution.task import Task, task_name, tasks_of
-from swaymeter.flows.execution.workers.base import TASKS_OF_A_SERVER, Workers
+from swaymeter.flows.execution.progress import Progress, report_within, shown
+from swaymeter.flows.execution.workers.base import TASKS_OF_A_SERVER, Outcome, Workers
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.graph.stage import Stage
+from swaymeter.flows.graph.step import Run, StepId
+from swaymeter.tasks.measures import MEASURES
 
 log = logging.getLogger(__name__)
 
+JUDGED = "judged_answers"
+"""The pass that asks another model than the rest of its variant, perhaps on a server: a task of its own."""
+NO_MODEL = ("", "")
+"""The model of a task that has none."""
+
 LOOK_AGAIN_SECONDS = 10.0
 """If no task ends for so long, workers that have joined meanwhile are given tasks."""
+
+
+@dataclass(eq=False)
+class Task:
+    """Steps of one stage and subject that are computed one after the other.
+
+    Attributes:
+        name: Name of the task run.
+        graph: Graph of the nodes.
+        nodes: Nodes in the order in which they are computed.
+    """
+
+    name: str
+    graph: Graph
+    nodes: list[Node]
+
+    @property
+    def stage(self) -> Stage:
+        """The stage of its steps."""
+        return self.nodes[0].id.stage
+
+    @cached_property
+    def leading(self) -> Node:
+        """The node that decides where the task waits: the first that asks a server, else the first with a device."""
+        on_server = (node for node in self.nodes if node.resource == "server")
+        return next(on_server, None) or next((node for node in self.nodes if node.device), self.nodes[0])
+
+    @property
+    def asks_server(self) -> bool:
+        """True if it asks a model on a server."""
+        return self.leading.resource == "server"
+
+    @property
+    def model(self) -> tuple[str, str]:
+        """The name and dtype of the model in the memory of a device; empty for a task without one."""
+        leading = self.leading
+        return _model(leading) if leading.device else NO_MODEL
+
+    @property
+    def size(self) -> int:
+        """Queries times contexts, or questions."""
+        step = next((node.step for node in self.nodes if node.step), None)
+        return math.prod(check.rows for check in step.checks.values()) if step else 0
+
+    @cached_property
+    def edges(self) -> dict[str, bool]:
+        """Names of its upstream tasks; True for one whose outputs it cannot do without."""
+        edges = {task_name(other.id): False for node in self.nodes for other in node.waits_for}
+        edges |= {task_name(other.id): True for node in self.nodes for other in node.inputs}
+        edges.pop(self.name, None)
+        return edges
+
+    @property
+    def is_blocked(self) -> bool:
+        """True if none of its steps can be computed: inputs are missing, or a model or file."""
+        return all(node.step is None for node in self.nodes)
+
+    def resolve(self) -> None:
+        """Compute the keys of its steps from their inputs as they are now."""
+        for node in self.nodes:
+            self.graph.resolve(node)
+
+    def compute(self, run: Run, workers: Workers, progress: Progress) -> Outcome:
+        """Make the outputs of its steps, in order; a failed step stops only those that need its outputs."""
+        failures: dict[str, str] = {}
+        outcomes: list[Outcome] = []
+        for node in self.nodes:
+            outcomes.append(self.make(node, run, workers, progress))
+            if node.state != "done":
+                failures.setdefault(outcomes[-1].failed or node.reason or node.state, node.id.group)
+        if not failures:
+            return Outcome()
+        reasons = [f"{group}: {reason}" if len(failures) > 1 else reason for reason, group in failures.items()]
+        return Outcome(failed="; ".join(reasons), may_pass=any(outcome.may_pass for outcome in outcomes))
+
+    def make(self, node: Node, run: Run, workers: Workers, progress: Progress) -> Outcome:
+        """Make the outputs of a step unless they are in the workspace: the key decides, then the verified files.
+
+        `Graph.resolve` computes the keys from kind, version, subject, parameters and the digests of the inputs, and
+        verifies the files that have them. What a function has written is verified in the same manner.
+        """
+        if self.graph.resolve(node).state == "done":
+            return Outcome()
+        if node.step is None:
+            return Outcome(failed=node.reason)
+        name, stage = str(node.id), self.stage
+        if node.state == "damaged":
+            log.warning("%s: %s", name, node.reason)
+        shown(progress.started, stage, name)
+        outcome = workers.compute(node.step, replace(run, progress=partial(report_within, stage, name)))
+        self.graph.renew(node)
+        failed = None if node.state == "done" else outcome.failed or node.reason or "its output is missing"
+        shown(progress.finished, stage, name, failed, None if failed else outcome.spent)
+        return outcome
+
+
+def task_name(step: StepId) -> str:
+    """Return the name of the task that a step belongs to; scores of queries and of questions are two tasks."""
+    if step.stage != "score" or step.group == JUDGED:
+        return str(step)
+    measure = MEASURES.get(step.group)
+    is_about_questions = measure is not None and measure.about == "questions"
+    return str(replace(step, group="questions" * is_about_questions))
+
+
+def tasks_of(graph: Graph, nodes: Iterable[Node]) -> dict[str, Task]:
+    """Group nodes into tasks, by name."""
+    tasks: dict[str, Task] = {}
+    for node in nodes:
+        name = task_name(node.id)
+        tasks.setdefault(name, Task(name, graph, [])).nodes.append(node)
+    return tasks
+
 
 Submit = Callable[[Task, Mapping[str, bool]], Any]
 """Start a task, and return its future, which has `add_done_callback`.
@@ -73,13 +198,16 @@ class _Waiting:
 
     Attributes:
         tasks: Tasks by name.
-        ready: Those of them whose upstream tasks have ended.
+        order: Order of them and of the running tasks; it gives those whose upstream tasks have ended.
+        ready: Tasks that wait for room alone; those with a model last, by model, so that a device keeps its own, and
+            the largest first.
         listings: Ends of nodes at which the graph is resolved again.
         models: Models in the order of the study.
     """
 
     tasks: dict[str, Task] = field(default_factory=dict)
-    ready: dict[str, Task] = field(default_factory=dict)
+    order: TopologicalSorter[str] = field(default_factory=TopologicalSorter)
+    ready: list[Task] = field(default_factory=list)
     listings: Listings = field(default_factory=Listings)
     models: dict[tuple[str, str], int] = field(default_factory=dict)
 
@@ -152,6 +280,7 @@ class Executor:
                 except Empty:
                     is_listing = self._start()
                     continue
+                self._waiting.order.done(ended.name)
                 self._attempted |= set(map(_attempt, ended.nodes))
                 if ended.graph is not current:  # it began before the graph was resolved again
                     for node in (node for node in ended.nodes if node.id in current.nodes):
@@ -177,8 +306,13 @@ class Executor:
                     nodes.append(node)
             pending.add(node.id)
         waiting.tasks = tasks_of(graph, nodes)
+        not_ended = {*waiting.tasks, *self._running}
+        for name in self._running:
+            waiting.order.add(name)
         for name, task in waiting.tasks.items():
-            self._upstream[name] = task.edges.keys() & {*waiting.tasks, *self._running, *self._begun}
+            self._upstream[name] = {other for other in task.edges if other in not_ended or other in self._begun}
+            waiting.order.add(name, *(self._upstream[name] & not_ended))
+        waiting.order.prepare()
         waiting.models = {model: queue for queue, model in enumerate(dict.fromkeys(map(_model, graph)))}
         self._waiting = waiting
         if counted != self._totals:
@@ -188,37 +322,29 @@ class Executor:
     def _start(self) -> bool:
         """Submit the tasks that there is room for; return True if the graph has to be resolved again."""
         is_listing = self._make_ready()
-        ready = self._waiting.ready
-        taken = Counter(self._queue(task) for task in self._running.values())
-        servers = {self._queue(task) for task in (*ready.values(), *self._running.values()) if task.asks_server}
-        room = Counter({**dict.fromkeys(servers, TASKS_OF_A_SERVER), **self._workers.at_once()})
-        for task in sorted(ready.values(), key=self._order):
+        taken, room = Counter(map(self._queue, self._running.values())), self._workers.at_once()
+        for task in [*self._waiting.ready]:
             queue = self._queue(task)
-            if task.is_blocked or (taken[queue] < room[queue] and self._may_load(task)):
+            has_room = taken[queue] < room.get(queue, TASKS_OF_A_SERVER)
+            if task.is_blocked or (has_room and self._may_load(task)):
                 taken[queue] += not task.is_blocked  # such a task only tells why
-                del ready[task.name]
+                self._waiting.ready.remove(task)
                 self._begin(task)
         return is_listing
 
     def _make_ready(self) -> bool:
         """Find the tasks whose upstream tasks have ended; those that are done, or were tried, are not submitted."""
-        is_listing = False
-        while True:
-            not_ended = {*self._waiting.tasks, *self._running}
-            ready = [
-                task
-                for name, task in self._waiting.tasks.items()
-                if name not in self._waiting.ready and not self._upstream[name] & not_ended
-            ]
-            if not ready:
-                return is_listing
-            for task in ready:
+        is_listing, waiting = False, self._waiting
+        while names := waiting.order.get_ready():
+            for task in [waiting.tasks[name] for name in names if name not in self._running]:
                 task.resolve()
                 if all(node.state == "done" or _attempt(node) in self._attempted for node in task.nodes):
-                    del self._waiting.tasks[task.name]
-                    is_listing = self._waiting.listings.end(task) or is_listing
+                    del waiting.tasks[task.name]
+                    waiting.order.done(task.name)
+                    is_listing = waiting.listings.end(task) or is_listing
                 else:
-                    self._waiting.ready[task.name] = task
+                    insort(waiting.ready, task, key=self._rank)
+        return is_listing
 
     def _begin(self, task: Task) -> None:
         del self._waiting.tasks[task.name]
@@ -244,8 +370,7 @@ class Executor:
             return True
         return all(other.model != last for other in self._waiting.tasks.values())
 
-    def _order(self, task: Task) -> tuple[int, int]:
-        """Tasks with a model last, by model so that a device keeps its own, and the largest first."""
+    def _rank(self, task: Task) -> tuple[int, int]:
         return (self._waiting.models[_model(task.leading)], -task.size) if task.leading.device else (-1, 0)
 
     def _queue(self, task: Task) -> str:
@@ -254,10 +379,6 @@ class Executor:
     def _end(self, name: str, future: Any) -> None:
         self._over.add(name)
         self._ended.put(name)
-
-
-NO_MODEL = ("", "")
-"""The model of a task that has none."""
 
 
 def _attempt(node: Node) -> tuple[StepId, str]:

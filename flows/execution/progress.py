@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-from swaymeter.tasks.measures.run import Spent
+from swaymeter.tasks.measures.stored_chunks import Spent
 
 log = logging.getLogger(__name__)
 

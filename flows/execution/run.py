@@ -1,11 +1,13 @@
 """One run of a study: hold its workspace, find what is not done, compute it, and say what is not done at the end.
 
 `swaymeter run` and deployments submit the tasks to Prefect (`flows/study.py`). Audits and notebooks compute them in
-threads of their own process (`in_threads`), without Prefect, unless an API is configured.
+threads of their own process (`in_threads`), without Prefect, unless an API is configured. `StudyRun.execute` decides.
 """
 
+import importlib
 import logging
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,17 +15,18 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
-from swaymeter.data.errors import WorkspaceError
+from swaymeter.data.errors import WorkFailed, WorkspaceError, first_line
 from swaymeter.data.sources.access import close_sessions
-from swaymeter.flows.execution.executor import Executor, Submit
-from swaymeter.flows.execution.progress import progress
-from swaymeter.flows.execution.task import Task
+from swaymeter.flows.execution.executor import Executor, Submit, Task
+from swaymeter.flows.execution.interrupt import TERMINATED, ending_at_sigterm
+from swaymeter.flows.execution.progress import Progress, progress, report_to
 from swaymeter.flows.execution.workers.base import Outcome, Workers
 from swaymeter.flows.execution.workers.cluster import Cluster
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.rerun import Kind, numbers_file, write_numbers
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import Run, StepId
+from swaymeter.flows.server.settings import is_api_configured
 from swaymeter.flows.stages.aggregate import undone_instead_of_scores
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.stages.refusals import check_run, variants_to_score
@@ -31,6 +34,8 @@ from swaymeter.flows.study_graph import graph_of
 
 log = logging.getLogger(__name__)
 
+FLOW = "swaymeter.flows.study"
+"""Imports Prefect, which takes longer than anything else."""
 THREADS = 2000
 """Upper bound on threads; the executor submits what there is room for."""
 RETRY_SECONDS = 2
@@ -77,7 +82,7 @@ class StudyRun:
         Args:
             plan: Plan of the study.
             selection: The steps to run.
-            name: The study in refusals.
+            name: Path or name of the study: what refusals call it, and a parameter of the flow run.
             force: Compute what is selected again.
             refresh: Fetch again what changes daily at its source.
             offline: Use no network.
@@ -120,6 +125,33 @@ class StudyRun:
             finally:
                 _begun.reset(token)
 
+    def execute(
+        self, shown: Progress, *, waiting: Callable[[str], object] | None = None, starts_api: bool = False
+    ) -> str:
+        """Compute what is not done, and return a message if something failed, else "".
+
+        The run is a flow run of Prefect if its API is configured or started; otherwise threads of this process compute.
+
+        Args:
+            shown: Receives steps as they begin and end.
+            waiting: Receives a sentence about another run in the workspace, for whose end this one waits; None: the
+                run is refused.
+            starts_api: Start a temporary API of Prefect if none is configured.
+        """
+        with self.begin(waiting):
+            if not self.is_needed:
+                return ""
+            report_to(shown)
+            if starts_api or is_api_configured():
+                message = _as_flow_run(self, shown)
+            else:
+                with shown, ending_at_sigterm():
+                    self.compute(in_threads)
+                message = self.failure
+        selected = [self.graph.nodes[step] for step in self.selected]  # also what was never begun
+        shown.failures |= {str(node.id): node.reason for node in selected if node.state == "failed"}
+        return message
+
     def resolve(self) -> Graph:
         """Resolve the graph on the workspace as it is now."""
         self.plan.workspace.check_mounted()  # an empty folder in its place would count as a study that has not begun
@@ -131,7 +163,8 @@ class StudyRun:
         """Parameters of the flow run, with which another process runs the same."""
         workspace, runner = str(self.plan.workspace.root), self.plan.study.execution.runner
         options: dict[str, Any] = dict(self._kinds) | {"offline": self._run.offline, "failed": self.failed}
-        return {**self.selection.as_json(), **options, "workspace": workspace, "runner": runner}
+        selection = self.selection.as_json()
+        return {"study": self._name, **selection, **options, "workspace": workspace, "runner": runner}
 
     @property
     def is_needed(self) -> bool:
@@ -165,7 +198,7 @@ class StudyRun:
 
     def _workers(self) -> Workers:
         execution = self.plan.study.execution
-        if execution.runner == "threads":
+        if execution.runner == "threads":  # the default of a study file
             return Workers()
         configured = execution.address or os.environ.get("DASK_SCHEDULER_ADDRESS") or None
         address = configured if execution.runner == "dask" else None
@@ -217,6 +250,52 @@ def failure_message(undone: Sequence[Node], count: int) -> str:
     )
     advice = f"{len(undone)} of {count} steps are not done; correct that and run the study again: it keeps the others"
     return "; ".join([f"{first}. {advice}", *others])
+
+
+def _as_flow_run(run: StudyRun, shown: Progress) -> str:
+    """Run the flow of a study, which takes over the run that this process has begun; return why it failed, or "".
+
+    Raises:
+        WorkFailed: The API failed in the middle of the run.
+    """
+    from swaymeter.flows.server.temporary import prefect_api
+
+    with prefect_api(FLOW) as url, shown:
+        from prefect.exceptions import TerminationSignal
+
+        flow = importlib.import_module(FLOW)
+        try:
+            state = flow.study(**run.parameters, return_state=True)
+        except TerminationSignal:  # the first process of a container, which Prefect's SIGTERM does not end
+            raise SystemExit(TERMINATED) from None
+        except Exception as error:  # of Prefect: those of the flow are in its state
+            _end_if_terminated(error)
+            raise WorkFailed(
+                f"Prefect's API at {url} failed in the middle of the run ({first_line(error)}); what was computed "
+                "is kept: run the same command again"
+            ) from None
+    if state.is_completed():
+        return ""
+    if state.is_crashed():
+        state.result()  # raises what ended the flow
+    if state.data is not None and isinstance(raised := state.result(raise_on_failure=False), BaseException):
+        raise raised
+    return state.message or "the run failed"
+
+
+def _end_if_terminated(error: BaseException) -> None:
+    """End the run if Prefect's API failed while Prefect reported that a signal ends the run."""
+    from prefect.exceptions import TerminationSignal
+
+    came_before = [error]
+    for cause in came_before:
+        if isinstance(cause, KeyboardInterrupt):
+            raise cause from None
+        if isinstance(cause, TerminationSignal):
+            signal.raise_signal(signal.SIGTERM)
+            raise SystemExit(TERMINATED)  # the first process of a container does not end by the signal alone
+        earlier = (cause.__cause__, cause.__context__)
+        came_before += [error for error in earlier if error and error not in came_before]
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from swaymeter.data.records import as_row, from_row
 from swaymeter.data.records.table import Table
 from swaymeter.data.storage.artifact import Artifact, Check, TableArtifact
 from swaymeter.flows.graph.stage import Stage
-from swaymeter.tasks.measures.run import Spent
+from swaymeter.tasks.measures.stored_chunks import Spent
 
 Record = TypeVar("Record")
 Resource = Literal["services", "server", "compute"]

@@ -22,7 +22,7 @@ from swaymeter.flows.config.study import Study
 from swaymeter.flows.graph.graph import Node, State
 from swaymeter.flows.graph.step import Run, Step, StepId, with_setup
 from swaymeter.tasks.measures import MEASURES
-from swaymeter.tasks.measures.passes import Pass, declaration, passes
+from swaymeter.tasks.measures.measure import Pass
 from swaymeter.tasks.models import tokenizer
 from swaymeter.tasks.models.applications import function_revision
 from swaymeter.tasks.models.backends import identify_language_model
@@ -165,7 +165,7 @@ class Plan:
 def plan_of(study: Study, workspace: Workspace) -> Plan:
     """Resolves a study. What cannot be had is noted where it is needed: other steps are none the worse for it."""
     parameters = {name: MEASURES[name].parameters(**study.parameters(name)) for name in study.requested()}
-    grouped = tuple(passes(study.requested()))
+    grouped = tuple(MEASURES.passes(study.requested()))
     facts = study.facts
     return Plan(
         study,
@@ -173,7 +173,7 @@ def plan_of(study: Study, workspace: Workspace) -> Plan:
         study.access(workspace.downloads, offline=True),
         parameters,
         grouped,
-        {name: _or_refusal(declaration, name, parameters) for name in parameters},
+        {name: _or_refusal(MEASURES.declaration, name, parameters) for name in parameters},
         tuple(_variants(study, grouped, parameters)),
         {relation: _relation(study, relation) for relation in facts.relations} if facts else {},
         judgements_of(study),

@@ -17,9 +17,8 @@ from swaymeter.flows.graph.step import Output, Resource, Run, Step, StepKind
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.tasks.measures import MEASURES
-from swaymeter.tasks.measures.measure import INPUTS, Inputs
-from swaymeter.tasks.measures.passes import Pass, declaration
-from swaymeter.tasks.measures.run import Spent, measure_relation, rejected_of
+from swaymeter.tasks.measures.measure import INPUTS, Inputs, Pass
+from swaymeter.tasks.measures.stored_chunks import Spent, measure_relation, rejected_of
 from swaymeter.tasks.models.applications import RecordedReplies, load_application
 from swaymeter.tasks.models.endpoints.endpoint import SERVED, Endpoint
 
@@ -116,7 +115,7 @@ def _load_served(step: Step, run: Run, endpoint: Endpoint, revision: str = SERVE
 def _check(arguments: PassArguments) -> None:
     """Raise ModelError if the numbers depend on something else here than in the process that planned the run."""
     for name, planned in arguments.declarations.items():
-        if (declared := declaration(name, arguments.inputs.parameters)) != planned:
+        if (declared := MEASURES.declaration(name, arguments.inputs.parameters)) != planned:
             differs = {key for key in declared if declared[key] != planned.get(key)} - {"depends_on"}
             differs |= {key for key, _ in declared["depends_on"].items() ^ planned["depends_on"].items()}
             raise ModelError(
@@ -131,7 +130,10 @@ RUN_PASS = StepKind("score", "the measure whose pass it is", makes=("scores",), 
 
 
 def score(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
-    """Adds the steps that score what was built; gives the score tables."""
+    """Add the passes over what is built, and return the score tables.
+
+    `built.queries[relation]` is a reference to an output of the step that builds the prompts of the relation.
+    """
     scores: list[Reference] = []
     partitions = sorted({*built.questions, *built.waiting})
     judging = {name: _sharing_judge(plan, number, len(partitions)) for number, name in enumerate(partitions)}

@@ -9,7 +9,7 @@ relevant.
 """
 
 import math
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -279,6 +279,21 @@ class Measure:
         return {"contexts": queries * contexts, "queries": queries, "questions": question_prompts}[self.about]
 
 
+@dataclass(frozen=True)
+class Pass:
+    """Measures that are computed together.
+
+    Attributes:
+        leading: the measure whose functions compute the pass.
+        measures: names of the measures, the leading one first.
+        needs: the measures whose stored scores the pass reads.
+    """
+
+    leading: Measure
+    measures: tuple[str, ...]
+    needs: tuple[str, ...]
+
+
 class Measures(Registry[Measure]):
     """The registry of measures; each comes after those that it needs."""
 
@@ -290,6 +305,38 @@ class Measures(Registry[Measure]):
         if absent := [need for need in item.needs if need not in self]:
             raise ValueError(f"measure {item.name} needs {absent}, which are not listed; add these first")
         super().add(item)
+
+    def passes(self, missing: Collection[str]) -> list[Pass]:
+        """Return the passes that yield the missing measures, in an order in which none needs a later one."""
+        listed = [measure for measure in self.values() if measure.name in missing]
+        result = []
+        for measure in listed:
+            if measure.pass_of in missing:
+                continue
+            members = [measure, *(other for other in listed if other.pass_of == measure.name)]
+            names = tuple(member.name for member in members)
+            needs = dict.fromkeys(need for member in members for need in member.needs if need not in names)
+            result.append(Pass(measure, names, tuple(needs)))
+        return result
+
+    def declaration(self, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the inputs of a measure's numbers beside prompts, model and seed: a part of the key of scores.
+
+        The declaration is the same for a measure that is computed in a pass with others and for one that reads their
+        stored scores.
+
+        Args:
+            name: the measure.
+            parameters: parameters of the measure and of those that it needs, by name.
+        """
+        measure = self[name]
+        return {
+            "measure": name,
+            "version": measure.version,
+            "parameters": parameters[name].model_dump(mode="json"),
+            "depends_on": dict(measure.depends_on(parameters[name])),
+            "needs": [self.declaration(need, parameters) for need in measure.needs],
+        }
 
 
 LEAST_QUERIES = 32

@@ -41,11 +41,11 @@ class Pause:
         import socket
 
         from swaymeter.flows.execution.workers import base
-        from swaymeter.tasks.measures import run
+        from swaymeter.tasks.measures import stored_chunks
 
         if self.host:
             socket.gethostname = lambda: self.host
-        attempt, store = base.attempt, run._store
+        attempt, store = base.attempt, stored_chunks._store
 
         def attempt_later(step: Step, of: Run) -> object:
             if step.id.stage == self.stage != "score":
@@ -57,7 +57,7 @@ class Pause:
                 self._wait()
             store(*arguments)
 
-        base.attempt, run._store = attempt_later, store_later
+        base.attempt, stored_chunks._store = attempt_later, store_later
 
     def _wait(self) -> None:
         with suppress(FileExistsError):

@@ -17,11 +17,11 @@ VERSION = "SWAYMETER_TEST_VERSION"
 def dask_setup(worker: Any) -> None:
     """What a Dask worker calls that is told to preload this module."""
     from swaymeter.flows.execution.workers import dask_worker
-    from swaymeter.tasks.measures import run
+    from swaymeter.tasks.measures import stored_chunks
     from tests.end_to_end.preloaded import in_small_chunks
 
     in_small_chunks()
-    store, seen = run._store, 0
+    store, seen = stored_chunks._store, 0
 
     def store_later(*arguments: Any) -> None:
         nonlocal seen
@@ -33,6 +33,6 @@ def dask_setup(worker: Any) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
         store(*arguments)
 
-    run._store = store_later
+    stored_chunks._store = store_later
     if version := os.environ.get(VERSION):
         dask_worker.worker_mark = lambda: version

@@ -33,13 +33,13 @@ class Failing:
         from prefect.context import refresh_global_settings_context
 
         from swaymeter.flows.server import temporary
-        from swaymeter.tasks.measures import run
+        from swaymeter.tasks.measures import stored_chunks
 
         signal.signal(signal.SIGINT, signal.default_int_handler)  # also where pytest runs in the background
         temporary.ANSWER_SECONDS = temporary.STOP_SECONDS = 1.0  # the test is over sooner
         os.environ.update({"PREFECT_API_REQUEST_TIMEOUT": "2", "PREFECT_CLIENT_RETRY_JITTER_FACTOR": "0"})
         refresh_global_settings_context()
-        count_prompts, has_failed = run.count_prompts, False
+        count_prompts, has_failed = stored_chunks.count_prompts, False
 
         def fail_first(*arguments: object) -> int:
             nonlocal has_failed
@@ -50,7 +50,7 @@ class Failing:
                     os.kill(os.getpid(), self.told)
             return count_prompts(*arguments)  # type: ignore[arg-type]
 
-        run.count_prompts = fail_first  # type: ignore[assignment]
+        stored_chunks.count_prompts = fail_first  # type: ignore[assignment]
 
     def _fail(self) -> None:
         if self.fault == "damaged":  # every request that needs a run is answered by 500

@@ -11,9 +11,8 @@ import yaml
 
 from swaymeter.data.records.table import Table
 from swaymeter.flows.api import Study
-from swaymeter.flows.execution.executor import Executor
+from swaymeter.flows.execution.executor import Executor, Task
 from swaymeter.flows.execution.progress import Progress
-from swaymeter.flows.execution.task import Task
 from swaymeter.flows.execution.workers.base import Outcome, Workers
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.selection import Selection

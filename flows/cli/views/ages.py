@@ -45,7 +45,7 @@ def max_age_of(text: str | None) -> timedelta | None:
 
 def execute(
     selected: Study, progress: TerminalProgress, max_age: timedelta | None, *, force: bool, offline: bool, wait: bool
-) -> tuple[Graph, str | None]:
+) -> tuple[Graph, str]:
     """Run an audit; ask a server again whose stored answers are older than max_age.
 
     A run without a network uses the stored answers, whatever their age.

@@ -16,7 +16,7 @@ from swaymeter.data.errors import ServiceClosed, SwaymeterError, WorkspaceError
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Node
 from swaymeter.flows.graph.step import Run, Step
-from swaymeter.tasks.measures.run import Spent
+from swaymeter.tasks.measures.stored_chunks import Spent
 from swaymeter.tasks.models.files.hub import set_offline
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from swaymeter.flows.cli.terminal import TerminalProgress, log_to, speed, summary
-from swaymeter.tasks.measures.run import Spent
+from swaymeter.tasks.measures.stored_chunks import Spent
 
 
 def console_of(terminal: bool) -> Console:

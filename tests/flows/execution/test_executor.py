@@ -13,9 +13,8 @@ import pytest
 from swaymeter.data.errors import UsageError
 from swaymeter.data.storage.artifact import Check
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.execution.executor import Executor
+from swaymeter.flows.execution.executor import Executor, Task, task_name
 from swaymeter.flows.execution.progress import Progress
-from swaymeter.flows.execution.task import Task, task_name
 from swaymeter.flows.execution.workers.base import Outcome, Workers
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import Selection

@@ -21,7 +21,7 @@ from swaymeter.flows.execution.workers.base import INTERRUPTED, TRIES, Outcome, 
 from swaymeter.flows.execution.workers.cluster import Cluster
 from swaymeter.flows.execution.workers.dask_worker import worker_mark
 from swaymeter.flows.graph.step import Run, Step, StepId
-from swaymeter.tasks.measures.run import Spent
+from swaymeter.tasks.measures.stored_chunks import Spent
 
 STEP = StepId("score", "capital", "persuasion")
 

@@ -12,7 +12,7 @@ from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages.score import RUN_PASS, _queue
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.judged_answers import JudgedAnswersParameters
-from swaymeter.tasks.measures.passes import Pass
+from swaymeter.tasks.measures.measure import Pass
 from swaymeter.tasks.models.generation.decoding import decoding_of
 from tests.flows.small_study import prepare, selected
 

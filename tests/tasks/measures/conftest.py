@@ -14,7 +14,7 @@ from swaymeter.data.storage.artifact import TableArtifact
 from swaymeter.tasks.contexts.sentences import choose_entities, objects, write_contexts, write_queries
 from swaymeter.tasks.measures import MEASURES, measure
 from swaymeter.tasks.measures.measure import Inputs
-from swaymeter.tasks.measures.run import Progress, Spent, measure_relation
+from swaymeter.tasks.measures.stored_chunks import Progress, Spent, measure_relation
 from swaymeter.tasks.models import load_language_model
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
 

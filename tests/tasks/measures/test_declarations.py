@@ -10,7 +10,6 @@ from pydantic import ValidationError
 
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import Measures
-from swaymeter.tasks.measures.passes import declaration, passes
 from swaymeter.tasks.measures.rows import PROVENANCE
 from tests.tasks.measures.conftest import needed
 
@@ -35,7 +34,7 @@ def test_table_has_its_measures_name_provenance_and_key(name: str) -> None:
 
 
 def test_importing_the_measures_does_not_import_torch() -> None:
-    code = "import sys, swaymeter.tasks.measures.passes, swaymeter.tasks.measures.run; sys.exit('torch' in sys.modules)"
+    code = "import sys, swaymeter.tasks.measures.stored_chunks; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -52,14 +51,14 @@ def test_importing_the_measures_does_not_import_torch() -> None:
     ],
 )  # fmt: skip
 def test_missing_measures_are_grouped_into_passes(missing: tuple[str, ...], expected: list[Any]) -> None:
-    assert [(one.measures, one.needs) for one in passes(missing)] == expected
+    assert [(one.measures, one.needs) for one in MEASURES.passes(missing)] == expected
 
 
 def test_declaration_changes_with_parameters_of_what_is_needed() -> None:
     parameters = {name: MEASURES[name].parameters() for name in needed("accuracy")}
     other = {**parameters, "answers": MEASURES["answers"].parameters(samples=3)}  # type: ignore[call-arg]
-    assert declaration("accuracy", parameters) == declaration("accuracy", dict(parameters))
-    assert declaration("accuracy", parameters) != declaration("accuracy", other)
+    assert MEASURES.declaration("accuracy", parameters) == MEASURES.declaration("accuracy", dict(parameters))
+    assert MEASURES.declaration("accuracy", parameters) != MEASURES.declaration("accuracy", other)
 
 
 @pytest.mark.parametrize(

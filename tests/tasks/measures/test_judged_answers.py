@@ -12,7 +12,6 @@ from pydantic import ValidationError
 from swaymeter.data.errors import ModelError, ScoreError, UsageError
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.judged_answers import JudgedAnswersParameters
-from swaymeter.tasks.measures.passes import declaration
 from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.entailment import EntailmentModel
@@ -201,7 +200,7 @@ def test_another_judge_makes_other_scores(study: Study, function: Write) -> None
     def depends_on(**given: Any) -> Any:
         parameters = {name: MEASURES[name].parameters() for name in ("answers", "whose_answer")}
         parameters["judged_answers"] = JudgedAnswersParameters(**given)
-        return declaration("judged_answers", parameters)["depends_on"]
+        return MEASURES.declaration("judged_answers", parameters)["depends_on"]
 
     local, served = depends_on(judge=study.model), depends_on(judge="m@https://x/v1", key_from="KEY")
     assert (local["judge"], served["judge"]) == (identify_language_model(study.model).revision, "served")

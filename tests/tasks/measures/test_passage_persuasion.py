@@ -8,7 +8,7 @@ import torch
 
 from swaymeter.data.records import Passage, Question, QuestionContext
 from swaymeter.tasks.measures import MEASURES
-from swaymeter.tasks.measures.run import count_prompts
+from swaymeter.tasks.measures.stored_chunks import count_prompts
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from tests.tasks.measures.conftest import Study

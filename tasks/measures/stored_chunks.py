@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.storage.artifact import TableArtifact
+from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row, chunks_of
-from swaymeter.tasks.measures.passes import passes
 from swaymeter.tasks.models.progress import listening
 
 log = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ def measure_relation(
     """
     computed: list[Mapping[str, Any]] = []
     missing = [name for name, output in outputs.items() if not _is_done(output)]
-    for scoring in passes(missing):
+    for scoring in MEASURES.passes(missing):
         stored = {name: outputs[name] for name in scoring.needs if name in outputs}
         scores = {**inputs.scores, **{name: output.read() for name, output in stored.items()}}
         rejected = dict(inputs.rejected)
@@ -77,11 +77,11 @@ def measure_relation(
             rejected |= rejected_of(output)
         pass_inputs = replace(inputs, outputs=frozenset(scoring.measures), scores=scores, rejected=rejected)
         pass_outputs = {name: outputs[name] for name in scoring.measures}
-        computed += _run(scoring.leading, pass_inputs, pass_outputs, load_model, progress)
+        computed += _compute_pass(scoring.leading, pass_inputs, pass_outputs, load_model, progress)
     return Spent.on(computed)
 
 
-def _run(
+def _compute_pass(
     measure: Measure,
     inputs: Inputs,
     outputs: Mapping[str, TableArtifact],

@@ -11,10 +11,9 @@ from swaymeter.data.errors import ScoreError
 from swaymeter.data.records.row import Meaning, table, table_of
 from swaymeter.data.records.score import Score
 from swaymeter.data.storage.artifact import FORCED, TableArtifact
-from swaymeter.tasks.measures import MEASURES, measure
-from swaymeter.tasks.measures import run as measures_run
+from swaymeter.tasks.measures import MEASURES, measure, stored_chunks
 from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row, cut, cut_by_form
-from swaymeter.tasks.measures.run import Spent, measure_relation
+from swaymeter.tasks.measures.stored_chunks import Spent, measure_relation
 from swaymeter.tasks.models.progress import report_prompts
 from tests.registered import added
 
@@ -132,7 +131,7 @@ def test_chunks_become_whole_files_with_their_cost(run: Run, outputs: Outputs) -
 
 def test_prompts_within_a_chunk_are_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[int, int]] = []
-    monkeypatch.setattr(measures_run, "REPORT_SECONDS", 0)
+    monkeypatch.setattr(stored_chunks, "REPORT_SECONDS", 0)
     run(Fake(size=3), progress=lambda done, total: seen.append((done, total)))
     assert [done for done, _ in seen] == [0, 1, 2, 3, 3, 4, 5, 5, 5]
 
@@ -140,7 +139,7 @@ def test_prompts_within_a_chunk_are_reported(run: Run, monkeypatch: pytest.Monke
 def test_measure_with_nothing_to_compute_has_empty_table(
     run: Run, outputs: Outputs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("tests.tasks.measures.test_run.ITEMS", [])
+    monkeypatch.setattr("tests.tasks.measures.test_stored_chunks.ITEMS", [])
     assert run(Fake(), "first") == Spent()
     assert "relation capital: measure first chooses no prompt" in caplog.text
     assert outputs["first"].read().schema == table_of(First).schema
