@@ -16,7 +16,7 @@ from swaymeter.data.records import Fact, RelationName, as_row
 from swaymeter.flows import study_graph
 from swaymeter.flows.config.reading import read_study
 from swaymeter.flows.graph.graph import Graph, Node
-from swaymeter.flows.graph.step import Run, Stage
+from swaymeter.flows.graph.step import RunSettings, Stage
 from swaymeter.flows.stages.plan import plan_of, workspace_of
 
 PAIRS, PER_KIND = 200, 2
@@ -66,7 +66,7 @@ def write_prompts(file: Path) -> None:
     graph = graph_of(file)
     for node in _missing(graph, "build"):
         assert node.step is not None
-        node.step.function(node.step, Run(graph.workspace.root))
+        node.step.function(node.step, RunSettings(graph.workspace.root))
 
 
 def write_scores(file: Path, seed: int = 0, relation: str | None = None) -> None:

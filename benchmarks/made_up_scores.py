@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 
 from swaymeter.data.records.table import Table
-from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.graph.step import RunSettings, Step
 from swaymeter.tasks.measures.stored_chunks import Spent, versions
 
 MODEL, DTYPE = "smollm2-135m-instruct", "float32"
 STEP_SECONDS = 0.1  # of a step that only takes its time
 
 
-def score_in_time(step: Step, run: Run) -> Spent:
+def score_in_time(step: Step, run: RunSettings) -> Spent:
     """A step that writes made-up scores, and takes `STEP_SECONDS` unless the disk takes longer."""
     start = time.perf_counter()
     prompts = len(step.table("queries").read())

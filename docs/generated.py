@@ -28,7 +28,7 @@ from swaymeter.flows.cli.main import app
 from swaymeter.flows.config.places import STUDIES
 from swaymeter.flows.config.prompt import PromptPart
 from swaymeter.flows.config.sections import ContextsPart, ExecutionPart, ModelPart, ServiceOptions, ServicesPart
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.tables import TABLES
@@ -132,7 +132,7 @@ def study_file() -> str:
     """Return every section of a study file with its keys, in the order in which a study is written."""
     return "\n".join(
         [
-            *_section(2, "The file", Study),
+            *_section(2, "The file", StudyFile),
             *_sources("facts", FactsOptions, FACT_SOURCES),
             *_section(2, "services", ServicesPart),
             f"Every other key is a service: {', '.join(f'`{name}`' for name in SERVICES)}. Its keys:",

@@ -30,7 +30,7 @@ from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.execution.workers.base import Workers
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.stage import STAGES, Stage
-from swaymeter.flows.graph.step import Run
+from swaymeter.flows.graph.step import RunSettings
 from swaymeter.flows.server.home import check_home
 from swaymeter.flows.stages.plan import plan_of, workspace_of
 from swaymeter.tasks.models.files.hub import set_offline
@@ -146,7 +146,7 @@ def backfill(
     return state
 
 
-def _run_task(name: str, task: Task, run: Run, workers: Workers) -> State[Any]:
+def _run_task(name: str, task: Task, run: RunSettings, workers: Workers) -> State[Any]:
     """Compute the steps of a task that are not done, and return its state.
 
     The task runs in a thread of the process that submits it, also where a worker computes: its state is right whatever
@@ -180,7 +180,7 @@ def stage_task(stage: Stage) -> Any:
 
 
 @contextmanager
-def as_task_runs(run: Run, workers: Workers) -> Iterator[Submit]:
+def as_task_runs(run: RunSettings, workers: Workers) -> Iterator[Submit]:
     """Start tasks as task runs of Prefect, with the futures of their upstream tasks, which its page draws as edges."""
     futures: dict[str, Any] = {}
 

@@ -18,7 +18,7 @@ from swaymeter.data.warehouse.loading import build
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.main import app
 from swaymeter.flows.config.reading import read_study
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.stages.aggregate import schema
 from tests.data.warehouse.small_study import MADE as MADE_TABLES
 from tests.data.warehouse.small_study import row, small_study, stored, table
@@ -157,6 +157,6 @@ def test_studies_are_valid(page: Path, tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
     for block in blocks(page, "yaml") if page.name != "extending.md" else ():
         content = yaml.safe_load(block)
-        if isinstance(content, Mapping) and content.keys() <= Study.model_fields.keys():
+        if isinstance(content, Mapping) and content.keys() <= StudyFile.model_fields.keys():
             (tmp_path / "study.yaml").write_text(yaml.safe_dump({**STUDY, **content}), encoding="utf-8")
             read_study(tmp_path / "study.yaml")

@@ -6,7 +6,7 @@ import typer
 
 from swaymeter.flows.config.places import RunnerName
 
-StudyFile = Annotated[
+StudyPath = Annotated[
     str,
     typer.Argument(
         metavar="STUDY", help="A study's YAML file, the name of a bundled one, or the folder of an audit's workspace."

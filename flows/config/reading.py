@@ -13,13 +13,13 @@ from swaymeter.data.errors import StudyFileError
 from swaymeter.data.options import problems
 from swaymeter.data.untrusted import text_of, untrusted_yaml
 from swaymeter.flows.config.places import AUDIT, STUDIES, study_file
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 
 QUESTION_FILES = frozenset({".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx"})
 """Suffixes of files that `swaymeter audit` reads."""
 
 
-def read_study(path: str | Path, changes: Mapping[str, Any] = MappingProxyType({})) -> Study:
+def read_study(path: str | Path, changes: Mapping[str, Any] = MappingProxyType({})) -> StudyFile:
     """Read a study from a YAML file, or a bundled study by its name.
 
     Args:
@@ -55,7 +55,7 @@ def read_study(path: str | Path, changes: Mapping[str, Any] = MappingProxyType({
     for key, value in changes.items():
         _put(content, key, value)
     try:
-        return Study.model_validate(content, context=_context(file))
+        return StudyFile.model_validate(content, context=_context(file))
     except ValidationError as error:
         raise StudyFileError(f"{file}: {'; '.join(_messages(error))}") from None
 

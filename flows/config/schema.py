@@ -12,7 +12,7 @@ from swaymeter.data.sources.http.services import SERVICES
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.data.sources.source import FactsOptions
 from swaymeter.flows.config.sections import ServiceOptions, ServicesPart
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.measures import MEASURES
 
@@ -23,7 +23,7 @@ def study_schema() -> dict[str, Any]:
     measures = create_model("Measures", __base__=Options, **parameters)  # type: ignore[call-overload]
     services = {name: (ServiceOptions, _field(service.name)) for name, service in SERVICES.items()}
     study = _changed(
-        Study,
+        StudyFile,
         facts=_sources(FACT_SOURCES) | None,
         questions=_sources(QUESTION_SOURCES) | None,
         frequency=_sources(FREQUENCY_SOURCES) | None,

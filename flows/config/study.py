@@ -49,7 +49,7 @@ def _listed(files: Any) -> Any:
     return (files,) if isinstance(files, str) else files or ()
 
 
-class Study(Options):
+class StudyFile(Options):
     """The facts and questions, the models that answer, and the measures of their answers."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
@@ -115,7 +115,7 @@ class Study(Options):
         return {**content, "seed": seeds[0]} if has_seeds else content
 
     @model_validator(mode="after")
-    def _consistent(self) -> "Study":
+    def _consistent(self) -> "StudyFile":
         if not self.models:
             raise refused([Problem(("models",), "may not be empty; name at least 1")])
         if len({(model.name, model.dtype) for model in self.models}) < len(self.models):
@@ -186,12 +186,12 @@ class Study(Options):
         """Seeds other than the study's."""
         return (self.seeds or ())[1:]
 
-    def run_by(self, runner: RunnerName | None) -> "Study":
+    def run_by(self, runner: RunnerName | None) -> "StudyFile":
         """Return the study with another runner; None keeps its own."""
         execution = self.execution.model_copy(update={"runner": runner or self.execution.runner})
         return self.model_copy(update={"execution": execution})
 
-    def for_seed(self, seed: int) -> "Study":
+    def for_seed(self, seed: int) -> "StudyFile":
         """Return the study with one seed, and with the measures that are compared over seeds."""
         measures = {name: self.parameters(name) for name in MEASURES_OF_SEEDS if name in self.requested()}
         return self.model_copy(update={"seed": seed, "seeds": None, "measures": measures})

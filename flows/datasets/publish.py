@@ -11,7 +11,7 @@ from swaymeter.data import catalog
 from swaymeter.data.errors import UsageError
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.flows.config.places import study_file
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.stages.build import part_of
 from swaymeter.flows.stages.contents import Contents
@@ -88,7 +88,7 @@ def _further(contents: Contents) -> Iterator[dict[str, object]]:
                     }
 
 
-def _models(study: Study) -> Iterator[tuple[str, ModelEntry]]:
+def _models(study: StudyFile) -> Iterator[tuple[str, ModelEntry]]:
     """Yield the catalog entries of the study's models; a folder has its name alone."""
     for model in study.models:
         entry = catalog.models().get(model.name)

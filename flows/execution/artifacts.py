@@ -26,7 +26,7 @@ from swaymeter.data.errors import SwaymeterError
 from swaymeter.data.escaping import markdown
 from swaymeter.data.records.findings import read_findings
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.execution.progress import StageProgress, progress
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.server.temporary import configured_api_answers
@@ -107,7 +107,7 @@ def show_outcome(graph: Graph, undone: Sequence[Node]) -> None:
         log.warning("the summary is not shown on Prefect's page: %s", error)
 
 
-def show_thresholds(study: Study, workspace: Workspace) -> None:
+def show_thresholds(study: StudyFile, workspace: Workspace) -> None:
     """Show the headline numbers that have a threshold, and emit an event if one is not met.
 
     An automation can act on the event. The run is Completed all the same: it did its work.

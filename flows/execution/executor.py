@@ -25,7 +25,7 @@ from swaymeter.flows.execution.workers.base import TASKS_OF_A_SERVER, Outcome, W
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.stage import Stage
-from swaymeter.flows.graph.step import Run, StepId
+from swaymeter.flows.graph.step import RunSettings, StepId
 from swaymeter.tasks.measures import MEASURES
 
 log = logging.getLogger(__name__)
@@ -99,7 +99,7 @@ class Task:
         for node in self.nodes:
             self.graph.resolve(node)
 
-    def compute(self, run: Run, workers: Workers, progress: Progress) -> Outcome:
+    def compute(self, run: RunSettings, workers: Workers, progress: Progress) -> Outcome:
         """Make the outputs of its steps, in order; a failed step stops only those that need its outputs."""
         failures: dict[str, str] = {}
         outcomes: list[Outcome] = []
@@ -112,7 +112,7 @@ class Task:
         reasons = [f"{group}: {reason}" if len(failures) > 1 else reason for reason, group in failures.items()]
         return Outcome(failed="; ".join(reasons), may_pass=any(outcome.may_pass for outcome in outcomes))
 
-    def make(self, node: Node, run: Run, workers: Workers, progress: Progress) -> Outcome:
+    def make(self, node: Node, run: RunSettings, workers: Workers, progress: Progress) -> Outcome:
         """Make the outputs of a step unless they are in the workspace: the key decides, then the verified files.
 
         `Graph.resolve` computes the keys from kind, version, subject, parameters and the digests of the inputs, and

@@ -25,7 +25,7 @@ from swaymeter.flows.execution.workers.cluster import Cluster
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.rerun import Kind, numbers_file, write_numbers
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import Run, StepId
+from swaymeter.flows.graph.step import RunSettings, StepId
 from swaymeter.flows.server.settings import is_api_configured
 from swaymeter.flows.stages.aggregate import undone_instead_of_scores
 from swaymeter.flows.stages.plan import Plan
@@ -41,7 +41,7 @@ THREADS = 2000
 RETRY_SECONDS = 2
 """Seconds before the second try of a task that failed for a reason that may pass."""
 
-Submission = Callable[[Run, Workers], AbstractContextManager[Submit]]
+Submission = Callable[[RunSettings, Workers], AbstractContextManager[Submit]]
 """Return what starts the tasks of a run, in a context that ends after all of them."""
 
 
@@ -91,7 +91,7 @@ class StudyRun:
         self.plan, self.selection = plan, selection
         self._name, self.failed = name, failed
         self._kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
-        self._run = Run(plan.workspace.root, offline)
+        self._run = RunSettings(plan.workspace.root, offline)
         self._memory: dict[Any, Any] = {}
 
     @contextmanager
@@ -299,7 +299,7 @@ def _end_if_terminated(error: BaseException) -> None:
 
 
 @contextmanager
-def in_threads(run: Run, workers: Workers) -> Iterator[Submit]:
+def in_threads(run: RunSettings, workers: Workers) -> Iterator[Submit]:
     """Start tasks in threads of this process; a task that failed for a reason that may pass is tried twice.
 
     Raises:
@@ -317,7 +317,7 @@ def in_threads(run: Run, workers: Workers) -> Iterator[Submit]:
         future.result()
 
 
-def _compute_twice(task: Task, run: Run, workers: Workers) -> Outcome:
+def _compute_twice(task: Task, run: RunSettings, workers: Workers) -> Outcome:
     outcome = task.compute(run, workers, progress())
     if not outcome.may_pass:
         return outcome

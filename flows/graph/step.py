@@ -55,10 +55,13 @@ def no_progress(done: int, total: int) -> None:
 
 
 @dataclass(frozen=True)
-class Run:
+class RunSettings:
     """Settings of all steps of one run, on any worker.
 
-    progress: called with the number of finished and of all chunks.
+    Attributes:
+        workspace: Root of the workspace.
+        offline: True to use no network.
+        progress: Function that is called with the number of finished prompts and of all prompts of a step.
     """
 
     workspace: Path
@@ -121,7 +124,7 @@ class Step:
         table.write(table.table.of([as_row(record) for record in records]), about)
 
 
-Function = Callable[[Step, Run], Spent | None]
+Function = Callable[[Step, RunSettings], Spent | None]
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import queries_digest
 from swaymeter.data.warehouse.schema import Schema
 from swaymeter.flows.graph.graph import Graph, Node, Reference
-from swaymeter.flows.graph.step import Output, Run, Step, StepKind, with_setup
+from swaymeter.flows.graph.step import Output, RunSettings, Step, StepKind, with_setup
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.history import Completion, keep_history
@@ -64,7 +64,7 @@ def schema() -> tuple[Table, ...]:
     return tuple(tables.values())
 
 
-def make_database(step: Step, run: Run) -> None:
+def make_database(step: Step, run: RunSettings) -> None:
     """Make the database from all artifacts that are done, compute the statistics, and add the run's snapshot."""
     from swaymeter.data.warehouse.loading import Building, build  # here, as pandas takes long to import
 
@@ -125,7 +125,7 @@ def files_of(done: Iterable[Done]) -> dict[Table, list[Any]]:
     return files
 
 
-def runs_of(done: Iterable[Done], run: Run) -> list[Mapping[str, Any]]:
+def runs_of(done: Iterable[Done], run: RunSettings) -> list[Mapping[str, Any]]:
     """Return a row for each file of scores: what was computed, when, with which versions."""
     rows: list[Mapping[str, Any]] = []
     for artifact, check in done:
@@ -167,7 +167,7 @@ _LOGGED = (
 )
 
 
-def decide_answers(step: Step, run: Run) -> None:
+def decide_answers(step: Step, run: RunSettings) -> None:
     """Write the answers of a relation that a judge or people decide; arguments: people's verdicts."""
     from swaymeter.tasks.measures.decided_answers import decided_answers
 

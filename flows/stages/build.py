@@ -18,7 +18,7 @@ from swaymeter.data.sources.registry import QUESTION_SOURCES
 from swaymeter.data.sources.slots import with_flags_across
 from swaymeter.data.sources.source import QuestionsOptions
 from swaymeter.flows.graph.graph import Graph, Node, Reference
-from swaymeter.flows.graph.step import Output, Run, Step, StepKind
+from swaymeter.flows.graph.step import Output, RunSettings, Step, StepKind
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.tasks.contexts.judgements import accepted_questions, opinions, with_kinds
@@ -41,7 +41,7 @@ AT_ONCE = 16
 """Questions whose contexts are in memory together: each may have many, of many passages."""
 
 
-def build_prompts(step: Step, run: Run) -> None:
+def build_prompts(step: Step, run: RunSettings) -> None:
     """Writes the queries and contexts of a relation, from its facts and the names of invented entities."""
     study, planned, seed = step.arguments
     if group := planned.group:
@@ -67,7 +67,7 @@ def build_prompts(step: Step, run: Run) -> None:
     step.write("queries", write_queries(relation, entities))
 
 
-def choose(step: Step, run: Run) -> None:
+def choose(step: Step, run: RunSettings) -> None:
     """Chooses the questions of a partition among the candidates that are there; InputError where none can be asked."""
     study, judgements = step.arguments
     partition: Any = step.id.subject
@@ -122,7 +122,7 @@ def candidates_of(inputs: Iterable[Any], partition: Partition, *, several: bool)
     return with_flags_across(list({question.question_id: question for question in candidates}.values()))
 
 
-def build_questions(step: Step, run: Run) -> None:
+def build_questions(step: Step, run: RunSettings) -> None:
     """Writes the questions of a relation, with the contexts that they are asked with."""
     options: QuestionsOptions = step.arguments
     questions = [

@@ -8,7 +8,7 @@ from swaymeter.data.errors import MissingFile
 from swaymeter.data.records import PARTITIONS, Fact, Partition, Question, from_row
 from swaymeter.data.sources.registry import QUESTION_SOURCES
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.step import StepKind
 from swaymeter.flows.stages.build import CHOOSE_QUESTIONS, candidates_of
@@ -25,7 +25,7 @@ class Contents:
     relations: tuple[str, ...] = ()
 
     @property
-    def study(self) -> Study:
+    def study(self) -> StudyFile:
         """The study."""
         return self.plan.study
 

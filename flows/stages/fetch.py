@@ -10,18 +10,18 @@ from swaymeter.data.records.table import Table
 from swaymeter.data.records.tables import FACTS, INVENTED, QUESTIONS, REJECTED
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.selection import CLASS_STEPS
-from swaymeter.flows.graph.step import Output, Resource, Run, Step, StepKind
+from swaymeter.flows.graph.step import Output, Resource, RunSettings, Step, StepKind
 from swaymeter.flows.stages.plan import Plan, access_for
 from swaymeter.flows.stages.wikidata import fetch_wikidata
 from swaymeter.tasks.contexts.invented_names import fetch_invented_names, invented_names_key
 
 
-def fetch_facts(step: Step, run: Run) -> None:
+def fetch_facts(step: Step, run: RunSettings) -> None:
     """Fetches the facts of a relation; InputError where there are none."""
-    study: Study = step.arguments
+    study: StudyFile = step.arguments
     assert study.facts is not None
     source = FACT_SOURCES[study.facts.source]
     fetched = source.fetch(study.facts, step.id.subject, study.seed, access_for(study, step, run))
@@ -31,9 +31,9 @@ def fetch_facts(step: Step, run: Run) -> None:
     step.write("facts", fetched.facts, about)
 
 
-def fetch_names(step: Step, run: Run) -> None:
+def fetch_names(step: Step, run: RunSettings) -> None:
     """Makes up the names of invented entities of a class; InputError where every one exists."""
-    study: Study = step.arguments
+    study: StudyFile = step.arguments
     options, entity_class = study.facts, step.id.subject
     assert options is not None
     names, absent_from = fetch_invented_names(options, entity_class, study.seed, access_for(study, step, run))
@@ -41,9 +41,9 @@ def fetch_names(step: Step, run: Run) -> None:
     step.write("invented", [InventedName(entity_class, name, inventor, tuple(absent_from)) for name in names])
 
 
-def fetch_questions(step: Step, run: Run) -> None:
+def fetch_questions(step: Step, run: RunSettings) -> None:
     """Fetches the questions of a partition; InputError where there are none."""
-    study: Study = step.arguments
+    study: StudyFile = step.arguments
     assert study.questions is not None
     source, partition = QUESTION_SOURCES[study.questions.source], step.id.subject
     assert source.fetch is not None

@@ -14,9 +14,9 @@ from swaymeter.data.records import CORPUS, CountedPair, Frequency, Shard, from_r
 from swaymeter.data.records.facts import CountKind
 from swaymeter.data.records.tables import COUNTED_PAIRS, FREQUENCIES, SHARD_COUNTS, SHARDS
 from swaymeter.data.sources.own.named_file import read_aliases
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.graph.graph import Graph, Node, Reference
-from swaymeter.flows.graph.step import Output, Run, Step, StepKind
+from swaymeter.flows.graph.step import Output, RunSettings, Step, StepKind
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.plan import Plan, access_for
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
@@ -33,11 +33,11 @@ SHOWN = 5
 class PartOfStudy:
     """Counted texts of a step, with the study."""
 
-    study: Study
+    study: StudyFile
     part: Part
 
 
-def collect_names(step: Step, run: Run) -> None:
+def collect_names(step: Step, run: RunSettings) -> None:
     """Writes the pairs of entity and answer that the queries ask about, each with its aliases.
 
     InputError where aliases are given, and all of them of other names.
@@ -62,7 +62,7 @@ def collect_names(step: Step, run: Run) -> None:
     )
 
 
-def count_part(step: Step, run: Run) -> None:
+def count_part(step: Step, run: RunSettings) -> None:
     """Counts the names in a file of the corpus, or in an index; InputError where it cannot be read."""
     job: PartOfStudy = step.arguments
     options = job.study.frequency
@@ -74,7 +74,7 @@ def count_part(step: Step, run: Run) -> None:
     step.write("shards", [counted.shard])
 
 
-def add_up(step: Step, run: Run) -> None:
+def add_up(step: Step, run: RunSettings) -> None:
     """Adds up the counts of all shards, and says of which entities they say nothing."""
     limits: CommonWords
     limits, window, title = step.arguments
@@ -178,7 +178,7 @@ def _names(graph: Graph, built: Built, aliases: Mapping[str, tuple[str, ...]]) -
     )
 
 
-def _counted(graph: Graph, study: Study, window: int, names: Node, part: Part) -> Node:
+def _counted(graph: Graph, study: StudyFile, window: int, names: Node, part: Part) -> Node:
     """The step that counts in a part."""
     outputs = {
         "shard_counts": Output(SHARD_COUNTS, (CORPUS,), f"counts-{part.name}"),

@@ -18,9 +18,9 @@ from swaymeter.data.sources.source import Group
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.places import folder_of
 from swaymeter.flows.config.sections import ModelPart
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.graph.graph import Node, State
-from swaymeter.flows.graph.step import Run, Step, StepId, with_setup
+from swaymeter.flows.graph.step import RunSettings, Step, StepId, with_setup
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import Pass
 from swaymeter.tasks.models import tokenizer
@@ -130,7 +130,7 @@ class Plan:
     people.
     """
 
-    study: Study
+    study: StudyFile
     workspace: Workspace
     access: Access
     parameters: Mapping[str, Any]
@@ -162,7 +162,7 @@ class Plan:
         return {seed: plan_of(self.study.for_seed(seed), self.workspace) for seed in self.study.further_seeds}
 
 
-def plan_of(study: Study, workspace: Workspace) -> Plan:
+def plan_of(study: StudyFile, workspace: Workspace) -> Plan:
     """Resolves a study. What cannot be had is noted where it is needed: other steps are none the worse for it."""
     parameters = {name: MEASURES[name].parameters(**study.parameters(name)) for name in study.requested()}
     grouped = tuple(MEASURES.passes(study.requested()))
@@ -180,7 +180,7 @@ def plan_of(study: Study, workspace: Workspace) -> Plan:
     )
 
 
-def access_for(study: Study, step: Step, run: Run) -> Access:
+def access_for(study: StudyFile, step: Step, run: RunSettings) -> Access:
     """Return the access of a step to services, by the study's settings, in the sessions of its process."""
     return study.access(
         Workspace(run.workspace).downloads,
@@ -190,7 +190,7 @@ def access_for(study: Study, step: Step, run: Run) -> Access:
     )
 
 
-def judgements_of(study: Study) -> tuple[Judgement, ...]:
+def judgements_of(study: StudyFile) -> tuple[Judgement, ...]:
     """Return the judgements of people; UsageError if a file cannot be read."""
     if not study.judgements:
         return ()
@@ -206,7 +206,7 @@ def judgements_of(study: Study) -> tuple[Judgement, ...]:
     return judgements
 
 
-def workspace_of(study: Study, folder: str | None = None) -> Workspace:
+def workspace_of(study: StudyFile, folder: str | None = None) -> Workspace:
     """The workspace of a study: the folder that is named, or that of its file, or one named after it."""
     named = folder or study.workspace
     try:
@@ -217,7 +217,7 @@ def workspace_of(study: Study, folder: str | None = None) -> Workspace:
     return workspace
 
 
-def _variants(study: Study, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Iterator[Variant]:
+def _variants(study: StudyFile, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Iterator[Variant]:
     """Yield each model with each prompt and decoding."""
     for position, model in enumerate(study.models):
         first, decodings = _variant(study, position, grouped, parameters), _decodings(study, model)
@@ -235,7 +235,7 @@ def _variants(study: Study, grouped: tuple[Pass, ...], parameters: Mapping[str, 
             )
 
 
-def _decodings(study: Study, model: ModelPart) -> Mapping[str, Any]:
+def _decodings(study: StudyFile, model: ModelPart) -> Mapping[str, Any]:
     """The decodings of a model by name, greedy first, "" where the study names none.
 
     UsageError for one with wrong parameters.
@@ -273,7 +273,7 @@ def _passes_of_ways(passes: tuple[Pass, ...], first: str) -> Callable[[str], tup
     return lambda decoding: about_questions if decoding == first else answer_passes
 
 
-def _variant(study: Study, position: int, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Variant:
+def _variant(study: StudyFile, position: int, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Variant:
     """A model, asked as the study says of all."""
     model = study.models[position]
     replies = _or_refusal(_replies, study, model)
@@ -289,7 +289,7 @@ def _variant(study: Study, position: int, grouped: tuple[Pass, ...], parameters:
     return Variant(model, position, prompts, str(dtype), tuple(applies), identified, refusal, replies=recorded)
 
 
-def _replies(study: Study, model: ModelPart) -> Replies | None:
+def _replies(study: StudyFile, model: ModelPart) -> Replies | None:
     """Return the recorded replies of a model; None of any other."""
     if model.replies is None:
         return None
@@ -331,7 +331,7 @@ def _applies(group: Pass, parameters: Mapping[str, Any], dtype: str) -> bool:
     return measure.applies(parameters[measure.name], dtype)
 
 
-def _relation(study: Study, name: str) -> PlannedRelation:
+def _relation(study: StudyFile, name: str) -> PlannedRelation:
     facts, contexts = study.facts, study.contexts
     assert facts is not None
     own: tuple[ContextRow, ...] = ()

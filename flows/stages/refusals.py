@@ -19,7 +19,7 @@ from swaymeter.data.errors import (
 )
 from swaymeter.data.records import NO_RELATIONS, RelationName
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.selection import CLASS_STEPS, DISPUTABLE, UNKNOWN_MEASURES, Selection
 from swaymeter.flows.graph.step import StepId
@@ -54,7 +54,7 @@ def check_run(
         raise StudyFileError(f"{name}: {first_names(problems, separator='; ')}")
 
 
-def check_selection(selection: Selection, study: Study, resolve: Callable[[], Graph]) -> None:
+def check_selection(selection: Selection, study: StudyFile, resolve: Callable[[], Graph]) -> None:
     """Raise UnknownName for a selected name that the study does not have; the graph is resolved for relations."""
     for kind, names, valid in (
         ("model", selection.models, [model.name for model in study.models]),
@@ -302,7 +302,7 @@ def _too_few_contexts(
             return
 
 
-def check_models(study: Study, *, is_scored: bool = True, measures: Collection[str] = ()) -> None:
+def check_models(study: StudyFile, *, is_scored: bool = True, measures: Collection[str] = ()) -> None:
     """Checks the models of a study: those that help to make questions and, if `is_scored`, that answer, or judge.
 
     Judges of these measures alone, where some are named.
@@ -330,7 +330,7 @@ def _check(name: str, purpose: ModelKind) -> None:
         identify_model(name, purpose)
 
 
-def _check_capabilities(study: Study) -> None:
+def _check_capabilities(study: StudyFile) -> None:
     wrong = [
         f"measures.{name}: needs {measure.capability}, which model {model.name} cannot give; leave out the measure or "
         "ask another model"

@@ -21,9 +21,9 @@ from swaymeter.data.records.tables import FACTS, QUESTIONS
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, queries_digest
 from swaymeter.flows.config.prompt import PromptPart
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.graph.graph import Graph, Node
-from swaymeter.flows.graph.step import Run, Step, StepKind
+from swaymeter.flows.graph.step import RunSettings, Step, StepKind
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
@@ -42,7 +42,7 @@ PROGRAMS = (
 )
 
 
-def draw_report(step: Step, run: Run) -> None:
+def draw_report(step: Step, run: RunSettings) -> None:
     """Draws the page, its figures and tables from the database."""
     from swaymeter.data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
     from swaymeter.reports.changes import CHANGES, NUMBERS
@@ -57,7 +57,7 @@ def draw_report(step: Step, run: Run) -> None:
     write_report(frames, artifact.folder, card, artifact.key, changes_of_run(frames[CHANGES], frames[NUMBERS]))
 
 
-def gate_of(study: Study, database: Path) -> tuple[GateCheck, ...]:
+def gate_of(study: StudyFile, database: Path) -> tuple[GateCheck, ...]:
     """Return each threshold of the study for each variant; one failed check if they could not be judged."""
     from swaymeter.flows.stages.thresholds import judge_thresholds
     from swaymeter.reports.models import in_short
@@ -91,7 +91,7 @@ def card_of(step: Step) -> StudyCard:
     )
 
 
-def _prompt(study: Study) -> dict[str, str]:
+def _prompt(study: StudyFile) -> dict[str, str]:
     """Return the changes of the prompt from its default, as the page shows them."""
     prompt, texts = study.prompt, study.prompt.answer_prompts().content
     model_prompts: dict[str, str] = {

@@ -13,7 +13,7 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.sections import ModelPart
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
-from swaymeter.flows.graph.step import Output, Resource, Run, Step, StepKind
+from swaymeter.flows.graph.step import Output, Resource, RunSettings, Step, StepKind
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.tasks.measures import MEASURES
@@ -46,7 +46,7 @@ class PassArguments:
     replies: Replies | None = None
 
 
-def run_pass(step: Step, run: Run) -> Spent:
+def run_pass(step: Step, run: RunSettings) -> Spent:
     """Compute the missing scores of a pass."""
     arguments: PassArguments = step.arguments
     _check(arguments)
@@ -63,7 +63,7 @@ def run_pass(step: Step, run: Run) -> Spent:
     return measure_relation(inputs, outputs, partial(_load_model, step, run), progress)
 
 
-def _inputs(step: Step, run: Run) -> Inputs:
+def _inputs(step: Step, run: RunSettings) -> Inputs:
     """Return the inputs of a pass: its settings with the prompts and the stored scores."""
     arguments: PassArguments = step.arguments
     tables = INPUTS[MEASURES[arguments.leading].about]
@@ -81,7 +81,7 @@ def _inputs(step: Step, run: Run) -> Inputs:
     )
 
 
-def _load_model(step: Step, run: Run) -> Any:
+def _load_model(step: Step, run: RunSettings) -> Any:
     """Load the model of a pass; a model at a server is connected to."""
     arguments: PassArguments = step.arguments
     model, revision = arguments.model, arguments.revision
@@ -105,7 +105,7 @@ def _load_model(step: Step, run: Run) -> Any:
     return load_language_model(model.source, dtype=model.dtype, device=model.device, revision=revision)
 
 
-def _load_served(step: Step, run: Run, endpoint: Endpoint, revision: str = SERVED) -> Any:
+def _load_served(step: Step, run: RunSettings, endpoint: Endpoint, revision: str = SERVED) -> Any:
     from swaymeter.tasks.models.endpoints.model import load_served
 
     cache = Workspace(run.workspace).endpoints

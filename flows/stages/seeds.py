@@ -6,7 +6,7 @@ from typing import Any
 from swaymeter.data.records import tables
 from swaymeter.flows.config.study import MEASURES_OF_SEEDS
 from swaymeter.flows.graph.graph import Graph, Reference
-from swaymeter.flows.graph.step import Output, Run, Step, StepKind
+from swaymeter.flows.graph.step import Output, RunSettings, Step, StepKind
 from swaymeter.flows.stages.build import Built, part_of, prompts_of
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan, Variant
@@ -17,7 +17,7 @@ TEXTS = {"queries": ("query_id", {"text": "query"}), "contexts": ("context_id", 
 """The id of each kind of prompt, and what its text is called among the scores."""
 
 
-def compute_reliability(step: Step, run: Run) -> None:
+def compute_reliability(step: Step, run: RunSettings) -> None:
     """Writes the variances over seeds and over query forms; arguments: measures, and seeds, the study's first."""
     from swaymeter.tasks.statistics.reliability import reliability  # here, as pandas takes long to import
 

@@ -39,10 +39,10 @@ from swaymeter.data.sources.wikimedia.pageviews import PageViews
 from swaymeter.data.sources.wikimedia.wikidata import Wembedder, Wikidata
 from swaymeter.data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
 from swaymeter.flows.config.sections import ModelPart
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.selection import DISPUTABLE
-from swaymeter.flows.graph.step import Output, Run, Step, StepId, StepKind
+from swaymeter.flows.graph.step import Output, RunSettings, Step, StepId, StepKind
 from swaymeter.flows.stages.plan import Plan, access_for
 from swaymeter.tasks.contexts.wikidata.questions import Clients, questions_of_property
 from swaymeter.tasks.models.backends import identify_language_model
@@ -62,7 +62,7 @@ WRITER_DTYPE: Literal["bfloat16"] = "bfloat16"
 """The dtype of a model that writes questions, where the study does not ask that model anything itself."""
 
 
-def writer_of(study: Study) -> ModelPart:
+def writer_of(study: StudyFile) -> ModelPart:
     """The language model that writes the questions about disputes."""
     name = _options(study).disputes.writer or study.models[0].name
     studied = (model for model in study.models if model.name == name)
@@ -74,9 +74,9 @@ def fact_of(triple: Triple) -> str:
     return f"{triple.subject_id} {triple.property_id} {triple.object_id}"
 
 
-def fetch_triples(step: Step, run: Run) -> None:
+def fetch_triples(step: Step, run: RunSettings) -> None:
     """Fetches the triples of the study's list, or draws those of a property."""
-    study: Study = step.arguments
+    study: StudyFile = step.arguments
     options, access = _options(study).triples, access_for(study, step, run)
     if options.source == "wikidata":
         assert options.per_property
@@ -96,7 +96,7 @@ def fetch_triples(step: Step, run: Run) -> None:
     step.write("triples", listed)
 
 
-def fetch_property(step: Step, run: Run) -> None:
+def fetch_property(step: Step, run: RunSettings) -> None:
     """Makes the static and temporal questions of a property from its triples."""
     study, chosen = step.arguments
     options, access = _options(study), access_for(study, step, run)
@@ -111,9 +111,9 @@ def fetch_property(step: Step, run: Run) -> None:
     step.write("questions", built.questions)
 
 
-def fetch_pages(step: Step, run: Run) -> None:
+def fetch_pages(step: Step, run: RunSettings) -> None:
     """Fetches the titles of the articles that the list of controversial issues links to."""
-    study: Study = step.arguments
+    study: StudyFile = step.arguments
     listed_on = _options(study).disputes.list_page
     with alternative(ADVICE):
         titles = _wikipedia(access_for(study, step, run)).linked(listed_on)
@@ -124,7 +124,7 @@ def fetch_pages(step: Step, run: Run) -> None:
     table.write(table.table.of([{"page": title, "listed_on": listed_on, "retrieved_at": now} for title in titles]))
 
 
-def fetch_disputes(step: Step, run: Run) -> None:
+def fetch_disputes(step: Step, run: RunSettings) -> None:
     """Searches the history of a page for disputes."""
     from swaymeter.tasks.contexts.disputes.reverted_edits import disputes_of_page  # imports mwparserfromhell
 
@@ -145,9 +145,9 @@ def fetch_disputes(step: Step, run: Run) -> None:
     step.write("disputes", result.disputes)
 
 
-def write_page(step: Step, run: Run) -> None:
+def write_page(step: Step, run: RunSettings) -> None:
     """Lets a language model write the questions about the disputes of a page."""
-    study: Study = step.arguments
+    study: StudyFile = step.arguments
     writer = writer_of(study)
     disputes = step.records("disputes", Dispute)
     rejected: Sequence[Any] = ()
@@ -164,7 +164,7 @@ def write_page(step: Step, run: Run) -> None:
     step.write("questions", questions)
 
 
-def _options(study: Study) -> WikidataQuestions:
+def _options(study: StudyFile) -> WikidataQuestions:
     assert isinstance(study.questions, WikidataQuestions)
     return study.questions
 

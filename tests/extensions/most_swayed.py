@@ -6,13 +6,13 @@ from typing import Any
 from swaymeter.data.storage.artifact import FilesArtifact, write_manifest
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.flows.graph.graph import Graph, Node
-from swaymeter.flows.graph.step import Run, Step, StepKind
+from swaymeter.flows.graph.step import RunSettings, Step, StepKind
 from swaymeter.flows.stages.aggregate import schema
 
 COUNT = 5
 
 
-def write_most_swayed(step: Step, run: Run) -> None:
+def write_most_swayed(step: Step, run: RunSettings) -> None:
     """Write the queries of highest susceptibility, for each relation under each model."""
     from swaymeter.data.warehouse.warehouse import opened  # takes seconds to import
     from swaymeter.reports.report import write_csv

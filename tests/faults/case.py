@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from swaymeter.flows.graph.stage import Stage
-from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.graph.step import RunSettings, Step
 from tests.end_to_end.tiny_study import Command, TinyStudy, until
 
 LONGEST_SECONDS = 120.0
@@ -47,7 +47,7 @@ class Pause:
             socket.gethostname = lambda: self.host
         attempt, store = base.attempt, stored_chunks._store
 
-        def attempt_later(step: Step, of: Run) -> object:
+        def attempt_later(step: Step, of: RunSettings) -> object:
             if step.id.stage == self.stage != "score":
                 self._wait()
             return attempt(step, of)

@@ -17,12 +17,12 @@ import pytest
 from swaymeter.flows.execution.workers import cluster as clusters
 from swaymeter.flows.execution.workers.base import TRIES, Outcome
 from swaymeter.flows.execution.workers.cluster import Cluster
-from swaymeter.flows.graph.step import Run, Step, StepId
+from swaymeter.flows.graph.step import RunSettings, Step, StepId
 from tests.end_to_end.tiny_study import ROOT
 from tests.faults import preloaded_workers
 
 
-def wait_a_moment(step: Step, run: Run) -> None:
+def wait_a_moment(step: Step, run: RunSettings) -> None:
     """A step that takes a moment."""
     time.sleep(0.2)
 
@@ -35,7 +35,7 @@ def cluster_of_one(workspace: Path, mark: str = "CPU") -> Iterator[Cluster]:
     alone = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0"}
     with (
         distributed.LocalCluster(host="127.0.0.1", protocol="tcp://", resources={mark: 1}, **alone) as local,
-        Cluster(local.scheduler_address, None, Run(workspace)) as cluster,
+        Cluster(local.scheduler_address, None, RunSettings(workspace)) as cluster,
     ):
         yield cluster
 
@@ -154,7 +154,7 @@ def test_steps_wait_for_gpu_that_is_asked_again(tmp_path: Path, caplog: pytest.L
 def test_a_step_whose_worker_is_always_away_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tries = []
 
-    def is_away(step: Step, run: Run, *others: str) -> Outcome:
+    def is_away(step: Step, run: RunSettings, *others: str) -> Outcome:
         tries.append(step)
         assert len(tries) <= TRIES
         return Outcome(failed="away", may_pass=True, is_away=True)

@@ -17,7 +17,7 @@ from swaymeter.flows.execution.workers.base import Outcome, Workers
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.stage import Stage
-from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.graph.step import RunSettings, Step
 from swaymeter.flows.study_graph import graph_of
 from tests.data.warehouse.small_study import row
 
@@ -116,7 +116,7 @@ class Here(Workers):
         super().__init__()
         self._ran = ran
 
-    def compute(self, step: Step, run: Run) -> Outcome:
+    def compute(self, step: Step, run: RunSettings) -> Outcome:
         outcome = super().compute(step, run)
         self._ran(step)
         return outcome
@@ -131,7 +131,7 @@ def executor(
 ) -> Executor:
     """An executor that runs tasks in threads of a pool, or in this one."""
     shown, workers = progress or Progress(), workers or Workers()
-    here = Run(resolve().workspace.root)
+    here = RunSettings(resolve().workspace.root)
 
     def submit(task: Task, upstream: Mapping[str, bool]) -> Any:
         if pool:

@@ -9,7 +9,7 @@ import typer
 
 from swaymeter.data.errors import first_names
 from swaymeter.flows.cli.console import print_line, print_table, warn
-from swaymeter.flows.cli.options import Columns, Folder, OwnFile, StudyFile, Traceback
+from swaymeter.flows.cli.options import Columns, Folder, OwnFile, StudyPath, Traceback
 
 annotate = typer.Typer(
     help="Collect people's judgements of questions and passages.",
@@ -55,7 +55,7 @@ def passages(
 
 @annotate.command("export")
 def export(
-    study: StudyFile,
+    study: StudyPath,
     file: Sheet,
     annotator: Annotator,
     conflicts: Annotated[bool, typer.Option("--conflicts", help="Only what two others disagree about.")] = False,
@@ -78,7 +78,7 @@ def export(
 
 
 @annotate.command()
-def status(study: StudyFile, workspace: Folder = None, traceback: Traceback = False) -> None:
+def status(study: StudyPath, workspace: Folder = None, traceback: Traceback = False) -> None:
     """Show who judged how much, how far two annotators agree, which conflicts are open, and the outcome.
 
     Example: [bold]swaymeter annotate status quickstart[/bold]

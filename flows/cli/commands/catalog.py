@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from swaymeter.flows.cli.console import print_line, print_product, print_table
-from swaymeter.flows.cli.options import AsJson, Folder, Offline, StudyFile, Traceback
+from swaymeter.flows.cli.options import AsJson, Folder, Offline, StudyPath, Traceback
 
 listing = typer.Typer(help="List what a study can name.", no_args_is_help=True)
 catalog = typer.Typer()
@@ -69,7 +69,7 @@ def sources(as_json: AsJson = False) -> None:
 
 @listing.command()
 def predicates(
-    study: StudyFile, workspace: Folder = None, offline: Offline = False, traceback: Traceback = False
+    study: StudyPath, workspace: Folder = None, offline: Offline = False, traceback: Traceback = False
 ) -> None:
     """List the predicates of the graph that a study's facts come from, and the catalog's relations that use them.
 

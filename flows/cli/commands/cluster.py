@@ -19,7 +19,7 @@ def _group() -> None:
 
 @cluster.command()
 def slurm(
-    study: options.StudyFile,
+    study: options.StudyPath,
     workspace: options.Folder = None,
     workers: Annotated[int, typer.Option("--workers", min=1, help="How many jobs, a worker each.")] = 1,
     gpus: Annotated[

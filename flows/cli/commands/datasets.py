@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from swaymeter.flows.cli.console import print_line, warn
-from swaymeter.flows.cli.options import Folder, Relations, StudyFile, Traceback
+from swaymeter.flows.cli.options import Folder, Relations, StudyPath, Traceback
 
 exports = typer.Typer(help="Write a study's facts or questions in a published layout.", no_args_is_help=True)
 datasets = typer.Typer()
@@ -14,7 +14,7 @@ datasets = typer.Typer()
 
 @exports.command()
 def facts(
-    study: StudyFile,
+    study: StudyPath,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
     workspace: Folder = None,
     relation: Relations = None,
@@ -36,7 +36,7 @@ def facts(
 
 @exports.command()
 def questions(
-    study: StudyFile,
+    study: StudyPath,
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to write the three files into.")],
     workspace: Folder = None,
     relation: Relations = None,
@@ -60,7 +60,7 @@ def questions(
 
 @datasets.command()
 def publish(
-    study: StudyFile,
+    study: StudyPath,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder; an earlier publication is replaced.")],
     workspace: Folder = None,
     traceback: Traceback = False,

@@ -43,7 +43,7 @@ def carry_out(
 
 @runs.command()
 def run(
-    study: options.StudyFile,
+    study: options.StudyPath,
     stage: options.Stages = None,
     workspace: options.Folder = None,
     relation: options.Relations = None,
@@ -77,7 +77,7 @@ def run(
 
 @runs.command()
 def status(
-    study: options.StudyFile,
+    study: options.StudyPath,
     workspace: options.Folder = None,
     relation: options.Relations = None,
     model: options.Models = None,

@@ -32,7 +32,7 @@ from swaymeter.flows.api import Study
 from swaymeter.flows.cli.views.baseline import Compared, last_audit
 from swaymeter.flows.config.places import AUDIT, STUDIES
 from swaymeter.flows.config.sections import ModelPart
-from swaymeter.flows.config.study import Study as StudyFile
+from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.config.thresholds import (
     QUANTITIES,
     Judged,

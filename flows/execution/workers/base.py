@@ -15,7 +15,7 @@ from typing import Self
 from swaymeter.data.errors import ServiceClosed, SwaymeterError, WorkspaceError
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Node
-from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.graph.step import RunSettings, Step
 from swaymeter.tasks.measures.stored_chunks import Spent
 from swaymeter.tasks.models.files.hub import set_offline
 
@@ -44,7 +44,7 @@ class Outcome:
     is_away: bool = False
 
 
-def attempt(step: Step, run: Run) -> Outcome:
+def attempt(step: Step, run: RunSettings) -> Outcome:
     """Runs a step; its failure is noted in the workspace, where `status` and the page find it."""
     set_offline(run.offline)  # a worker computes for other runs, too
     workspace = Workspace(run.workspace)
@@ -67,7 +67,7 @@ def attempt(step: Step, run: Run) -> Outcome:
     return Outcome(spent)
 
 
-def failed(step: Step, run: Run, reason: str, detail: str = "", *, may_pass: bool = False) -> Outcome:
+def failed(step: Step, run: RunSettings, reason: str, detail: str = "", *, may_pass: bool = False) -> Outcome:
     """Notes why a step failed, and gives that."""
     workspace = Workspace(run.workspace)
     with suppress(SwaymeterError):  # a full disk must not hide the reason that is being noted
@@ -94,7 +94,7 @@ class Workers:
         """Return the place that a step takes; a model at a server is one of its own, which `at_once` does not name."""
         return f"server {step.id.model}" if step.resource == "server" else step.resource
 
-    def compute(self, step: Step, run: Run) -> Outcome:
+    def compute(self, step: Step, run: RunSettings) -> Outcome:
         """Has a step computed and waits for it; called from a thread of the step's own."""
         if self._is_abandoned:
             return INTERRUPTED

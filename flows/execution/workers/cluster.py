@@ -26,7 +26,7 @@ from swaymeter.flows.execution.workers.base import AT_ONCE, INTERRUPTED, TRIES, 
 from swaymeter.flows.execution.workers.dask_local import MARKS, local_cluster
 from swaymeter.flows.execution.workers.dask_worker import attempt_elsewhere, unfit_models, why_not, worker_mark
 from swaymeter.flows.graph.graph import Node
-from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.graph.step import RunSettings, Step
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class Cluster(Workers):
         self,
         address: str | None,
         workers: int | None,
-        run: Run,
+        run: RunSettings,
         models: Mapping[int, ModelPart] | None = None,
     ) -> None:
         """Nothing is connected yet; UsageError where Dask is not installed.
@@ -177,7 +177,7 @@ class Cluster(Workers):
         has_gpu = any("GPU" in self._marks.get(address, ()) for address in fit_once)
         return "CPU" if step.device == "cpu" or (step.device == "auto" and not has_gpu) else "GPU"
 
-    def compute(self, step: Step, run: Run) -> Outcome:
+    def compute(self, step: Step, run: RunSettings) -> Outcome:
         if not step.device:
             return super().compute(step, run)
         mark = self.queue(step)
@@ -213,7 +213,7 @@ class Cluster(Workers):
         )
         return failed(step, run, reason)
 
-    def _tried(self, step: Step, run: Run, mark: str, topic: str) -> Outcome | None:
+    def _tried(self, step: Step, run: RunSettings, mark: str, topic: str) -> Outcome | None:
         """None where the worker that was to compute it is gone, or the scheduler is."""
         began = time.monotonic()
         while not (workers := self._fitting(mark)):
@@ -243,7 +243,7 @@ class Cluster(Workers):
             self._judge(chosen, outcome)
         return outcome
 
-    def _by(self, worker: str, step: Step, run: Run, mark: str, topic: str) -> Outcome | None:
+    def _by(self, worker: str, step: Step, run: RunSettings, mark: str, topic: str) -> Outcome | None:
         """None where that worker is gone, or the scheduler is."""
         distributed = _distributed()
         try:
@@ -296,7 +296,7 @@ class Cluster(Workers):
         outcomes: dict[str, Outcome] = answer.get("data", {})
         return outcomes.get(future.key)
 
-    def _away(self, run: Run) -> Outcome | None:
+    def _away(self, run: RunSettings) -> Outcome | None:
         """Return the outcome of a step whose workspace this process cannot see; None if the workspace is visible."""
         try:
             Workspace(run.workspace).check_mounted()
@@ -321,7 +321,7 @@ class Cluster(Workers):
         self._client.close()
 
 
-def _attempt(step: Step, run: Run, mark: str, topic: str) -> Outcome:
+def _attempt(step: Step, run: RunSettings, mark: str, topic: str) -> Outcome:
     """Run a step in a worker and return its outcome."""
     worker = _distributed().get_worker()
     worker.log_event(topic, "begun")  # Dask counts as lost with a worker also what only waited for it

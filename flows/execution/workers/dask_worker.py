@@ -11,7 +11,7 @@ from importlib.metadata import version
 
 from swaymeter.flows.config.sections import ModelPart
 from swaymeter.flows.execution.workers.base import Outcome, attempt
-from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.graph.step import RunSettings, Step
 from swaymeter.tasks.models.loading import forget_models
 from swaymeter.tasks.models.machine import keep_freed_memory
 
@@ -27,7 +27,7 @@ def worker_mark() -> str:
     return version("swaymeter")
 
 
-def why_not(run: Run, mark: str) -> str:
+def why_not(run: RunSettings, mark: str) -> str:
     """Return the reason why a worker does not fit a run: its version of the package, or no access to the workspace."""
     if worker_mark() != mark:
         return f"it has swaymeter {worker_mark()}, and the run has {mark}; install the same version there"
@@ -45,7 +45,7 @@ def unfit_models(models: Sequence[ModelPart]) -> list[str | None]:
     return [misfit_reason(model.source, model.dtype, model.device) if model.is_local else None for model in models]
 
 
-def attempt_elsewhere(step: Step, run: Run, mark: str) -> Outcome:
+def attempt_elsewhere(step: Step, run: RunSettings, mark: str) -> Outcome:
     """Computes a step in a worker that fits; wanted: the version of the package that gave the step its key."""
     if reason := why_not(run, mark):
         return Outcome(failed=reason, may_pass=True, is_away=True)

@@ -8,7 +8,7 @@ import yaml
 
 from swaymeter.data.errors import StudyFileError
 from swaymeter.flows.config.reading import read_study
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 
 SOUND = {
     "name": "small",
@@ -27,7 +27,7 @@ def write_study(folder: Path, content: Any) -> Path:
     return file
 
 
-def changed_study(folder: Path, **changes: Any) -> Study:
+def changed_study(folder: Path, **changes: Any) -> StudyFile:
     """The sound study with these sections in place of its own."""
     return read_study(write_study(folder, SOUND | changes))
 

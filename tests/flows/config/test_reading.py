@@ -11,7 +11,7 @@ from swaymeter.data.named import Registry
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.flows.config.reading import STUDIES, read_study
 from swaymeter.flows.config.sections import ContextsPart, ModelPart, ServiceOptions, ServicesPart
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.stages.plan import workspace_of
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.measures import MEASURES
@@ -116,7 +116,7 @@ KINDS: dict[str, Registry[Any]] = {
     "facts": FACT_SOURCES, "questions": QUESTION_SOURCES, "frequency": FREQUENCY_SOURCES,
 }  # fmt: skip
 SECTIONS: dict[str, type[BaseModel]] = {
-    "": Study, "services": ServicesPart, "services.yago": ServiceOptions, "contexts": ContextsPart,
+    "": StudyFile, "services": ServicesPart, "services.yago": ServiceOptions, "contexts": ContextsPart,
     "models": ModelPart, **{f"measures.{name}": measure.parameters for name, measure in MEASURES.items()},
     **{f"{kind} {name}": source.options for kind, sources in KINDS.items() for name, source in sources.items()},
 }  # fmt: skip

@@ -5,7 +5,7 @@ import yaml
 
 from swaymeter.flows.config.places import SCHEMA, write_starter
 from swaymeter.flows.config.reading import read_study
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def test_the_written_study_has_every_section_and_comment(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
     # In place of `seed`, and of what has a default.
     left_out = {"seeds", "prompts", "decodings", "frequency", "thresholds", "judgements", "whole_only"}
-    assert {*yaml.safe_load(text), *left_out} == set(Study.model_fields)
+    assert {*yaml.safe_load(text), *left_out} == set(StudyFile.model_fields)
     assert read_study(file).name == "study"
     keys = [line for line in text.splitlines() if line and not line.startswith("#")]
     assert len(keys) > 30

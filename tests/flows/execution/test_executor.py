@@ -18,7 +18,7 @@ from swaymeter.flows.execution.progress import Progress
 from swaymeter.flows.execution.workers.base import Outcome, Workers
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import Run, Step, StepId
+from swaymeter.flows.graph.step import RunSettings, Step, StepId
 from tests.flows.graph.toy import (
     BUILD_A,
     BUILD_B,
@@ -76,7 +76,7 @@ def test_tasks_come_with_their_nearest_upstream_tasks(toy: Toy) -> None:
 
     def submit(task: Task, upstream: Mapping[str, bool]) -> Ended:
         found[task.name] = upstream
-        task.compute(Run(toy.root), here, Progress())
+        task.compute(RunSettings(toy.root), here, Progress())
         return Ended()
 
     with toy.graph().workspace.lock():
@@ -108,9 +108,9 @@ def test_task_may_end_after_graph_was_resolved_again(toy: Toy) -> None:
             earlier.append((task, Later()))
             return earlier[0][1]
         if task.name == task_name(listed):  # the graph has been resolved again
-            earlier[0][0].compute(Run(toy.root), here, Progress())
+            earlier[0][0].compute(RunSettings(toy.root), here, Progress())
             earlier[0][1].end()
-        task.compute(Run(toy.root), here, Progress())
+        task.compute(RunSettings(toy.root), here, Progress())
         return Ended()
 
     with toy.graph().workspace.lock():
@@ -169,7 +169,7 @@ def test_an_interrupted_rerun_goes_on_where_it_stopped(toy: Toy, monkeypatch: py
     toy.run()
     toy.force()
 
-    def stop(step: Step, run: Run) -> None:
+    def stop(step: Step, run: RunSettings) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as interrupted:
@@ -241,7 +241,7 @@ def test_resources_limit_what_runs_at_once(toy: Toy, monkeypatch: pytest.MonkeyP
     toy.world = dict.fromkeys("abcdef", 1)
     lock, running, most = threading.Lock(), Counter[str](), Counter[str]()
 
-    def compute(step: Step, run: Run) -> Outcome:
+    def compute(step: Step, run: RunSettings) -> Outcome:
         with lock:
             running[step.resource] += 1
             most[step.resource] = max(most[step.resource], running[step.resource])
@@ -262,7 +262,7 @@ def test_servers_are_asked_while_a_model_computes(tmp_path: Path, monkeypatch: p
     nodes, begun = list[Node](), set[str]()
     together = threading.Barrier(3)
 
-    def compute(step: Step, run: Run) -> Outcome:
+    def compute(step: Step, run: RunSettings) -> Outcome:
         begun.add(step.id.model)
         if step.id.subject == "a":
             together.wait(20)  # broken unless each model has begun

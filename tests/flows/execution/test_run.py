@@ -14,7 +14,7 @@ from swaymeter.data.errors import WorkspaceError
 from swaymeter.flows.execution import run
 from swaymeter.flows.execution.interrupt import GO_ON
 from swaymeter.flows.execution.workers.base import Outcome, Workers
-from swaymeter.flows.graph.step import Run
+from swaymeter.flows.graph.step import RunSettings
 from tests.flows.conftest import nothing_configured, until
 
 OPENS = """question,answer,context,kind,context_answer
@@ -81,7 +81,7 @@ def test_what_may_pass_is_tried_twice(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(run, "RETRY_SECONDS", 0)
     passes, fails = Outcome(failed="busy", may_pass=True), Outcome(failed="wrong")
     tasks = [task(passes, Outcome()), task(passes, passes, Outcome()), task(fails, Outcome())]
-    with run.in_threads(Run(tmp_path), Workers()) as submit:
+    with run.in_threads(RunSettings(tmp_path), Workers()) as submit:
         outcomes = [submit(each, {}).result() for each in tasks]
     assert outcomes == [Outcome(), passes, fails]
 
@@ -90,7 +90,7 @@ def test_a_raised_error_ends_the_run(tmp_path: Path) -> None:
     tasks = [task(WorkspaceError("the workspace is away")), task(Outcome())]
 
     def compute() -> None:
-        with run.in_threads(Run(tmp_path), Workers()) as submit:
+        with run.in_threads(RunSettings(tmp_path), Workers()) as submit:
             for each in tasks:
                 submit(each, {})
 

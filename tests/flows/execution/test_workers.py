@@ -20,13 +20,13 @@ from swaymeter.flows.execution.workers import dask_local, dask_worker
 from swaymeter.flows.execution.workers.base import INTERRUPTED, TRIES, Outcome, attempt
 from swaymeter.flows.execution.workers.cluster import Cluster
 from swaymeter.flows.execution.workers.dask_worker import worker_mark
-from swaymeter.flows.graph.step import Run, Step, StepId
+from swaymeter.flows.graph.step import RunSettings, Step, StepId
 from swaymeter.tasks.measures.stored_chunks import Spent
 
 STEP = StepId("score", "capital", "persuasion")
 
 
-def nothing(step: Step, run: Run) -> None:
+def nothing(step: Step, run: RunSettings) -> None:
     """A step that does nothing."""
 
 
@@ -34,13 +34,13 @@ def step(device: str = "auto") -> Step:
     return Step(STEP, nothing, {}, {}, device=device)
 
 
-def leave(step: Step, run: Run) -> None:
+def leave(step: Step, run: RunSettings) -> None:
     """A step in whose middle the workspace goes away."""
     run.workspace.rename(run.workspace.with_name("away"))
 
 
 def test_workspace_away_is_named_and_not_made_anew(tmp_path: Path) -> None:
-    run = Run(tmp_path / "study")
+    run = RunSettings(tmp_path / "study")
     with Workspace(run.workspace).lock():
         pass
     for one in (replace(step(), function=leave), step()):
@@ -73,7 +73,7 @@ def test_each_worker_process_has_its_gpu(
      ("", 1, "compute")],
 )  # fmt: skip
 def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, place: str, tmp_path: Path) -> None:
-    cluster = Cluster("tcp://127.0.0.1:1", None, Run(tmp_path))
+    cluster = Cluster("tcp://127.0.0.1:1", None, RunSettings(tmp_path))
     cluster._marks = {"tcp://cpu:1": {"CPU"}} | ({"tcp://gpu:1": {"GPU"}} if gpus else {})
     cluster._seen = {"CPU", "GPU"} if gpus else {"CPU"}
     assert cluster.queue(step(device)) == place
@@ -89,7 +89,7 @@ def test_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeypat
     for model in ("a", "a", "b", "b", "a"):
         monkeypatch.setattr(dask_worker, "forget_models", lambda model=model: forgotten.append(model))
         asked = Step(StepId("score", "capital", "persuasion", model=model), nothing, {}, {}, device="cpu")
-        assert dask_worker.attempt_elsewhere(asked, Run(tmp_path), worker_mark()).failed is None
+        assert dask_worker.attempt_elsewhere(asked, RunSettings(tmp_path), worker_mark()).failed is None
     assert forgotten == ["a", "b", "a"]
 
 
@@ -108,7 +108,7 @@ def one_worker(**resources: int) -> Iterator[str]:
 )
 def test_cluster_whose_workers_do_not_fit_is_refused(resources: Any, wrong: str, tmp_path: Path) -> None:
     refused = pytest.raises(UsageError, match=f"worker [^ ]+ cannot be used: {wrong}")
-    with one_worker(**resources) as address, refused, Cluster(address, None, Run(tmp_path)):
+    with one_worker(**resources) as address, refused, Cluster(address, None, RunSettings(tmp_path)):
         pass
 
 
@@ -121,7 +121,7 @@ def test_a_model_too_large_for_workers_is_refused(
     asked = {3: ModelPart(name="large"), 4: ModelPart(name="large", device="cpu")}
     refused = pytest.raises(UsageError, match=rf"models\.3: no worker .* can hold it; tcp://[^ ]+: {refusal}")
     ends = refused if refusal else nullcontext()
-    with one_worker(GPU=1) as address, ends, Cluster(address, None, Run(tmp_path), models=asked):
+    with one_worker(GPU=1) as address, ends, Cluster(address, None, RunSettings(tmp_path), models=asked):
         pass
 
 
@@ -129,7 +129,7 @@ def test_a_scheduler_that_is_gone_hides_nothing(tmp_path: Path) -> None:
     def fail() -> None:
         raise OSError("the connection was closed")
 
-    cluster = Cluster("tcp://127.0.0.1:1", None, Run(tmp_path))
+    cluster = Cluster("tcp://127.0.0.1:1", None, RunSettings(tmp_path))
     cluster._opened = ExitStack()
     cluster._opened.callback(fail)
     cluster.__exit__()
@@ -138,7 +138,7 @@ def test_a_scheduler_that_is_gone_hides_nothing(tmp_path: Path) -> None:
 def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path) -> None:
     import dask
 
-    cluster = Cluster("tcp://127.0.0.1:9", None, Run(tmp_path))
+    cluster = Cluster("tcp://127.0.0.1:9", None, RunSettings(tmp_path))
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "100ms"}),
         pytest.raises(UsageError, match=r"the Dask cluster at tcp://127\.0\.0\.1:9 cannot be used"),
@@ -161,7 +161,7 @@ if death.stat().st_size < {deaths}:
 """)
     (tmp_path / "death").touch()
     (tmp_path / "workspace.json").touch()
-    cluster = Cluster(None, 1, Run(tmp_path))
+    cluster = Cluster(None, 1, RunSettings(tmp_path))
     refused = pytest.raises(WorkFailed, match=r"the workers of Dask do not start on this machine: .*--runner threads")
     ends = refused if deaths == TRIES else nullcontext()
     with dask.config.set({"distributed.worker.preload": [str(dying)]}), ends, cluster:
@@ -169,7 +169,7 @@ if death.stat().st_size < {deaths}:
     assert caplog.text.count("the workers of Dask did not start") == deaths
 
 
-def note(step: Step, run: Run) -> Spent:
+def note(step: Step, run: RunSettings) -> Spent:
     """Notes which worker computes a step, and dies in its middle as often as it is told to."""
     deaths = [*run.workspace.glob(f"{step.id.subject}.died.*")]
     if len(deaths) < step.arguments:
@@ -182,7 +182,7 @@ def note(step: Step, run: Run) -> Spent:
     return Spent(prompts=1)
 
 
-def noted(run: Run, pattern: str) -> set[str]:
+def noted(run: RunSettings, pattern: str) -> set[str]:
     return {file.read_text() for file in run.workspace.glob(pattern)}
 
 
@@ -197,7 +197,7 @@ def answering(page: str) -> Iterator[int]:
 def test_local_workers_have_their_gpus_and_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_local, "visible_gpus", lambda: ["0", "7"])
     monkeypatch.setattr(clusters, "SECONDS_BETWEEN_LOOKS", 0.1)
-    run = Run(tmp_path)
+    run = RunSettings(tmp_path)
     with Workspace(tmp_path).lock(), Cluster(None, None, run) as two:
         open_to_all = [*answering("metrics"), *answering("info/main/workers.html")]
         assert not open_to_all

@@ -10,7 +10,7 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.rerun import NO_NUMBERS, Kind, Numbers
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import Output, Run, Step, StepId, StepKind
+from swaymeter.flows.graph.step import Output, RunSettings, Step, StepId, StepKind
 from tests.flows.small_study import run
 
 
@@ -93,7 +93,7 @@ def kind_of(identity: StepId, version: int = 1) -> StepKind:
     return StepKind(identity.stage, "numbers", numbers, compute, version=version)
 
 
-def compute(step: Step, run: Run) -> None:
+def compute(step: Step, run: RunSettings) -> None:
     """Writes what the source holds, or the sum of the inputs."""
     toy: Toy = step.arguments
     toy.ran.append(step.id)

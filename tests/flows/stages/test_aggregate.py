@@ -12,7 +12,7 @@ from swaymeter.data.records.statistics import Summary
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.flows.api import Study
-from swaymeter.flows.graph.step import Run, Step, StepId
+from swaymeter.flows.graph.step import RunSettings, Step, StepId
 from swaymeter.flows.stages.aggregate import Aggregation, make_database
 from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.statistic import Statistic
@@ -33,7 +33,7 @@ def step_of(study: Study) -> Step:
 
 def made(study: Study) -> Path:
     """The database, made now."""
-    make_database(step_of(study), Run(study.workspace.root))
+    make_database(step_of(study), RunSettings(study.workspace.root))
     return study.workspace.database
 
 
@@ -46,12 +46,12 @@ def test_foreign_rows_do_not_stay(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     outputs = {"files": workspace.database_artifact({}), "history": workspace.history_artifact({})}
     step = Step(DATABASE, make_database, {}, outputs, Aggregation())
-    make_database(step, Run(tmp_path))
+    make_database(step, RunSettings(tmp_path))
     assert {artifact.check().state for artifact in outputs.values()} == {"done"}
     with duckdb.connect(tmp_path / "study.duckdb") as connection:
         connection.execute("INSERT INTO invented VALUES ('country', 'Norvania', 'hand', [])")
     assert outputs["files"].check().state == "damaged"
-    make_database(step, Run(tmp_path))
+    make_database(step, RunSettings(tmp_path))
     assert outputs["files"].check().state == "done"
     assert rows_of(tmp_path / "study.duckdb", "SELECT count(*) FROM invented") == [(0,)]
 

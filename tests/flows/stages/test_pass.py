@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from swaymeter.data.errors import ModelError, WorkspaceError
-from swaymeter.flows.graph.step import Run
+from swaymeter.flows.graph.step import RunSettings
 from swaymeter.flows.stages import score
 from swaymeter.tasks.measures import clusters
 from tests.flows.small_study import prepare, selected
@@ -27,7 +27,7 @@ def test_no_chunk_is_begun_where_workspace_went_away(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(score, "measure_relation", chunks)
     with pytest.raises(WorkspaceError, match="is away: its workspace"):
-        score.run_pass(step, Run(root))
+        score.run_pass(step, RunSettings(root))
     assert begun == [0]
 
 
@@ -36,7 +36,7 @@ def test_another_judge_than_the_run_has_is_refused(tmp_path: Path, monkeypatch: 
     steps = (node.step for node in study.graph if node.id.group == "answers" and node.step and node.state == "missing")
     monkeypatch.setattr(clusters, "identify_entailment", lambda name: "of another worker")
     with pytest.raises(ModelError, match="this worker differs from the run in entailment; restart it"):
-        score.run_pass(next(steps), Run(study.workspace.root))
+        score.run_pass(next(steps), RunSettings(study.workspace.root))
 
 
 def test_the_model_of_the_run_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,4 +44,4 @@ def test_the_model_of_the_run_is_loaded(tmp_path: Path, monkeypatch: pytest.Monk
     step = next(node.step for node in study.graph if node.id.group == "persuasion" and node.step)
     wanted = replace(step, arguments=replace(step.arguments, revision="of the run"))
     with pytest.raises(ModelError, match="and the run asks for of the run; have the same files"):
-        score.run_pass(wanted, Run(study.workspace.root))
+        score.run_pass(wanted, RunSettings(study.workspace.root))

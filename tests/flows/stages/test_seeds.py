@@ -8,7 +8,7 @@ import pytest
 from swaymeter.data.randomness import generator
 from swaymeter.flows.api import Study
 from swaymeter.flows.datasets.publish import _further
-from swaymeter.flows.graph.step import Run
+from swaymeter.flows.graph.step import RunSettings
 from swaymeter.flows.stages.build import BUILD_PROMPTS
 from tests.data.warehouse.small_study import row
 from tests.flows.small_study import NOTED, again, prepare, selected, small_study
@@ -88,7 +88,7 @@ def test_what_all_samples_have_is_compared(study: Study) -> None:
     scored = score(score(study, "persuasion"), "susceptibility")
     (node,) = (node for node in scored.graph if node.id.group == "reliability")
     assert node.step is not None
-    node.step.function(node.step, Run(scored.workspace.root))
+    node.step.function(node.step, RunSettings(scored.workspace.root))
     rows = {(r["measure"], r["over"], r["query_type"]): r for r in node.step.table("reliability").read().to_pylist()}
     of_queries = rows["susceptibility", "seeds", "open"]
     assert (of_queries["model"], of_queries["n"], of_queries["of_first"], of_queries["variance"]) == ("m", 6, 6, 0.0)

@@ -15,7 +15,7 @@ PAGES_CLEARED = """
 import os, resource, sys, threading
 import torch
 from swaymeter.flows.execution.workers import dask_worker
-from swaymeter.flows.graph.step import Run, Step, StepId
+from swaymeter.flows.graph.step import RunSettings, Step, StepId
 
 def cleared(*_):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

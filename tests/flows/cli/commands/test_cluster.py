@@ -17,12 +17,12 @@ from distributed.comm import connect
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.workers.cluster import Cluster
 from swaymeter.flows.execution.workers.slurm import KEY, PLACEHOLDER, Jobs
-from swaymeter.flows.graph.step import Run, Step, StepId
+from swaymeter.flows.graph.step import RunSettings, Step, StepId
 from tests.flows.conftest import Command
 from tests.flows.small_study import small_study, write_study
 
 
-def nothing(step: Step, run: Run) -> None:
+def nothing(step: Step, run: RunSettings) -> None:
     """A step that does nothing."""
 
 
@@ -81,7 +81,7 @@ def test_only_holders_of_the_key_reach_the_jobs(tmp_path: Path) -> None:
     with workspace.lock(), Jobs("small", workspace.root, gpus=0).started(1):
         keys = [*workspace.root.glob(".dask-jobqueue.*")]
         assert [key.stat().st_mode & 0o077 for key in keys] == [0, 0, 0]
-        with Cluster(os.environ["DASK_SCHEDULER_ADDRESS"], None, Run(workspace.root)) as cluster:
+        with Cluster(os.environ["DASK_SCHEDULER_ADDRESS"], None, RunSettings(workspace.root)) as cluster:
             (worker,) = cluster._client.scheduler_info(n_workers=-1)["workers"].values()
             address = cluster._client.scheduler.address
             assert address.startswith("tls://127.0.0.1:")

@@ -17,7 +17,7 @@ from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.flows.cli.views import audit
 from swaymeter.flows.config import thresholds as checks
 from swaymeter.flows.config.reading import read_study
-from swaymeter.flows.config.study import Study
+from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.config.thresholds import Measured, Threshold
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.tasks.contexts.questions import rejected_question
@@ -110,7 +110,7 @@ def test_a_threshold_that_cannot_be_is_refused(text: str, said: str) -> None:
         Threshold.parse(text, at_least=True).check({"supporting"})
 
 
-def study_of(folder: Path, file: str = "mine.csv", models: tuple[str, ...] = ("m",), **changes: Any) -> Study:
+def study_of(folder: Path, file: str = "mine.csv", models: tuple[str, ...] = ("m",), **changes: Any) -> StudyFile:
     """The study of an audit of a file in a folder."""
     options: dict[str, Any] = {"samples": 1, "questions": None, "max_new_tokens": 32, "columns": {}} | changes
     return read_study(audit.write_study(str(folder / file), models, folder, **options))
