@@ -15,13 +15,14 @@ from urllib.parse import urlencode
 
 import pandas as pd
 
-from swaymeter.data.records.findings import Bar, Claim, HeadlineFigure, Part
+from swaymeter.data.records.findings import Bar, Claim, HeadlineFigure, Part, whole_percent
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports import variants
 from swaymeter.reports.estimates import plural
 from swaymeter.reports.figures.panels import query_types
 from swaymeter.reports.frames import Frames, in_order, partitions, records, where
 from swaymeter.reports.models import ANSWERS_PAGE, Model, in_short, models, relation_address, rows_of
+from swaymeter.reports.words import THRESHOLD_NAMES
 
 MAX_BARS = 24
 """Rows of the figure; tables below it have all."""
@@ -70,6 +71,11 @@ MAIN: Mapping[str, tuple[str, str]] = {
     "unknown": ("passage", "follow.unknown"),
 }
 """The part that each kind of context is about, and the name of the number in thresholds."""
+COUNTED: Mapping[str, str] = {
+    "follow.conflicting": "wrong or both",
+    "follow.unknown": "the passage's answer, alone or beside another",
+}
+"""Replies that a number in thresholds counts, if these are more than the main part."""
 CONDITION_ORDER = ("supporting", "conflicting", "mixed", "none", "irrelevant", "neutral", "unknown")
 
 
@@ -118,7 +124,8 @@ def _replies(frames: Frames) -> HeadlineFigure | None:
         for model in models(group_rows):
             name = short.names[str(model)] if len(shown_models) > 1 else ""
             label = CONDITION_LABELS[of["condition"]] + _set_and_order(of, groups)
-            bars.append(_bar_of_replies(rows_of(group_rows, model), label, name, of["condition"], model, alone=alone))
+            bar = _bar_of_replies(rows_of(group_rows, model), label, name, of["condition"], model)
+            bars.append(_with_threshold(bar, of["condition"], rows_of(frames[variants.MEANS], model)) if alone else bar)
     basis = str(shown_models[0]) if len(shown_models) == 1 else short.shared
     questions = _questions(rows, frames["overview"])
     title = "Whose answer do replies give?"
@@ -149,15 +156,24 @@ def _set_and_order(of: Mapping[str, Any], groups: pd.DataFrame) -> str:
     return "".join(f", {text}" for text in words if text)
 
 
-def _bar_of_replies(rows: pd.DataFrame, label: str, variant: str, condition: str, model: Model, *, alone: bool) -> Bar:
-    main, name = MAIN[condition]
+def _bar_of_replies(rows: pd.DataFrame, label: str, variant: str, condition: str, model: Model) -> Bar:
     shares = {str(row["quantity"]): row for row in records(rows)}
     parts = []
     for part in PARTS:
         if row := shares.get(part):
             address = {"model": str(model), "under": condition, "verdict": part}
             parts.append(_share(part, row, f"{ANSWERS_PAGE}#{urlencode(address)}"))
-    return Bar(label, tuple(parts), variant, int(rows["n"].iloc[0]), main, name if alone else "")
+    return Bar(label, tuple(parts), variant, int(rows["n"].iloc[0]), MAIN[condition][0])
+
+
+def _with_threshold(bar: Bar, condition: str, means: pd.DataFrame) -> Bar:
+    """Return the bar with the name of its number in thresholds, and with that number if it is not the main part's."""
+    name, main = MAIN[condition][1], bar.part(bar.main)
+    names = means["quantity"].map(THRESHOLD_NAMES) + "." + means["group"] if len(means) else pd.Series(dtype=str)
+    row = next(iter(records(means[names == name])), None)
+    if row is None or main is None or math.isclose(row["mean"], main.mean):
+        return replace(bar, name=name)
+    return replace(bar, threshold=_share(name, row, ""), counted=COUNTED.get(name, ""))
 
 
 def _share(name: str, row: Mapping[str, Any], address: str) -> Part:
@@ -236,7 +252,7 @@ def _comparison(
 
 def percent(share: float) -> str:
     """Return a share in whole percent."""
-    return f"{100 * share:.0f}%"
+    return f"{whole_percent(share)}%"
 
 
 def _pooled(bars: Sequence[Bar], name: str) -> float | None:

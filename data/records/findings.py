@@ -18,7 +18,7 @@ FINDINGS_FILE = "findings.json"
 _MAX_BYTES = 2**24
 _LONGEST_BRIEF = 30
 _ROUNDING = 1e-9
-"""Shares in percent below this bound are rounding errors."""
+"""Rounding error of a share in percent."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +140,11 @@ class Claim:
         return [self.sentence, *(f"    {number.label}: {number.text}" for number in self.numbers)]
 
 
+def whole_percent(share: float) -> int:
+    """Return a share of 1 in whole percent, a half rounded up: equal shares have one text everywhere."""
+    return int(100 * share + 0.5 + _ROUNDING)
+
+
 @dataclass(frozen=True)
 class Part:
     """A part of a bar of shares, or a mean.
@@ -160,6 +165,13 @@ class Part:
     count: int = 0
     address: str = ""
 
+    @property
+    def interval(self) -> str:
+        """The interval in whole percent, such as `[48, 89]`; "" without one."""
+        if self.low is None or self.high is None:
+            return ""
+        return f"[{whole_percent(self.low)}, {whole_percent(self.high)}]"
+
 
 @dataclass(frozen=True)
 class Bar:
@@ -172,6 +184,8 @@ class Bar:
         n: replies, or queries.
         main: name of the main part of the row.
         name: name of the main part's number in thresholds; "" without one.
+        threshold: the number in thresholds if it is another one than the main part's, with its name; None otherwise.
+        counted: the replies that `threshold` counts, in words.
     """
 
     label: str
@@ -180,6 +194,8 @@ class Bar:
     n: int = 0
     main: str = ""
     name: str = ""
+    threshold: Part | None = None
+    counted: str = ""
 
     def part(self, name: str) -> Part | None:
         """Return the part with this name; None if the bar has none."""
@@ -191,16 +207,13 @@ class Bar:
         return self.n >= FEWEST_FOR_INTERVAL
 
     @property
-    def percents(self) -> dict[str, int]:
-        """Shares in whole percent that add up to 100; the main part is rounded on its own."""
-        whole = {part.name: int(100 * part.mean + _ROUNDING) for part in self.parts}
-        if main := self.part(self.main):
-            whole[self.main] = round(100 * main.mean)
-        others = [part for part in self.parts if part.name != self.main]
-        others.sort(key=lambda part: -((100 * part.mean + _ROUNDING) % 1))
-        for part in others[: max(0, 100 - sum(whole.values()))]:
-            whole[part.name] += 1
-        return whole
+    def threshold_words(self) -> str:
+        """The number in thresholds, such as `follow.conflicting 38% [14, 69] (wrong or both)`; "" without another."""
+        if self.threshold is None:
+            return ""
+        number = f"{whole_percent(self.threshold.mean)}% {self.threshold.interval}".strip()
+        words = f"{self.threshold.name} {number if self.has_shares else f'{self.threshold.count} of {self.n}'}"
+        return f"{words} ({self.counted})" if self.counted else words
 
 
 @dataclass(frozen=True)

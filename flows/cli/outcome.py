@@ -1,6 +1,6 @@
 """The end of a run or an audit on the terminal: the headline figure as a table, the verdict, the gate, notes and paths.
 
-At most 20 lines at 80 columns. The names of numbers stand in a dim column, or in a dim line if there is no room for it.
+At most 20 lines at 80 columns. The names of numbers stand in a dim column if there is room for it.
 """
 
 import re
@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from swaymeter.data.records.findings import Bar, Findings, GateCheck, HeadlineFigure, Part
+from swaymeter.data.records.findings import Bar, Findings, GateCheck, HeadlineFigure, Part, whole_percent
 from swaymeter.data.records.statistics import SHARE
 
 MAX_LINES = 14
 """Lines of an outcome; paths and what was computed stand below it."""
-MAX_ROWS, MAX_CHECKS, MAX_FINDINGS, MAX_CAVEATS = 6, 2, 3, 3
+MAX_ROWS, MAX_NUMBERS, MAX_CHECKS, MAX_FINDINGS, MAX_CAVEATS = 6, 2, 2, 3, 3
 KEY_WIDTH = 9
 """Columns of the words before lines."""
 _ARTICLE = re.compile("^with (an? )?")
@@ -104,12 +104,12 @@ def _show_figure(console: Console, chart: HeadlineFigure) -> int:
     for label, row, name in zip(labels, cells, names, strict=True):
         table.add_row(Text(label), *map(Text, row), *([Text(name)] if has_column else []))
     console.print(table)
-    omitted = len(chart.bars) + chart.omitted - len(bars)
-    below = [] if has_column else list(dict.fromkeys(filter(None, names)))
-    below += [f"{omitted} more rows on the page"] if omitted else []
-    if below:
-        _line(console, "", Text("  ".join(below), "dim"))
-    return 1 + len(bars) + bool(below)
+    thresholds = [f"{bar.threshold_words}{f' · {bar.variant}' * several}" for bar in bars if bar.threshold]
+    for text in thresholds[:MAX_NUMBERS]:
+        _line(console, "number", Text(text, "dim"))
+    if omitted := len(chart.bars) + chart.omitted - len(bars):
+        _line(console, "", Text(f"{omitted} more rows on the page", "dim"))
+    return 1 + len(bars) + len(thresholds[:MAX_NUMBERS]) + bool(omitted)
 
 
 def _chosen(chart: HeadlineFigure, *, several: bool) -> Sequence[Bar]:
@@ -133,15 +133,9 @@ def _cell(bar: Bar, name: str, unit: str) -> str:
     if part is None:
         return "-"
     if unit != SHARE:
-        return f"{part.mean:.2f}{_ends(part, 1)}"
+        ends = "" if part.low is None or part.high is None else f" [{part.low:.2f},{part.high:.2f}]"
+        return f"{part.mean:.2f}{ends}"
     if not bar.has_shares:
         return f"{part.count} of {bar.n}"
-    whole = bar.percents[name]
-    return f"{whole}%{_ends(part, 100)}" if name == bar.main else f"{whole}%"
-
-
-def _ends(part: Part, factor: int) -> str:
-    if part.low is None or part.high is None:
-        return ""
-    digits = 0 if factor == 100 else 2
-    return f" [{factor * part.low:.{digits}f},{factor * part.high:.{digits}f}]"
+    ends = part.interval.replace(" ", "") if name == bar.main else ""
+    return f"{whole_percent(part.mean)}% {ends}".strip()

@@ -151,7 +151,7 @@ def headline(findings: Findings) -> Markup:
             largest=largest,
             whiskers=any(part.low is not None for bar in chart.bars for part in bar.parts),
             several=any(bar.variant for bar in chart.bars),
-            named=any(bar.name for bar in chart.bars),
+            named=any(bar.name or bar.threshold for bar in chart.bars),
         )
     )
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import groupby
 
-from swaymeter.data.records.findings import Bar, HeadlineFigure, Part
+from swaymeter.data.records.findings import Bar, HeadlineFigure, whole_percent
 from swaymeter.data.records.statistics import SHARE
 from swaymeter.reports.headline import PART_NAMES, shown_parts
 
@@ -46,12 +46,14 @@ class Row:
         marks: Its parts.
         number: The number that it is about, with its interval.
         name: Name of that number in thresholds; "" if it has none.
+        threshold: The number in thresholds if it is another one, in words.
     """
 
     variant: str
     marks: tuple[Mark, ...]
     number: str
     name: str
+    threshold: str = ""
 
 
 def groups(chart: HeadlineFigure) -> list[tuple[str, list[Row]]]:
@@ -73,40 +75,30 @@ def kind_of(chart: HeadlineFigure, name: str) -> str:
     return name if chart.unit == SHARE else f"mean-{chart.parts.index(name)}"
 
 
-def interval(part: Part) -> str:
-    """Return the ends of an interval of a share in percent, such as "[48, 89]"; "" without one."""
-    if part.low is None or part.high is None:
-        return ""
-    return f"[{100 * part.low:.0f}, {100 * part.high:.0f}]"
-
-
 def stacked(chart: HeadlineFigure, bar: Bar, scale: float) -> Row:
-    """Return the row of a bar of shares."""
-    start, marks, whole = 0.0, [], bar.percents
-    for part in bar.parts:
-        if not part.mean:
+    """Return the row of a bar of shares: its main part first, so that the interval has one scale with the part."""
+    start, marks, main = 0.0, [], bar.part(bar.main)
+    for part in sorted(bar.parts, key=lambda part: part.name != bar.main):
+        low, high = (part.low, part.high) if part is main else (None, None)
+        if not part.mean and low is None:
             continue
-        ends = interval(part)
-        words = f"{PART_NAMES.get(part.name, part.name)}: {part.count} of {bar.n} replies, {whole[part.name]}% {ends}"
-        text = f"{whole[part.name]}%" if part.mean >= LEAST_WRITTEN else ""
-        ends_of_line = _whisker(bar, part, start)
-        marks.append(Mark(part.name, 100 * start, 100 * part.mean, words.strip(), text, part.address, *ends_of_line))
+        share = f"{whole_percent(part.mean)}%"
+        words = f"{PART_NAMES.get(part.name, part.name)}: {part.count} of {bar.n} replies, {share} {part.interval}"
+        ends = (None if end is None else 100 * end for end in (low, high))
+        text = share if part.mean >= LEAST_WRITTEN else ""
+        address = part.address if part.mean else ""
+        marks.append(Mark(part.name, 100 * start, 100 * part.mean, words.strip(), text, address, *ends))
         start += part.mean
-    main = bar.part(bar.main)
-    share = f"{main.count if main else 0} of {bar.n}"
+    number = f"{main.count if main else 0} of {bar.n}"
     if main and bar.has_shares:
-        share = f"{whole[bar.main]}% {interval(main)}"
-    number = f"{PART_NAMES.get(bar.main, bar.main)} {share}".strip()
-    return Row(bar.variant, tuple(marks), number, bar.name)
-
-
-def _whisker(bar: Bar, part: Part, start: float) -> tuple[float | None, float | None]:
-    """Return the ends of the interval of the main part, at that end of the part which moves."""
-    if part.name != bar.main or part.low is None or part.high is None:
-        return None, None
-    if start and start + part.mean > 1 - 1e-9:
-        return 100 * (1 - part.high), 100 * (1 - part.low)
-    return 100 * (start + part.low), min(100.0, 100 * (start + part.high))
+        number = f"{whole_percent(main.mean)}% {main.interval}"
+    return Row(
+        bar.variant,
+        tuple(marks),
+        f"{PART_NAMES.get(bar.main, bar.main)} {number}".strip(),
+        bar.name,
+        bar.threshold_words,
+    )
 
 
 def dotted(chart: HeadlineFigure, bar: Bar, scale: float) -> Row:

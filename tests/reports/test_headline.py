@@ -7,6 +7,7 @@ from swaymeter.data.records.findings import Bar, HeadlineFigure, Part
 from swaymeter.reports.findings import findings
 from swaymeter.reports.headline import CONDITION_LABELS, PARTS, figure, verdict
 from swaymeter.reports.page import headline, worst
+from swaymeter.reports.page.bars import groups
 from tests.reports.study import MODEL
 
 
@@ -47,8 +48,32 @@ def test_categories_show_what_contexts_do(known: dict[str, pd.DataFrame]) -> Non
     assert found.figure
     labels = [bar.label for bar in found.figure.bars if bar.variant == found.figure.bars[0].variant]
     assert labels == ["static questions", "temporal questions", "disputable questions"]
-    assert all(sum(bar.percents.values()) == 100 for bar in found.figure.bars)
+    assert all(sum(part.mean for part in bar.parts) == pytest.approx(1) for bar in found.figure.bars)
     assert found.verdict.startswith("A context persuades in ")
+
+
+def test_a_threshold_beside_a_row_has_its_number(own: dict[str, pd.DataFrame]) -> None:
+    means = own["models_side_by_side"].query("model == 'other'")
+    wrong = means["quantity"].eq("follows") & means["group"].eq("conflicting")
+    replies = own["verdict_shares"].query("model == 'other'")
+    share = replies.query("condition == 'conflicting' and quantity == 'wrong'")["mean"].item()
+    named = means[wrong].assign(mean=share), means[wrong].assign(mean=0.375, low=0.2, high=0.6)
+    same, other = (figure(own | {"verdict_shares": replies, "models_side_by_side": rows}) for rows in named)
+    assert same
+    assert other
+    assert (same.bars[1].name, same.bars[1].threshold_words) == ("follow.conflicting", "")
+    assert (other.bars[1].name, other.bars[1].threshold_words) == (
+        "", "follow.conflicting 38% [20, 60] (wrong or both)",
+    )  # fmt: skip
+
+
+def test_an_interval_is_drawn_at_its_numbers() -> None:
+    parts = Part("right", 0.2), Part("wrong", 0.62, 0.31, 0.86, 5), Part("neither", 0.18)
+    chart = HeadlineFigure("", "share", PARTS, (Bar("with a wrong passage", parts, "", 8, "wrong"),))
+    ((_, (row,)),) = groups(chart)
+    assert [(mark.kind, round(mark.x)) for mark in row.marks] == [("wrong", 0), ("right", 62), ("neither", 82)]
+    assert (row.marks[0].low, row.marks[0].high) == (31, 86)
+    assert row.number == "wrong 62% [31, 86]"
 
 
 def bar(condition: str, main: str, share: float, n: int = 40, low: float = 0.0, high: float = 1.0) -> Bar:

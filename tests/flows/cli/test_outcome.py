@@ -71,8 +71,22 @@ def test_means_are_shown_with_their_intervals() -> None:
     assert printed(Findings("", figure))[2].split("  ") == ["capital", "0.31 [0.20,0.40]", "0.40"]
 
 
-@pytest.mark.parametrize("shares", [(1 / 3,) * 3, (0.5, 0.25, 0.25), (0.004, 0.992, 0.004), (0.125, 0.125, 0.75)])
-def test_shares_of_a_bar_add_up_to_100(shares: tuple[float, ...]) -> None:
-    parts = tuple(Part(name, share) for name, share in zip(PARTS, shares, strict=False))
-    for main in ("", *PARTS[:3]):
-        assert sum(Bar("", parts, main=main).percents.values()) == 100
+def test_equal_shares_have_equal_numbers() -> None:
+    """Half a percent is rounded up in every part, also beside the interval."""
+    row = bar("with a right passage", "right", 0.125, 0.125, 0.125, 0.625, 0)
+    assert printed(Findings("", replace(FIGURE, bars=(row,))))[2].split()[4:9] == [
+        "13%", "[20,64]", "13%", "13%", "63%",
+    ]  # fmt: skip
+
+
+def test_another_number_of_a_threshold_is_named() -> None:
+    counts_both = Part("follow.conflicting", 0.375, 0.14, 0.69)
+    row = replace(FIGURE.bars[1], name="", threshold=counts_both, counted="wrong or both")
+    lines = printed(Findings("", replace(FIGURE, bars=(FIGURE.bars[0], row))))
+    assert lines[2].endswith("follow.right")
+    assert lines[3].endswith("27%")
+    assert lines[4] == "number   follow.conflicting 38% [14, 69] (wrong or both)"
+
+
+def test_names_without_room_are_left_out() -> None:
+    assert printed(Findings("", FIGURE), 56)[3:] == ["with a wrong passage  0%           73% [20,64]  27%"]
