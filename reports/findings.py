@@ -683,8 +683,8 @@ def _on_frames(sentence: Callable[..., Claim | str | None], *arguments: Any) -> 
 def _neither(frames: Frames) -> str:
     """Return how many replies with a context that states an answer state neither answer."""
     rows = frames["greedy_answers_of_neither"]
-    total = rows.groupby(["model", "dtype"])["greedy_answers"].first().sum()
-    return f"{rows['answers'].sum()} of {plural(int(total), 'reply')} with a context state neither answer."
+    count, total = int(rows["answers"].sum()), int(rows["of_all_variants"].iloc[0])
+    return f"{count} of {plural(total, 'reply')} with a context {'states' if count == 1 else 'state'} neither answer."
 
 
 def _undecided(frames: Frames) -> str:

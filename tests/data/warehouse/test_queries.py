@@ -113,7 +113,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
           "withheld", "failed", "unrecorded", "errors", "thinking"],
          {"greedy_answers": [2], "unfinished": [1], "tokens": [1], "empty": [1],
           "unfinished_thoughts": [0], "withheld": [0], "thinking": ["on"]}),
-        ("greedy_answers_of_neither", ["model", "dtype", "greedy_answers", "reason", "answers"],
+        ("greedy_answers_of_neither", ["model", "dtype", "greedy_answers", "reason", "answers", "of_all_variants"],
          {"greedy_answers": [], "reason": [], "answers": []}),
         ("partition_summary", SUMMARY_COLUMNS,
          {"questions": [1, 1], "accuracy": [0.0, 1.0], "semantic_entropy": [1.5, None], "groups": [2.0, None],

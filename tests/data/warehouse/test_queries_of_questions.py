@@ -109,15 +109,16 @@ def test_answers_that_state_neither_are_those_with_context(tmp_path: Path) -> No
     silent = as_row(QuestionContext("irrelevant", "irrelevant"))
     study = {
         "whose_answer": [
-            row(table("whose_answer"), **asked, context_id=condition, condition=condition, verdict=verdict,
-                reason="denied" if verdict == "neither" else None)
-            for condition, verdict in stated
+            row(table("whose_answer"), **(asked | {"model": model}), context_id=condition, condition=condition,
+                verdict=verdict, reason="denied" if verdict == "neither" else None)
+            for model, replies in (("m", stated), ("follower", stated[2:3])) for condition, verdict in replies
         ],
         "questions": [row(QUESTIONS, relation="P36", question_id="w1", contexts=[silent])],
     }  # fmt: skip
     with warehouse_of(tmp_path, study) as warehouse:
         (neither,) = warehouse.frame("greedy_answers_of_neither").to_dict("records")
     assert (neither["reason"], neither["answers"], neither["greedy_answers"]) == ("denied", 1, 2)
+    assert neither["of_all_variants"] == 3
 
 
 def test_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> None:
