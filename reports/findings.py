@@ -337,7 +337,7 @@ def _by_kind(frames: Frames) -> Claim | None:
 
 
 def _more(first: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return if the 95% interval of the difference of two independent shares is above 0.
+    """Return True if the 95% interval of the difference of two independent shares is above 0.
 
     Source: Newcombe 1998, Interval estimation for the difference between independent proportions, method 10.
     """

@@ -110,12 +110,12 @@ def grouping(rows: pd.DataFrame) -> str:
 
 
 def are_own(rows: pd.DataFrame) -> bool:
-    """Return if a frame with conditions is about a user's own questions."""
+    """Return True if a frame with conditions is about a user's own questions."""
     return len(rows) > 0 and bool(rows["condition"].isin(OWN_CONDITIONS).any())
 
 
 def is_audit(frames: Frames) -> bool:
-    """Return if a study asks a user's own questions, beside which no published value stands."""
+    """Return True if a study asks a user's own questions, beside which no published value stands."""
     return "outcomes" in frames and are_own(frames["outcomes"])
 
 

@@ -270,7 +270,7 @@ def _larger(right: Sequence[Bar], wrong: Sequence[Bar]) -> int:
 
 
 def _is_larger(first: Part | None, other: Part | None) -> bool:
-    """Return if the 95% interval of the difference of two shares, made of their own, is above 0.
+    """Return True if the 95% interval of the difference of two shares, made of their own, is above 0.
 
     Source: Newcombe 1998, Interval estimation for the difference between independent proportions, method 10.
     """

@@ -107,7 +107,7 @@ def in_papers(model: str, runs: pd.DataFrame, items: Sequence[str], *quantities:
 
 
 def are_published(frames: Frames) -> bool:
-    """Return if frames are about the papers' partitions or queries, and not about a user's questions."""
+    """Return True if frames are about the papers' partitions or queries, and not about a user's questions."""
     groups = {str(name) for frame in frames.values() if "partition" in frame for name in frame["partition"].unique()}
     return not groups or bool(groups & set(PARTITIONS))
 
@@ -160,7 +160,7 @@ def _named(quantity: str) -> str:
 
 
 def _is_about(entry: PublishedValue, row: Mapping[str, object]) -> bool:
-    """Return if a value belongs to a row; a row without a name of the value, such as a level, does not match."""
+    """Return True if a value belongs to a row; a row without a name of the value, such as a level, does not match."""
     return all(str(row.get(name)) == value for name, value in entry.by.items())
 
 

@@ -92,7 +92,7 @@ def advice(frames: Frames) -> str:
 
 
 def decided(frames: Frames) -> bool:
-    """Return if a variant is shown to be better than another."""
+    """Return True if a variant is shown to be better than another."""
     return any(_best(quantity, variants_of(frames), frames[DIFFERENCES]) for quantity in (FOLLOWS, RESISTS))
 
 

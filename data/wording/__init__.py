@@ -1,5 +1,5 @@
-"""A text as normalised words, numbers, dates and units among them, so that two spellings of the same are equal.
+"""Texts as normalised words, numbers, dates and units, so that two spellings of the same answer are equal.
 
-Sources tell by it whether an answer stands in a text, and `tasks.scoring` whose answer a reply states. Nothing of ours
-is imported here.
+`data.sources` looks up answers in passages with these words, and `tasks.scoring` answers in replies. This package
+imports no other part of Swaymeter.
 """

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 Texts = tuple[str, ...]
-"""Words as they are compared."""
+"""Normal forms of words."""
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -56,20 +56,20 @@ FUNCTION_WORDS_ELSEWHERE = word_set(
     "la el los las le les un una une est elle il on se esta son hay del de a en e "
     "wer wie wo wann welche welcher welches welchem welchen heisst hiess wurde wurden bei seit als"
 )
-"""Of German, French, Spanish, Turkish and Russian."""
+"""Function words of German, French, Spanish, Turkish and Russian."""
 
 
 class Token(NamedTuple):
-    """A part of a text as it was written.
+    """A part of a written text.
 
     Attributes:
         kind: word, number (in figures), sign (of comparison) or character (of a script without spaces).
-        text: The token as it was written.
-        folded: The token as it is compared.
-        clause: True if it begins a clause: punctuation stands before it.
-        joined: A hyphen, or a word in katakana, joins it to the token before.
-        glued: Nothing separates it from the token before.
-        stems: Its forms without a suffix, a prefix or a particle.
+        text: The written token.
+        folded: The normal form, which is compared.
+        clause: True if the token begins a clause, behind punctuation.
+        joined: True if a hyphen or a word in katakana joins the token to the one before.
+        glued: True if nothing separates the token from the one before.
+        stems: The token's forms without a suffix, a prefix or a particle.
     """
 
     kind: str
@@ -85,13 +85,13 @@ class Word(NamedTuple):
     """A normalised word.
 
     Attributes:
-        text: The word as it is compared.
-        clause: As of a token.
-        joined: As of a token.
-        capitals: 0 for none, 1 for its first letter, 2 for all letters.
-        article: "the" or "a" stood before it.
+        text: The normal form, which is compared.
+        clause: True if the word begins a clause, as in `Token`.
+        joined: True if the word is joined to the one before, as in `Token`.
+        capitals: 0 for none, 1 for a first letter in capitals, 2 for all letters.
+        article: True if "the" or "a" preceded the word in the text.
         kind: word, number, ordinal, roman (a number in Roman numerals behind a name), unit or sign.
-        stems: As of a token.
+        stems: The word's forms without a suffix, a prefix or a particle.
     """
 
     text: str
@@ -104,7 +104,7 @@ class Word(NamedTuple):
 
 
 def texts_of(name: Iterable[Word]) -> Texts:
-    """Return the words as they are compared."""
+    """Return the normal forms of words."""
     return tuple(word.text for word in name)
 
 
@@ -112,13 +112,14 @@ class Name(NamedTuple):
     """A form of an answer to look for.
 
     Attributes:
-        side: The side of the answer; None for a longer name that contains an answer and means something else.
-        texts: Its words as they are compared.
-        first: The first word as it is written.
-        exact: True if it states the answer wherever it stands; see `tasks.scoring.wording.forms`.
-        person: It is the last name of a person.
-        items: The items of a list.
-        are_ordered: The order of the items matters.
+        side: context or original, by the answer; None for a longer name that contains an answer and means something
+            else.
+        texts: The normal forms of its words.
+        first: The first word.
+        exact: True if the form states the answer in any reply; see `tasks.scoring.wording.forms`.
+        person: True for the last name of a person.
+        items: The items, if the answer is a list.
+        are_ordered: True if the order of the items matters.
     """
 
     side: str | None
@@ -131,7 +132,14 @@ class Name(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer as it is written, its words, and the words of the question."""
+    """An answer whose further forms are derived.
+
+    Attributes:
+        written: The answer as the study has it.
+        name: The words of the answer.
+        texts: The normal forms of these words.
+        question: The normal forms of the question's words.
+    """
 
     written: str
     name: tuple[Word, ...]
@@ -140,4 +148,4 @@ class Answer(NamedTuple):
 
 
 Kind = Callable[[Answer], Iterable[Texts]]
-"""A rule that gives the words of further forms of an answer."""
+"""A rule: from an answer to the words of its further forms."""

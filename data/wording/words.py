@@ -2,18 +2,17 @@
 
 Unicode forms, full-width letters, digits of any script, marks of direction, accents, vowel marks, case, punctuation and
 hyphens, apostrophes, possessive and plural s, articles and common abbreviations (St., Mt., No.) make no difference.
-Numbers, units, dates and times are as wording.numbers writes them. A sign that is part of a name stays: C++, C#, A+.
+Numbers, units, dates and times have the normal forms of wording.numbers. A sign that is part of a name stays: C++, C#.
 
-A word has stems, what it may be without what its language joins to it:
+A word has stems: its forms without the suffixes, prefixes or particles that its language joins to it:
     apostrophes   İstanbul'da, l'Italie: the parts on both sides
     Hangul        서울에서: without a particle or a copula
     Hebrew        בירושלים: without one or two one-letter prefixes
     Arabic        والقاهرة: without conjunction, preposition and article
-A name is looked for as the word itself and as its stems, so that a name that only looks as if it had a prefix stays
-whole. Cyrillic case endings, which no list of stems could hold, are cut from every word of four letters or more alike:
-Москва = Москве = Москву.
-What it is not: a splitter of scripts without spaces between words; their characters are the words. Nor morphology: a
-stem that is another word is taken for it.
+A name matches a word or one of its stems, so that a name that only looks as if it had a prefix still matches. Cyrillic
+case endings are cut from every word of four letters or more: Москва = Москве = Москву.
+What it is not: a splitter of scripts without spaces, whose characters are the words; or morphology: a stem that happens
+to be another word matches that word.
 """
 
 import re
@@ -97,7 +96,7 @@ _SPELLINGS = [
     }.items()
     for pattern, replacement in spellings
 ]
-"""Spellings in one form, by what none of them is written without in lower case."""
+"""Patterns of spellings and their normal form, by a part that every spelling contains in lower case."""
 _INITIALS = re.compile(r"(?<![\w.])(?:(?:[A-Z]\.)+[A-Z]\b\.?|(?:[A-Z]\. ?){2,})")
 _ABBREVIATIONS = {
     "grey": "gray",
@@ -134,16 +133,16 @@ _CYRILLIC_ENDING = re.compile(
     r"(?<=[\u0400-\u04ff]{3})(?:ами|ями|ыми|ими|ого|его|ому|ему|ой|ей|ом|ем|ым|им|ах|ях|ых|их|ов|ев|[аеиоуыэюяйьъ]{1,3})$"
 )
 _FAMILY_ENDING = re.compile(r"(?<=[\u0400-\u04ff]{3})[оеё]в$")
-"""Of a family name, and also an ending."""
+"""The ending of a family name such as Орлов, which is also a case ending."""
 _SHORTEST = 3
 _JOINING = word_set("and or to bis und oder")
 
 
 @lru_cache(maxsize=4096)  # a question and its answers are looked at with every reply
 def words(text: str) -> tuple[Word, ...]:
-    """Return the normalised words of a text, without articles, except where an article ends a clause (group A).
+    """Return the normalised words of a text, without articles; an article at the end of a clause stays (group A).
 
-    The time it takes is linear in the text's length.
+    The time is linear in the length of the text.
     """
     parts = _with_shared_units([*with_numerals([*_tokens(with_dates(_letters(text)))])])
     remaining: list[Word] = []

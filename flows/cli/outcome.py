@@ -123,7 +123,7 @@ def _chosen(chart: HeadlineFigure, *, several: bool) -> Sequence[Bar]:
 
 
 def _occurs(part: Part | None, unit: str) -> bool:
-    """Return if a part has replies, or is a mean."""
+    """Return True if a part has replies, or is a mean."""
     return part is not None and (part.mean > 0 or unit != SHARE)
 
 

@@ -37,7 +37,7 @@ class Selection:
     stages: tuple[Stage, ...] = STAGES
 
     def matches(self, step: StepId) -> bool:
-        """Return if a step is selected by itself, and not only as the input of another."""
+        """Return True if a step is selected by itself, and not only as the input of another."""
         return step.stage in self.stages and self._concerns(step)
 
     def _concerns(self, step: StepId) -> bool:
@@ -107,5 +107,5 @@ class Selection:
 
 
 def _is_of_study(step: StepId) -> bool:
-    """Return if a step belongs to the whole study; other steps of its stage belong to a model."""
+    """Return True if a step belongs to the whole study; other steps of its stage belong to a model."""
     return step.stage in SUMMARISING and not step.model

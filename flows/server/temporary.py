@@ -97,7 +97,7 @@ def prefect_api(*meanwhile: str) -> Iterator[str]:
 
 
 def configured_api_answers() -> bool:
-    """Return if the API of this process answers."""
+    """Return True if the API of this process answers."""
     from prefect.settings import get_current_settings
 
     return not _why_not(get_current_settings().api.url or "")

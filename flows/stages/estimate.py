@@ -153,7 +153,7 @@ def _thoughts(plan: Plan, node: Node) -> tuple[int, bool]:
 
 
 def _thinks_always(variant: Variant) -> bool | None:
-    """Return if the thoughts of a step's model cannot be turned off; None without its tokenizer on this machine."""
+    """Return True if a model's thoughts cannot be turned off; None without its tokenizer on this machine."""
     from swaymeter.tasks.models.prompts.template_options import opens_thoughts, options_of
 
     prompts, speaker = variant.prompts, variant.at_hand
@@ -167,7 +167,7 @@ def _disk(stored: int) -> str:
 
 
 def _is_open(plan: Plan, node: Node) -> bool:
-    """Return if the leading measure of a pass is to be computed, and not only derived measures."""
+    """Return True if the leading measure of a pass is to be computed, and not only derived measures."""
     if node.id.stage != "score" or node.id.group not in MEASURES:
         return False
     return any(name == node.id.group and state != "done" for name, state, _ in plan.measure_states(node))

@@ -106,7 +106,7 @@ class Variant:
         return f"{self.label or self.name}/{self.model.dtype}"
 
     def is_of(self, step: StepId) -> bool:
-        """Return if a step belongs to the variant."""
+        """Return True if a step belongs to the variant."""
         return (self.model.name, self.model.dtype, self.setup) == (step.model, step.dtype, step.setup)
 
     @cached_property
@@ -326,7 +326,7 @@ def _resolved_dtype(model: ModelPart) -> str:
 
 
 def _applies(group: Pass, parameters: Mapping[str, Any], dtype: str) -> bool:
-    """Return if a measure applies to a model in its dtype."""
+    """Return True if a measure applies to a model in its dtype."""
     measure = group.leading
     return measure.applies(parameters[measure.name], dtype)
 

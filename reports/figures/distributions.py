@@ -102,7 +102,7 @@ def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) ->
 
 
 def _fit(names: Sequence[str]) -> bool:
-    """Return if names of groups fit beside each other under a panel, at about 0.064 inches a character."""
+    """Return True if names of groups fit beside each other under a panel, at about 0.064 inches a character."""
     return len(names) * (max(len(plain(name, 18)) for name in names) + 1) * 0.064 <= 0.46 * WIDTH
 
 

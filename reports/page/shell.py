@@ -111,5 +111,5 @@ def _digits(number: float) -> str:
 
 
 def numeric(value: object) -> bool:
-    """Return if a cell is a number or a missing number."""
+    """Return True if a cell is a number or a missing number."""
     return value is None or value is pd.NA or isinstance(value, Real)

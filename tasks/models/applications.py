@@ -242,7 +242,7 @@ def _without_text(state: ReplyState, error: str | None = None) -> Answer:
 
 
 def is_transient(error: BaseException) -> bool:
-    """Return if an error may pass: a time-out, a connection, or a status such as 429, of whichever HTTP library."""
+    """Return True for a transient error of any HTTP library: a time-out, a lost connection, a status such as 429."""
     status = getattr(error, "status_code", None) or getattr(getattr(error, "response", None), "status_code", None)
     if isinstance(status, int):
         return status in _TRANSIENT_STATUSES
@@ -337,7 +337,7 @@ def _file_of(reference: str) -> tuple[Path, str]:
 
 
 def is_function(reference: str) -> bool:
-    """Return if a name is FILE.py:FUNCTION, or MODULE:FUNCTION of a module that exists."""
+    """Return True if a name is FILE.py:FUNCTION, or MODULE:FUNCTION of a module that exists."""
     try:
         return reference in _objects or _file_of(reference)[0].suffix == ".py"
     except ModelError:

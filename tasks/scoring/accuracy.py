@@ -30,7 +30,7 @@ def answers_match(answer: str, expected: str, *, threshold: float) -> bool:
 
 
 def cleaned_as_released(answer: str) -> str:
-    """Return a reply in the form in which the released code compares it."""
+    """Return a reply without the words that the released code removes before its comparison."""
     return _UNREAD.sub("", answer.lower().replace("assistant:", "").strip())
 
 

@@ -3,9 +3,9 @@
     CP(c) = mean over pairs (group g without the context, group h with it) of KL(p_h || p_g), in nats, >= 0
     p_v   = mean over the answers of group v of their distributions, each the mean over an answer's steps
 
-Its standard error comes from half-samples of the answers on both sides (tasks/scoring/half_samples.py). Without a
-change it is not 0, because clusters of one question differ, too. Its value without a change is the mean over
-half-samples of the closed-book answers, each against the other half (this project).
+The standard error comes from half-samples of the answers with and without the context (tasks/scoring/half_samples.py).
+A context that changes nothing has a score above 0, because clusters of one question differ, too. The value without a
+change is the mean over half-samples of the closed-book answers, each against the other half (this project).
 What it is not: weighted by the sizes of groups, or symmetric. The direction is that of the released scores.
 Source: Marjanovic et al. 2024, Eq. 3-4.
 

@@ -1,17 +1,17 @@
-"""The verdict of the rule on a reply: whose answer its words state, and if the rule is sure.
+"""The verdict of the rule on a reply: whose answer the reply states, the context's or the original one.
 
-The reply behind its thoughts, or its marked final answer (wording.answers), is read in four steps:
+The rule reads the text behind the thoughts, or the marked final answer (wording.answers), in four steps:
 
-    1  every place where a form of an answer stands (wording.forms, wording.mentions); the longest form counts
-    2  a mention counts if it is a whole name and does not only repeat the question
-    3  the stance of the reply towards each mention (wording.stance); two answers are weighed by their stances
-    4  a reply that mentions neither answer may decline (wording.refusals)
+    1  find all mentions of a form of an answer (wording.forms, wording.mentions); the longest form counts
+    2  drop mentions that are part of another name, or only repeat the question
+    3  take the stance of the reply towards each mention (wording.stance), and weigh two answers by their stances
+    4  without a mention, look for a refusal (wording.refusals)
 
-For answers yes and no, wording.yes_no and wording.sentences say what the reply says.
+Answers "yes" and "no" are read by wording.yes_no and wording.sentences instead.
 
 A reply is undecided if its stance is unclear, or if it may state an answer in other words. `neither` is decided only if
-the reply gives another number, date or yes or no. What it is not: a judgement of truth. An answer that a reply reports
-as the passage's counts as stated.
+the reply gives another number, date or yes or no. What it is not: a judgement of truth. "The passage says Oslo" counts
+as a statement of Oslo.
 """
 
 import re
@@ -79,9 +79,9 @@ class Decision(NamedTuple):
     """The rule's decision on a reply.
 
     Attributes:
-        verdict: Whose answer the reply states; "neither" if the reply is undecided.
-        is_decided: The rule is sure. A judge should decide an undecided reply.
-        reason: Why the verdict is "neither"; None for other verdicts.
+        verdict: The side whose answer the reply states; "neither" if the reply is undecided.
+        is_decided: True if the rule is sure. A judge should decide an undecided reply.
+        reason: The reason of the verdict "neither"; None for other verdicts.
     """
 
     verdict: Verdict
@@ -157,15 +157,15 @@ def whose_answer(answer: str, *, context: Sequence[str], original: Sequence[str]
 
 
 def outcome(without: str, with_context: str, verdict_without: Verdict, verdict_with: Verdict) -> Outcome:
-    """Return what a context did to a reply, from both replies and their verdicts.
+    """Return the effect of a context on a reply, from the replies without and with the context.
 
-        persuaded   states the context's answer, and did not without it
-        agreed      states the context's answer, as it did without it
-        stubborn    does not state the context's answer, and is the reply without it: the same words, or both times the
-                    original answer
-        other       neither states the context's answer nor is the reply without it
+        persuaded   only the reply with the context states the context's answer
+        agreed      both replies state the context's answer
+        stubborn    the reply with the context does not state the context's answer, and both replies have the same words
+                    or both state the original answer
+        other       any other pair of replies
 
-    A reply that states both answers states the context's. An empty reply is the same as no other.
+    A reply that states both answers states the context's. Two empty replies do not have the same words.
     """
     if verdict_with in TAKES_CONTEXT:
         return "agreed" if verdict_without in TAKES_CONTEXT else "persuaded"
@@ -175,16 +175,16 @@ def outcome(without: str, with_context: str, verdict_without: Verdict, verdict_w
 
 
 class _Sides(NamedTuple):
-    """The answers of both sides.
+    """The answers of both sides, context and original.
 
     Attributes:
         names: The forms of the answers by their first words.
-        polarities: The sides whose answer is yes, and those whose answer is no; empty if an answer is a name.
+        polarities: The sides with the answer yes and the sides with the answer no; empty if an answer is a name.
         lists: The answers that are lists.
         values: The words of each answer.
         question_words: The words of the question.
-        question: The words of the question as stances need them.
-        are_alike: Both sides have an answer of the same words.
+        question: The words of the question, grouped for stances.
+        are_alike: True if both sides have an answer of the same words.
     """
 
     names: Mapping[str, Sequence[Name]]
@@ -225,7 +225,7 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
 
 
 def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> set[Side]:
-    """Return the one side of which an answer stands in a text as it is written: 2.10 and not 2.1; none if both do."""
+    """Return the only side with an answer in the text in its exact spelling (2.10 is not 2.1); none for two sides."""
     patterns = ("|".join(map(re.escape, names)) for names in (context, original))
     sides = zip(_SIDES, patterns, strict=True)
     stated = {side for side, names in sides if names and re.search(rf"(?<![\w.,])(?:{names})(?!\w|[.,]\d)", text)}
@@ -233,7 +233,7 @@ def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> s
 
 
 def _named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | None]:
-    """Return the sides whose answer a reply names, or why it names none."""
+    """Return the sides whose answer a reply names, or the reason why the reply names no answer."""
     counting, reasons = _counting(reply, sides)
     spans = [Span(mention.start, mention.end, mention.name.side or "") for mention in counting]
     named = {span.side for span in spans}
@@ -258,7 +258,7 @@ def _named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | No
 
 
 def _listed(text: str, sides: _Sides) -> tuple[set[Side], Reason | None] | None:
-    """Return the sides whose list a reply with bullets, numbers or arrows gives; None if either is no list."""
+    """Return the sides whose list equals the reply's bullets, numbers or arrows; None without an equal list."""
     if not sides.lists or not (items := items_of_reply(text)):
         return None
     stated = {side for side, listed in sides.lists if states_items(items, listed)}
@@ -266,9 +266,9 @@ def _listed(text: str, sides: _Sides) -> tuple[set[Side], Reason | None] | None:
 
 
 def _counting(reply: Sequence[Word], sides: _Sides) -> tuple[list[Mention], set[Reason]]:
-    """Return the mentions that count, in their order, and why others do not.
+    """Return the mentions that count, in their order, and the reasons against the other mentions.
 
-    A loose form counts if no exact form stands at its place, and if it fits one side alone.
+    A loose form counts if the same words are no exact form, and if the form belongs to one side only.
     """
     counting: list[Mention] = []
     reasons: set[Reason] = set()
@@ -293,14 +293,14 @@ def _counting(reply: Sequence[Word], sides: _Sides) -> tuple[list[Mention], set[
 
 
 def _is_repeated(reply: Sequence[Word], mention: Mention, question: Sequence[Word]) -> bool:
-    """Return if a mention stands as in the question, between words of which one means something."""
+    """Return True if the question has the mention between the same words, one of which is no function word."""
     around = reply[max(mention.start - 1, 0) : mention.end + 1]
     beside = {word.text for word in around} - set(mention.name.texts) - FUNCTION_WORDS
     return bool(beside) and is_part(texts_of(around), texts_of(question[:_MAX_QUESTION]))
 
 
 def _has_part(reply: Sequence[Word], sides: _Sides, stated: set[Side]) -> bool:
-    """Return if a part of another answer stands alone: a number without its unit, or, if none is stated, a name."""
+    """Return True if a reply has a part of an answer that it does not state: a number without its unit, or a name."""
     covered = {index for mention in mentions(reply, sides.names) for index in range(mention.start, mention.end)}
     names = [name for names in sides.names.values() for name in names if name.side]
     parts = {text for name in names if name.side not in stated for text in name.texts}

@@ -7,9 +7,9 @@ has, over such halves, the variance (s^2/m) (1 - m/K). The mean of all K has, ov
 m) of the former. That factor is 1 for even K, so the standard deviation of halves is the standard error. For scores
 that are not means the formula is approximate: with ten answers of a known process it gave on average 0.76 to 1.31 times
 the true value.
-What it is not: a bootstrap, whose samples repeat answers and so have fewer groups than a real sample. It includes
-neither bias, because a score of more answers may differ, nor meanings that were not sampled. If all answers agree, or
-no two of them do, the same holds in every half, and an entropy of groups has the error 0.
+What it is not: a bootstrap, whose samples repeat answers and so have fewer groups than a real sample. The error leaves
+out the bias of a score that changes with the number of answers, and meanings that were never sampled. If all answers
+agree, or all differ, they do so in every half, and an entropy of groups has the error 0.
 Source: this project, after the subsampling (delete-d jackknife) of Shao and Wu 1989.
 """
 

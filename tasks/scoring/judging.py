@@ -1,16 +1,15 @@
 """Verdicts of a judge on undecided replies: a language model, an entailment model or a Python function.
 
-    language model      arg max over the offered letters l of p(l | prompt), p that of the next token after the prompt
-    server              the letter that it replies with, in JSON or alone
-    entailment model    the sides with an answer that, behind the question, the reply behind the question entails
-    function            the verdict that it returns
+    language model      arg max over the offered letters l of p(l | prompt), with p the next-token distribution
+    server              the letter of its reply, in JSON or alone
+    entailment model    the sides for which "question reply" entails "question answer", for any name of the answer
+    function            the function's return value
 
 The prompt (`judge` in prompts.yaml) has the question, the right answer and the passage's answer with up to ten other
 names each, the reply, and a letter for each verdict. It does not name the model that wrote the reply. If a side has no
 answer, only verdicts about the other side are offered. Letters whose logits nearly tie are read again alone, so that a
-verdict does not depend on the batch. An entailment model knows no refusal: its verdict is neither.
-What it is not: a measure of truth. The judge has habits of its own, such as a preferred letter, and may know the right
-answer.
+verdict does not depend on the batch. An entailment model gives "neither" for a refusal.
+What it is not: a measure of truth. The judge has biases, such as a preferred letter, and may know the right answer.
 Source: Zheng et al. 2023, Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena, for judges and their biases; the
 prompt is this project's.
 """
@@ -52,7 +51,7 @@ class Case(NamedTuple):
     Attributes:
         question: the question.
         context: the answer of the passage and its other names.
-        original: the right answer and its other names; one of the two may be empty.
+        original: the right answer and its other names. Either `context` or `original` may be empty.
         reply: the reply.
     """
 

@@ -57,7 +57,7 @@ def greedy_answers(
 def conflict(kind: ContextKind, about_entity: bool, context_object: str, answer: str) -> Conflict | None:
     """Return the kind of conflict between the object of a context and a query's answer; None without a conflict.
 
-    An own context may name no object; such a context conflicts with no answer.
+    A context of a study's own file may have no object, and then has no conflict.
     """
     if not about_entity or not context_object:
         return None

@@ -6,11 +6,11 @@ p(.|Q, C) is the distribution of the next token over the whole vocabulary, after
 question Q. It is the distribution of an answer's first token. Without passage i the other passages keep their order,
 and are renumbered if they have numbers; without the only passage, the question is closed-book. The common beginning of
 prompts is read once, and so is a repeated prompt.
-What it is not: a share of the context's effect. The scores of a context's passages do not add up: of two passages with
-the same content, either is hardly missed, and of two that matter only together, either is. Nor is it `persuasion`,
-whose reference is the mixture over all contexts and whose bound is log n; this score has no bound. Leaving out a
-passage also moves later passages closer to the beginning, which is part of the score. A high score does not say whether
-the answer became right or wrong.
+What it is not: a share of the context's effect. The scores of a context's passages do not add up: two passages with the
+same content score low, because each replaces the other, and two that matter only together both score high. Nor is it
+`persuasion`, whose reference is the mixture over all contexts and whose bound is log n; this score has no bound.
+Leaving out a passage also moves later passages closer to the beginning, which is part of the score. A high score does
+not tell if the answer became right or wrong.
 Source: the divergence is that of persuasion [Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 2]
 with the distribution without the passage as its reference. Li et al. 2025, Attributing Response to Context (ARC-JSD),
 also leave out one part of a context at a time and compare distributions. They use the divergence of Jensen and Shannon,

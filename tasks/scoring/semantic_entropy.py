@@ -6,10 +6,10 @@ Clusters v have equivalent answers; p(a_k|x) is the product of an answer's token
     rao                -sum_v P_v log P_v; P_v: length-normalised probabilities summed in a group, then renormalised
     assignment         the entropy of the groups' sizes
 All in nats. What it is not: bounded below by 0 in its first two kinds. Equal answers count as often as they are
-sampled, so `sum` can fall to -log K; it lacks the constant 5 that the released code of Kuhn et al. adds. The released
-code of Farquhar et al. computes rao and assignment over the clusters of `first_member`, with the question before each
-answer; the clusters here are disjoint unless a study sets another grouping. Their standard errors come from
-half-samples of the answers (tasks/scoring/half_samples.py).
+sampled, so `sum` can fall to -log K. The released code of Kuhn et al. adds a constant 5 to `sum`. The released code of
+Farquhar et al. computes rao and assignment over the clusters of `first_member`, with the question before each answer;
+the clusters here are disjoint unless a study sets another grouping. Standard errors come from half-samples of the
+answers (tasks/scoring/half_samples.py).
 Sources: Kuhn et al. 2023, Semantic Uncertainty; Marjanovic et al. 2024, Eq. 1-2; Farquhar et al. 2024 (rao and
 assignment).
 """

@@ -164,7 +164,7 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> 
 
 
 def has_column(column: str, content: FileRows) -> bool:
-    """Return if a file has a column, a key in the objects of its lists, or a path of this name."""
+    """Return True if a file has a column, a key in the objects of its lists, or a path of this name."""
     return column in content.columns or _exists(column, content, _lists(content.rows))
 
 

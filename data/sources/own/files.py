@@ -80,7 +80,7 @@ def read_file(file: Path, needed: str) -> list[FileRow]:
 
 
 def is_csv(file: Path) -> bool:
-    """Return if a file that can be read is CSV, which writes an empty text and a missing value alike."""
+    """Return True if a file that can be read is CSV, which writes an empty text and a missing value alike."""
     with file.open("rb") as opened:
         begin = opened.read(1 << 16)
     text = begin.decode(json.detect_encoding(begin), errors="ignore").lstrip("\ufeff \t\r\n")
@@ -295,7 +295,7 @@ def _rows_in(document: dict[str, Any], file: Path, expected: Collection[str]) ->
 
 
 def _are(kind: type, values: Iterable[Any]) -> bool:
-    """Return if all values are of a kind."""
+    """Return True if all values are of a kind."""
     return all(isinstance(value, kind) for value in values)
 
 

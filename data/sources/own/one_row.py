@@ -60,7 +60,7 @@ ABOUT_PASSAGES = ("title", "source", "date", "score")
 
 
 def _says(name: str, value: Any) -> bool:
-    """Return if a value can be that of a passage under this name."""
+    """Return True if a value can be that of a passage under this name."""
     if name != "score":
         return isinstance(value, str | int | float | datetime.date)
     try:

@@ -252,7 +252,7 @@ _YES_AND_NO = frozenset({"yes", "no", "true", "false"})
 
 
 def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
-    """Return if a context without a kind states the right answer, by its answer or by the words of its text.
+    """Return True if a context without a kind states the right answer, by its answer or by the words of its text.
 
     An answer that may stand anywhere, as yes, no and one of those that the question names, is not looked for. One with
     a number is looked for as replies are read, too: 8 years stand in "it lasts eight years".
@@ -268,7 +268,7 @@ def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
 
 
 def _stands_as_number(form: str, text: str) -> bool:
-    """Return if an answer of a number and its unit stands in a text, in figures or in words, and not as a bound.
+    """Return True if an answer of a number and its unit stands in a text, in figures or in words, and not as a bound.
 
     A number alone is not looked for in words: two firms are no answer to how many years.
     """
@@ -284,7 +284,7 @@ def _stands_as_number(form: str, text: str) -> bool:
 
 
 def stands_in(answer: str, text: str) -> bool:
-    """Return if the words of an answer stand in a text, in any case, and not as a part of longer words."""
+    """Return True if the words of an answer stand in a text, in any case, and not as a part of longer words."""
     return _stand(_words(answer), _words(text))
 
 
@@ -293,7 +293,7 @@ def _words(text: str) -> str:
 
 
 def _stand(words: str, text: str) -> bool:
-    """Return if words stand in a text, not as a part of longer ones; scripts without blanks have no such part."""
+    """Return True if words stand in a text, not as a part of longer ones; scripts without blanks have no such part."""
     is_contained = words in text  # which is far quicker to rule out
     return is_contained and re.search(rf"(?<!{_LETTER}){re.escape(words)}(?!{_LETTER})", text) is not None
 

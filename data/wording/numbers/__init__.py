@@ -1,4 +1,4 @@
-"""Numbers, units, dates and times of day in one form, whatever way they are written.
+"""Numbers, units, dates and times of day, each in one normal form.
 
-dates works on a text as it is written, numerals on its tokens; number_words has the tables.
+`dates` reads the written text, `numerals` its tokens, and `number_words` has the tables.
 """

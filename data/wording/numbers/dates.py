@@ -1,10 +1,10 @@
-"""Dates and times of day in one form, whatever way they are written.
+"""Dates and times of day in one normal form.
 
-A date is its year, its month and its day, so that it contains its year: 12 May 1990 = May 12th, 1990 = 1990-05-12 =
-12.05.1990 = 12. Mai 1990 = 1990年5月12日. A time of day is one word: clock2100 where half of the day is known (9 p.m. =
-21:00 = nine in the evening), dial0900 where it is not (9:00 = nine o'clock). 44 BCE = 44 BC; AD 79 = 79 CE.
-What it is not: a parser of every date: of 5/6/1990 only the year is known, because the order of the other two is not.
-"8h" is a duration, and "half nine" no time.
+A date is written as year, month and day, so that a date contains its year: 12 May 1990 = May 12th, 1990 = 1990-05-12 =
+12.05.1990 = 12. Mai 1990 = 1990年5月12日. A time of day is one word: clock2100 if its half of the day is clear (9 p.m.
+= 21:00 = nine in the evening), else dial0900 (9:00 = nine o'clock). 44 BCE = 44 BC; AD 79 = 79 CE.
+What it is not: a parser of every date. From 5/6/1990 only the year is read, because the order of month and day is
+ambiguous. "8h" is a duration, and "half nine" no time.
 """
 
 import re
@@ -63,7 +63,7 @@ _DAYS = (
     }
     | {"erst": 1, "dritt": 3, "siebt": 7}
 )
-"""Days of a month in words, of English, and of German without their ending."""
+"""Days of a month as English ordinals, and as German ordinals without their ending."""
 _DAY_WORD = rf"\b({'|'.join(sorted(_DAYS, key=len, reverse=True)).replace('-', '[- ]')})(?:e[nrs])?"
 _WORD_MONTH = re.compile(rf"{_DAY_WORD}(?= (?:of )?(?-i:(?=[A-Z])){_MONTH})", re.IGNORECASE)
 
@@ -205,7 +205,7 @@ def _date(written: str, year: str | None, month: int, day: str | None) -> str:
 
 
 def _time(match: re.Match[str]) -> str:
-    """A time as one word: clock and 24 hours where its half of the day is known, dial and 12 hours where not."""
+    """Return a time as one word: "clock" and 24 hours if its half of the day is clear, else "dial" and 12 hours."""
     groups = match.groupdict()
     if uhr := groups.get("uhr"):
         groups["hour"] = uhr

@@ -156,7 +156,7 @@ PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def written_out(value: Fraction) -> str:
-    """Return a number in figures: a whole number, a decimal where it ends, else a fraction."""
+    """Return a number in figures: a whole number, a finite decimal, or else a fraction."""
     if value.denominator == 1:
         return str(value.numerator)
     divisor = value.denominator

@@ -1,11 +1,12 @@
-"""Numbers in figures and units by their name, whatever way both are written.
+"""Numbers in figures and units by their name: the normal form of both.
 
 eight = 8; 1,200 = 1 200 = 1'200 = 1200; 8,5 = 8.50 = 8.5; 1.5 million = 1.5M = 1500000; half a million; a dozen = 12;
 two and a half = 2½ = 2 1/2 = 2.5; two thirds = 2/3; third = 3rd; nineteen ninety = 1990; World War II = World War 2;
-8kg = 8 kilogrammes = 8 kg; $8 = 8 USD = 8 dollars. What compares a number is a word before it: < for less than 8, >=
-for 8 or more.
-What it is not: a conversion (see wording.forms), or arithmetic (10² is not 100). 1.200 is read as one point two; the
-1990s, 3D and 2.0.1 are words. A capital M, B or K behind a figure is a scale, a small m a metre unless it is money.
+8kg = 8 kilogrammes = 8 kg; $8 = 8 USD = 8 dollars. A comparison is a word before its number: "< 8" for less than 8,
+">= 8" for 8 or more.
+What it is not: a conversion (see tasks.scoring.wording.forms), or arithmetic (10² is not 100). 1.200 is read as one
+point two; the 1990s, 3D and 2.0.1 are words. A capital M, B or K behind a figure is a scale; a small m is a metre, or a
+million behind a currency.
 """
 
 import re
@@ -79,7 +80,7 @@ def _folded(tokens: Sequence[Token], start: int, count: int) -> tuple[str, ...]:
 
 
 def _comparing(tokens: Sequence[Token], start: int) -> int:
-    """Return the number of words that compare the number behind them: two in "more than 8", 0 in "more than Oslo"."""
+    """Return the length of a comparison before a number, in words: two in "more than 8", 0 in "more than Oslo"."""
     for length in (3, 2, 1) if tokens[start].folded in table.COMPARING else ():
         if _folded(tokens, start, length) in table.COMPARED and start + length < len(tokens):
             behind = tokens[start + length]
@@ -89,7 +90,7 @@ def _comparing(tokens: Sequence[Token], start: int) -> int:
 
 
 def _is_counting_article(tokens: Sequence[Token], index: int) -> bool:
-    """Return if "a" is a number: an hour, a week; not a second one, nor twelve dollars an hour."""
+    """Return True if "a" means one: "an hour", "a week", but not "a second one" or "twelve dollars an hour"."""
     behind = tokens[index + 1].folded if index + 1 < len(tokens) else ""
     before = tokens[index - 1].folded if index else ""
     is_other = behind in ("second", "degree", "square", "pound", "yard", "foot") or before in ("time", "once", "half")
@@ -97,7 +98,14 @@ def _is_counting_article(tokens: Sequence[Token], index: int) -> bool:
 
 
 class _Read(NamedTuple):
-    """A number as it is compared, and the index behind it; without a number, the index of the search."""
+    """A number read from tokens.
+
+    Attributes:
+        text: The normal form; "" without a number.
+        end: The index behind the number; without a number, the index at which the search began.
+        kind: The kind of its word.
+        compared: The comparison before the number, such as "<"; "" for none.
+    """
 
     text: str
     end: int

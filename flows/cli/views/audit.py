@@ -146,7 +146,7 @@ def about_answers(results: Audited) -> list[str]:
 
 
 def _thought(unfinished: pd.DataFrame) -> bool:
-    """Return if thoughts of any model did not end."""
+    """Return True if thoughts of any model did not end."""
     return bool(len(unfinished)) and bool(unfinished["unfinished_thoughts"].any())
 
 

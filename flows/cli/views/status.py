@@ -23,7 +23,7 @@ STYLES = {"done": "green", "missing": "yellow", "blocked": "yellow", "failed": "
 
 
 def is_broken(rows: Sequence[StatusRow]) -> bool:
-    """Return if a step failed or is damaged."""
+    """Return True if a step failed or is damaged."""
     return any(row.state in ("failed", "damaged") for row in rows)
 
 

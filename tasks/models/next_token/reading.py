@@ -1,9 +1,9 @@
 """A tree of tokens read after each of several contexts in one forward pass.
 
-A mask lets a token attend to its context and its own ancestors. Its position is the context's length plus its depth, so
-that every path is read like a prompt of its own. The mask is additive and four-dimensional, which is exact in eager and
-sdpa attention alike; it includes a sliding window. Long inputs are read in chunks, so that a mask has the rows of a
-chunk, and memory grows like the number of tokens.
+A mask lets a token attend to its context and its own ancestors. The token's position is the context's length plus the
+token's depth, so that every path is read like a separate prompt. The mask is additive and four-dimensional, which is
+exact in eager and sdpa attention alike, and includes a sliding window. Long inputs are read in chunks: a mask has the
+rows of a chunk, so that memory grows like the number of tokens.
 """
 
 from collections.abc import Iterator, Sequence
@@ -84,21 +84,26 @@ class ContextBatch:
     Attributes:
         rows: (B,), indices of the contexts.
         lengths: (B,), tokens of each context.
-        keys: their KV cache.
+        cache: their KV cache.
     """
 
     rows: list[int]
     lengths: torch.Tensor
-    keys: LayerCache
+    cache: LayerCache
 
     @property
     def bytes(self) -> int:
         """Size of the KV cache in bytes."""
-        return sum(part.numel() * part.element_size() for layer in self.keys for part in layer)
+        return sum(part.numel() * part.element_size() for layer in self.cache for part in layer)
 
 
-class _Keys:
-    """The KV cache that a model's attention receives: earlier keys and values precede the new ones."""
+class _TreeCache:
+    """KV cache of a pass over a tree: attention sees the context, the earlier passes and the new tokens, in this order.
+
+    Args:
+        before: KV caches of the context and of the earlier passes.
+        keep: store the new keys and values in `new`, for later passes.
+    """
 
     def __init__(self, before: Sequence[LayerCache], *, keep: bool) -> None:
         self._before, self._keep = list(before), keep
@@ -119,8 +124,15 @@ class _Keys:
         return sum(int(layers[layer_idx][0].shape[2]) for layers in self._before if layers)
 
 
-class _ContextKeys:
-    """The KV cache of contexts that are being read: `rows` are at the tokens from `start` to `stop`."""
+class _ContextCache:
+    """KV cache of contexts during their prefill.
+
+    Attributes:
+        rows: the contexts of the current pass; shorter ones have ended.
+        start: first token of the current pass.
+        stop: end of the current pass.
+        layers: keys and values, zero from `stop` on.
+    """
 
     def __init__(self, contexts: int, tokens: int) -> None:
         self._shape = contexts, tokens
@@ -157,16 +169,16 @@ def read_contexts(model: Network, contexts: Sequence[Tokens], rows: Sequence[int
     ids = np.zeros((len(contexts), longest), dtype=np.int64)
     for row, context in enumerate(contexts):
         ids[row, : len(context)] = context
-    keys = _ContextKeys(*ids.shape)
+    cache = _ContextCache(*ids.shape)
     for start, stop in _chunks(longest, model.device):
         ended = int(np.searchsorted(lengths, start, side="right"))
-        keys.rows, keys.start, keys.stop = slice(ended, None), start, stop
+        cache.rows, cache.start, cache.stop = slice(ended, None), start, stop
         tokens = torch.from_numpy(ids[ended:, start:stop]).to(model.device)
         positions = torch.arange(start, stop, device=model.device)
         distance = positions.unsqueeze(1) - torch.arange(stop, device=model.device)
         geometry = positions.expand(len(tokens), -1), distance.expand(len(tokens), -1, -1)
-        _forward(model, tokens, *geometry, keys, [0])
-    return ContextBatch(list(rows), torch.from_numpy(lengths).to(model.device), keys.layers)
+        _forward(model, tokens, *geometry, cache, [0])
+    return ContextBatch(list(rows), torch.from_numpy(lengths).to(model.device), cache.layers)
 
 
 def _chunks(tokens: int, device: str) -> Iterator[tuple[int, int]]:
@@ -176,11 +188,18 @@ def _chunks(tokens: int, device: str) -> Iterator[tuple[int, int]]:
 
 
 class Reading:
-    """A tree that is read after every context of a batch; `keep` stores its KV cache for further tokens."""
+    """A tree of tokens read after every context of a batch.
+
+    Args:
+        model: the network.
+        contexts: the contexts with their KV cache.
+        tree: the tokens.
+        keep: store the tree's KV cache, so that `following` can read more tokens.
+    """
 
     def __init__(self, model: Network, contexts: ContextBatch, tree: PrefixTree, *, keep: bool = False) -> None:
         self._model, self._contexts, self._tree, self._keep = model, contexts, tree, keep
-        self._before = [contexts.keys]
+        self._before = [contexts.cache]
         self._steps = 0  # tokens that have followed
 
     @torch.inference_mode()
@@ -190,11 +209,13 @@ class Reading:
         logits = torch.empty(0)
         for start, stop in _chunks(len(tree), self._model.device):
             depths = tree.depths[start:stop]
-            between = torch.where(tree.ancestors[start:stop, :stop], depths.unsqueeze(1) - tree.depths[:stop], -1)
+            tree_distance = torch.where(tree.ancestors[start:stop, :stop], depths.unsqueeze(1) - tree.depths[:stop], -1)
             columns = [column for column, node in enumerate(nodes) if start <= node < stop]
             inside = [nodes[column] - start for column in columns]
             keep = self._keep or stop < len(tree)
-            part = self._read(tree.tokens[start:stop].expand(every), depths.expand(every), between, inside or [0], keep)
+            part = self._read(
+                tree.tokens[start:stop].expand(every), depths.expand(every), tree_distance, inside or [0], keep
+            )
             if len(columns) == len(nodes):
                 logits = part
             elif columns:
@@ -211,25 +232,34 @@ class Reading:
         ends = torch.tensor([path[-1] for path in tree.paths], device=tree.tokens.device)
         depths = tree.depths[ends] + step
         to_tree = torch.where(tree.ancestors[ends], depths.unsqueeze(1) - tree.depths.unsqueeze(0), -1)
-        own = torch.eye(paths, dtype=torch.bool, device=tree.tokens.device)
-        to_grown = [torch.where(own, back, -1) for back in range(step - 1, -1, -1)]
-        between = torch.cat([to_tree, *to_grown], dim=1)
-        return self._read(tokens, depths.expand(len(self._contexts.rows), -1), between, range(paths), self._keep)
+        same_path = torch.eye(paths, dtype=torch.bool, device=tree.tokens.device)
+        to_followers = [torch.where(same_path, back, -1) for back in range(step - 1, -1, -1)]
+        tree_distance = torch.cat([to_tree, *to_followers], dim=1)
+        return self._read(tokens, depths.expand(len(self._contexts.rows), -1), tree_distance, range(paths), self._keep)
 
     def _read(
-        self, tokens: torch.Tensor, depths: torch.Tensor, between: torch.Tensor, nodes: Sequence[int], keep: bool
+        self, tokens: torch.Tensor, depths: torch.Tensor, tree_distance: torch.Tensor, nodes: Sequence[int], keep: bool
     ) -> torch.Tensor:
-        lengths, cached = self._contexts.lengths.unsqueeze(1), self._contexts.keys
+        """Read tokens of the tree after every context.
+
+        Args:
+            tokens: (B, n).
+            depths: (B, n), tokens of the tree before each.
+            tree_distance: (n, seen), tokens back along the path of a token; -1 for tokens of other paths.
+            nodes: columns whose logits are returned.
+            keep: store the new keys and values.
+        """
+        lengths, cached = self._contexts.lengths.unsqueeze(1), self._contexts.cache
         longest = int(cached[0][0].shape[2]) if cached else 0  # tokens of the longest context
         positions = lengths + depths
         indices = torch.arange(longest, device=lengths.device).expand(len(lengths), -1)
         back = positions.unsqueeze(2) - indices.unsqueeze(1)
         to_context = torch.where((indices < lengths).unsqueeze(1), back, -1)
-        distance = torch.cat([to_context, between.expand(len(lengths), -1, -1)], dim=2)
-        keys = _Keys(self._before, keep=keep)
-        logits = _forward(self._model, tokens, positions, distance, keys, nodes)
+        distance = torch.cat([to_context, tree_distance.expand(len(lengths), -1, -1)], dim=2)
+        cache = _TreeCache(self._before, keep=keep)
+        logits = _forward(self._model, tokens, positions, distance, cache, nodes)
         if keep:
-            self._before.append(keys.new)
+            self._before.append(cache.new)
         return logits
 
 
@@ -238,7 +268,7 @@ def _forward(
     tokens: torch.Tensor,
     positions: torch.Tensor,
     distance: torch.Tensor,
-    keys: _Keys | _ContextKeys,
+    cache: _TreeCache | _ContextCache,
     nodes: Sequence[int],
 ) -> torch.Tensor:
     """Return the logits of one pass.
@@ -248,14 +278,14 @@ def _forward(
         tokens: (B, n).
         positions: (B, n).
         distance: (B, n, seen), how far back a token is; negative if masked.
-        keys: the KV cache.
+        cache: the KV cache.
         nodes: columns whose logits are returned.
     """
     out = model.model(
         input_ids=tokens,
         attention_mask=_masks(model, distance),
         position_ids=positions,
-        past_key_values=keys,
+        past_key_values=cache,
         use_cache=True,
         logits_to_keep=list(nodes),  # a tensor would be moved to another GPU than the states of a model that is spread
     )
@@ -264,7 +294,7 @@ def _forward(
 
 
 def _masks(model: Network, distance: torch.Tensor) -> torch.Tensor | dict[str, torch.Tensor]:
-    """Return the additive mask (B, 1, n, seen); one a type of layer if the windows of layers differ."""
+    """Return the additive mask (B, 1, n, seen); one for each type of layer if their windows differ."""
 
     def additive(seen: torch.Tensor) -> torch.Tensor:
         mask = torch.zeros(seen.shape, dtype=model.model.dtype, device=seen.device)
@@ -288,7 +318,7 @@ def has_sliding_window(model: Network) -> bool:
 
 
 def in_reach(model: Network, prompts: Sequence[Tokens]) -> bool:
-    """Return True if the last tokens of prompts can attend to a difference of the prompts; False if all are equal."""
+    """Return True if the prompts differ within the reach of their last token's attention."""
     first, *others = {tuple(prompt) for prompt in prompts}
     if not others:
         return False

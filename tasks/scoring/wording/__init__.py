@@ -1,6 +1,4 @@
-"""Rules over the words of a text: names, denials, refusals, yes and no.
+"""Rules over the words of a reply: forms of answers, mentions, stances, refusals, lists, yes and no.
 
-swaymeter.data.wording reads a text as words, with numbers and stems; forms, names, denials, refusals and yes_no look at
-words alone. Nothing here knows of models, of questions with contexts, or of whose answer it is:
-swaymeter.tasks.scoring.followed does.
+`swaymeter.data.wording` gives the words. `swaymeter.tasks.scoring.followed` combines the rules to a verdict.
 """

@@ -4,7 +4,7 @@ r"""The part of a reply that answers: a marked final answer, or a field of JSON.
     LaTeX       the last \boxed{...}
     a heading   the last "Final answer:", "**Answer:** ..." or "#### ..." at the beginning of a line
 
-A reply without such a mark is returned as it stands, without marks of citations such as [2].
+A reply without such a mark is returned whole, except for marks of citations such as [2].
 """
 
 import json
@@ -42,7 +42,7 @@ def _marked(reply: str) -> str:
     if not headings:
         return reply
     final = [heading for heading in headings if _FINAL.search(heading[0])]
-    # Of several plain headings the first counts: a base model goes on with questions of its own.
+    # The first of several plain headings counts, because a base model continues with further questions and answers.
     heading = final[-1] if final else headings[0]
     inline = heading["inline"] if heading["inline"] is not None else heading["grade"]
     if inline.strip(" *_"):
@@ -67,7 +67,7 @@ def _json_field(reply: str) -> str | None:
 
 
 def _as_text(value: Any, depth: int = 0) -> str:
-    """Return a value of JSON as text; nothing of values that are nested more deeply than three times."""
+    """Return a value of JSON as text, without values that are nested more deeply than three times."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, dict)):

@@ -1,9 +1,9 @@
-"""The forms in which an answer may stand in a reply: a table of kinds, each a function from an answer to other words.
+"""The forms of an answer that count as the answer in a reply; each kind is a function from an answer to other words.
 
-    exact   say the same wherever they stand: Oslo for the city of Oslo, 5 to 7 for 5-7
-    loose   say the same if no exact form stands at the place and they fit one answer alone: 9:00 for 9 p.m., 1500 m for
-            1.5 km, the month and day of a date
-    person  loose, and only without another first name: the last name of a person
+    exact   states the answer in any reply: Oslo for the city of Oslo, 5 to 7 for 5-7
+    loose   states the answer if the same words are no exact form, and a form of one side only: 9:00 for 9 p.m., 1500 m
+            for 1.5 km, the month and day of a date
+    person  a loose form that no other first name precedes: the last name of a person
 
 Forms are derived from the answer, never from the reply.
 """
@@ -70,27 +70,29 @@ def forms(side: str, written: str, question: Sequence[Word]) -> Iterator[Name]:
 
     Args:
         side: The side of the answer.
-        written: The answer as it is written.
+        written: The answer as the study has it.
         question: The words of the question.
     """
-    name = words(written)
-    answer = Answer(written, name, texts_of(name), texts_of(question))
-    whole = Name(side, answer.texts, name[0])
-    written_forms = {answer.texts}
+    answer_words = words(written)
+    answer = Answer(written, answer_words, texts_of(answer_words), texts_of(question))
+    whole = Name(side, answer.texts, answer_words[0])
+    yielded = {answer.texts}
     yield whole
-    if len(name) > _MAX_WORDS:
+    if len(answer_words) > _MAX_WORDS:
         return
+    in_capitals = answer_words[0]._replace(capitals=2)
+    loose = whole._replace(exact=False)
     for kinds, form in (
         (EXACT, whole),
-        (LOOSE, whole._replace(exact=False)),
-        (PERSON, whole._replace(exact=False, person=True)),
-        (INITIALS, whole._replace(exact=False, first=name[0]._replace(capitals=2))),
+        (LOOSE, loose),
+        (PERSON, loose._replace(person=True)),
+        (INITIALS, loose),
     ):
         for texts in (texts for kind in kinds for texts in kind(answer)):
-            if texts and texts not in written_forms:
-                written_forms.add(texts)
-                first = next((word for word in name if word.text == texts[0]), name[0])
-                yield form._replace(texts=texts, first=form.first if form.first is not name[0] else first)
+            if texts and texts not in yielded:
+                yielded.add(texts)
+                first = next((word for word in answer_words if word.text == texts[0]), answer_words[0])
+                yield form._replace(texts=texts, first=in_capitals if kinds is INITIALS else first)
     if listed := items_of_answer(written, answer.question):
         for item in dict.fromkeys(listed.items):
             yield whole._replace(texts=item, items=listed.items, are_ordered=listed.are_ordered)
@@ -159,7 +161,7 @@ def _inflected(answer: Answer) -> Iterator[Texts]:
 
 
 def _without_kind(answer: Answer) -> Iterator[Texts]:
-    """Drop what the question names: the Alme for the River Alme, Paris for "Paris, France"."""
+    """Drop a kind of place that the question names: the Alme for the River Alme."""
     texts, kinds = answer.texts, PLACES.intersection(answer.question)
     if len(texts) > 1 and texts[0] in kinds:
         yield texts[2:] if texts[1] == "of" else texts[1:]
@@ -168,7 +170,7 @@ def _without_kind(answer: Answer) -> Iterator[Texts]:
 
 
 def _without_last_word(answer: Answer) -> Iterator[Texts]:
-    """Drop a kind that the question asks for: the Oslo Philharmonic, of an orchestra."""
+    """Drop the last word if the question has it: Oslo Philharmonic for Oslo Philharmonic Orchestra."""
     name, texts = answer.name, answer.texts
     if len(texts) > 2 and texts[-1] in answer.question and name[0].capitals and name[-1].capitals:
         yield texts[:-1]
@@ -243,7 +245,7 @@ def _in_other_units(answer: Answer) -> Iterator[Texts]:
 
 
 def _half_of_day(answer: Answer) -> Iterator[Texts]:
-    """Write a time by the other names of its half of the day: 9:00 for 9 p.m."""
+    """Write a time without its half of the day, or with either half: 9:00 for 9 p.m., and 9 p.m. for 9:00."""
     if not 1 <= sum(_TIME.fullmatch(text) is not None for text in answer.texts) <= 3:
         return
     for texts in (answer.texts, *_range(answer)):
@@ -261,7 +263,7 @@ def _other_times(text: str) -> Iterator[str]:
 
 
 def _date(answer: Answer) -> Iterator[Texts]:
-    """Write a date without its year, and in figures whose order nobody knows: 5/6/1990."""
+    """Write a date without its year, and in figures, with day and month in either order."""
     texts = answer.texts
     month = next((index for index, text in enumerate(texts) if text in MONTHS), -1)
     if month not in (0, 1) or len(texts) != month + 2 or not re.fullmatch(r"\d{1,2}d", texts[-1]):
@@ -293,7 +295,7 @@ def _share(answer: Answer) -> Iterator[Texts]:
 
 
 def _figures(answer: Answer) -> Iterator[Texts]:
-    """Write 2500 for 2.500, since a point groups thousands in many languages, and 1.5m for 1.5 million."""
+    """Write 2500 for 2.500, because a point separates thousands in many languages."""
     if grouped := re.match(r"(\d{1,3})\.(\d{3})(?![\d.,])", answer.written):
         yield (grouped[1] + grouped[2], *answer.texts[1:])
 

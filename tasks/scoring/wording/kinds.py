@@ -1,7 +1,7 @@
-"""Replies that give another number, date or time than the answers to look for.
+"""Replies with another number, date or time than the answers.
 
-An answer is a number or a date if it begins with a number, a date or a time, and has no name in it: 12 May 1990 and
-8 kg are; Apollo 11, which is a name with a number, is not.
+An answer counts as a number or a date if it begins with a number, a date or a time and contains no name: "12 May 1990"
+and "8 kg" do; "Apollo 11", a name with a number, does not.
 """
 
 import re
@@ -31,7 +31,7 @@ def _counts(word: Word) -> bool:
 
 
 def is_other_value(reply: Sequence[Word], answers: Sequence[Sequence[Word]]) -> bool:
-    """Return if a short reply gives another number, date or time than all answers, in their own unit."""
+    """Return True if a short reply gives a number, date or time that no answer has, in the unit of the answers."""
     if not answers or len(reply) > _SHORT or not all(_is_number(answer) for answer in answers):
         return False
     shapes = {shape for answer in answers for shape in _shapes(answer)}

@@ -3,8 +3,8 @@
     lists       "red, white and blue", "grey/green", "1) red 2) blue", lines with bullets or numbers: a set of items
     sequences   "flour, then butter", "flour → butter", or any list if the question asks for an order or for steps
 
-A reply that is a list states an answer if each has as many items as the other, and each item of the answer stands in an
-item of its own: "A valid passport" has "passport". A date or a number with a comma is no list.
+A list states an answer if both have the same number of items, and each item of the answer is part of a different item
+of the reply: "passport" is part of "A valid passport". A date or a number with a comma is no list.
 """
 
 import re
@@ -56,7 +56,7 @@ def items_of_answer(written: str, question: Sequence[str] = ()) -> Items | None:
 
 
 def items_of_reply(text: str) -> tuple[Texts, ...]:
-    """Return the items of a reply with bullets, numbers or arrows; none if it is no such list."""
+    """Return the items of a reply with bullets, numbers or arrows; empty for any other reply."""
     parts = _BULLET.findall(text)
     if len(parts) < 2 and len(text) < 200:
         parts = _ARROW.split(text) if "→" in text or "->" in text else []
@@ -64,7 +64,7 @@ def items_of_reply(text: str) -> tuple[Texts, ...]:
 
 
 def states_items(reply: Sequence[Texts], answer: Items) -> bool:
-    """Return if the items of a reply are those of an answer."""
+    """Return True if the items of a reply are the items of an answer."""
     if len(reply) != len(answer.items):
         return False
     if answer.are_ordered:

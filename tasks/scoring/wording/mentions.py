@@ -1,9 +1,9 @@
-"""The places of a text that mention an answer, and if each of them is a whole name.
+"""Mentions of an answer in a text, and the test that a mention is a whole name.
 
-Of names that lie in one another the longest counts. A name inside a longer one is no mention: behind New, North and the
-like; before City or a Roman numeral; beside a hyphen and a capital; inside a longer run of katakana; inside a longer
-name in a script without spaces, such as 罗马 (Rome) in 罗马尼亚 (Romania). A name that is also a common word (May, Us,
-The Who) has to be written as a name.
+The longest of overlapping names counts. A name inside a longer one is no mention: behind New or North; before City or a
+Roman numeral; beside a hyphen and a capital; inside a longer run of katakana; inside a longer name in a script without
+spaces, such as 罗马 (Rome) in 罗马尼亚 (Romania). A name that is also a common word (May, Us, The Who) must be written
+as a name.
 """
 
 import re
@@ -28,7 +28,7 @@ _INSTITUTIONS = word_set("university college bank bishop archbishop battle siege
 """Institutions with a place in their name: the University of Oslo is not Oslo."""
 _YEAR = re.compile(r"\d{4}")
 _INITIALS = ""
-"""The key of names that are initials."""
+"""The key of initials, which any word may begin."""
 _CONNECTING = word_set("and or also both plus then with as well finally")
 _LONGER_NAMES = word_set(
     "北爱尔兰 北愛爾蘭 北アイルランド 南苏丹 南蘇丹 南スーダン 印度尼西亚 印度尼西亞 印度洋 印度支那 罗马尼亚 "
@@ -39,7 +39,13 @@ _LONGER_NAMES = word_set(
 
 
 class Mention(NamedTuple):
-    """A form of an answer in a text: its first word, the word behind it, and the form."""
+    """A form of an answer in a text.
+
+    Attributes:
+        start: The index of the first word.
+        end: The index behind the last word.
+        name: The form.
+    """
 
     start: int
     end: int
@@ -47,7 +53,7 @@ class Mention(NamedTuple):
 
 
 def by_first(names: Iterable[Name]) -> dict[str, list[Name]]:
-    """Return names by the first of their words."""
+    """Return names by the normal form of their first word; initials also by `_INITIALS`."""
     names_by_first: dict[str, list[Name]] = {}
     for name in names:
         names_by_first.setdefault(name.texts[0], []).append(name)
@@ -58,7 +64,7 @@ def by_first(names: Iterable[Name]) -> dict[str, list[Name]]:
 
 @lru_cache(maxsize=1)
 def longer_names() -> tuple[Name, ...]:
-    """Return names in scripts without spaces that hold other names, and are nobody's answer."""
+    """Return names in scripts without spaces that contain other names and are no answers."""
     return tuple(Name(None, texts_of(name), name[0]) for name in map(words, sorted(_LONGER_NAMES)))
 
 
@@ -92,7 +98,7 @@ def _end_of_initials(text: Sequence[Word], start: int, initials: str) -> int:
 
 
 def _end(text: Sequence[Word], start: int, texts: Sequence[str]) -> int:
-    """Return the index behind these words; 0 if others stand there."""
+    """Return the index behind these words; 0 if the text has other words from `start` on."""
     end = start + len(texts)
     pairs = zip(text[start:end], texts, strict=False)
     return (
@@ -119,7 +125,7 @@ def _end_of_list(text: Sequence[Word], start: int, name: Name) -> int:
 
 
 def longest(places: Iterable[Mention]) -> list[Mention]:
-    """Return the mentions that do not lie inside a longer one."""
+    """Return the mentions outside any longer mention."""
     whole: list[Mention] = []
     for mention in sorted(places, key=lambda mention: (mention.start, -mention.end)):
         if not whole or mention.end > whole[-1].end or mention[:2] == whole[-1][:2]:
@@ -128,7 +134,7 @@ def longest(places: Iterable[Mention]) -> list[Mention]:
 
 
 def is_part(texts: Texts, whole: Texts) -> bool:
-    """Return if words stand in a text in their order."""
+    """Return True if `whole` contains these words side by side, in their order."""
     length = len(texts)
     return any(whole[start : start + length] == texts for start in range(len(whole) - length + 1))
 
@@ -148,7 +154,7 @@ def without_question(reply: Sequence[Word], question: Sequence[Word]) -> Sequenc
 
 
 def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] = ()) -> bool:
-    """Return if a mention is a whole name, and not a common word that is spelled as the name.
+    """Return True if a mention is a whole name, and not a common word that is spelled as the name.
 
     Args:
         text: The words of the text.
@@ -180,12 +186,12 @@ def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] =
         is_another = before and before.capitals and before.text not in FUNCTION_WORDS | TITLES | PERSONS
         return bool(first.capitals or not name.first.capitals) and not is_another
     if not name.exact and first.text in MONTHS and start and _YEAR.fullmatch(text[start - 1].text):
-        return False  # a day and month of another year
+        return False  # the same day and month in another year
     return len(name.texts) > 1 or first.text not in _ALSO_WORDS or _is_name(text, mention)
 
 
 def _is_name(text: Sequence[Word], mention: Mention) -> bool:
-    """Return if a word that is also a common one (May, Us, The Who, in) is meant as a name."""
+    """Return True if a word that is also a common word (May, Us, The Who, in) is used as a name."""
     start, end, name = mention
     word, is_alone = text[start], len(text) == 1
     if is_alone:

@@ -1,8 +1,8 @@
 """Replies that decline to answer, or say that the answer is not known.
 
-A table of kinds, each a pattern over normalised words, in which " . " stands for punctuation; and phrases of other
-languages. Only replies that state no answer are looked at.
-What it is not: a detector of policy or of tone. "Tomb of the Unknown Soldier", "sorry for your loss" decline nothing.
+The rules are patterns of English by kind, over normalised words with " . " for punctuation, and phrases of other
+languages. They apply to replies without an answer.
+What it is not: a detector of policy or tone. "Tomb of the Unknown Soldier" and "sorry for your loss" are no refusals.
 """
 
 import re
@@ -77,7 +77,7 @@ _KINDS = {
 }
 _ENGLISH = re.compile("|".join(f"(?:{kind})" for kind in _KINDS.values()))
 _ANSWERING = ("not stated", "never determined", "no information", "unknown", "apology")
-"""Kinds that may also answer a question of yes or no."""
+"""Kinds that may be an answer to a yes-or-no question."""
 _ENGLISH_OF_POLAR = re.compile("|".join(f"(?:{kind})" for name, kind in _KINDS.items() if name not in _ANSWERING))
 _NEEDED = word_set(
     "dispute debate "
@@ -86,7 +86,7 @@ _NEEDED = word_set(
     "never no nobody none not nothing omitted open prefer rather refuse silent sorry unable unanswerable "
     "unanswered unavailable uncertain unclear undetermined undisclosed unknown unsaid unspecified unsure without"
 )
-"""Words one of which every refusal in English has."""
+"""Words of English refusals: every refusal has at least one of these."""
 _NOT_EVEN_NO = re.compile(
     rf"\b{_SOURCE} (?:itself )?(?:do|did) not {_ADVERB}{_TELL}(?=$| \.| (?:{_ASK}|any|enough|that|this|anything)\b)"
     rf"|{_SAYS_NOTHING}|{_NO_INFORMATION}|^no (?:one|body) know"
@@ -98,7 +98,7 @@ _MENTIONED = re.compile(
 )
 _STATES = rf"\b{_SOURCE} (?:only |just |simply |also |do )?(?:say|state|mention|indicate|suggest) that \w"
 _TURNS = re.compile(rf"^(?:while|although|though) |(?:do|did|can|could) not .*{_STATES}")
-"""A concession at the beginning, or a statement of a source behind what it does not say."""
+"""A concession at the beginning, or "the text does not say X" followed by a statement of the text."""
 _PHRASES = {
     "de": "ich weiß nicht|ich weiß es nicht|weiß ich nicht|weiß ich leider nicht|kann ich nicht sagen|"
     "kann ich leider nicht sagen|nicht entnehmen|keine Ahnung|sagt nichts|sagt der Text nichts|nicht gesagt|"
@@ -148,12 +148,12 @@ _ELSEWHERE = _by_first(phrase for phrases in _PHRASES.values() for phrase in phr
 
 
 def refuses(text: Sequence[Word], *, is_polar: bool = False) -> bool:
-    """Return if a text declines to answer or says that the answer is not known.
+    """Return True if a text declines to answer or says that the answer is not known.
 
     Args:
         text: The words of the text.
-        is_polar: The question is one of yes or no. Kinds of which the words may answer such a question do not count:
-            "It is not included", "There is no record of it".
+        is_polar: True for a yes-or-no question. Kinds whose words may answer such a question do not count: "It is not
+            included", "There is no record of it".
     """
     texts = tuple(word.text for word in text)
     if not _NEEDED.isdisjoint(texts) and (_ENGLISH_OF_POLAR if is_polar else _ENGLISH).search(_plain(text)):
@@ -164,7 +164,7 @@ def refuses(text: Sequence[Word], *, is_polar: bool = False) -> bool:
 
 
 def _stands_at(texts: Sequence[str], start: int, phrase: Sequence[str]) -> bool:
-    """Return if a phrase stands at an index; its last word may have an ending in a script of other letters."""
+    """Return True if a text has a phrase at an index; outside ASCII, the last word may have an ending."""
     *before, last = phrase
     end = start + len(before)
     if end >= len(texts) or list(texts[start:end]) != before:
@@ -173,17 +173,17 @@ def _stands_at(texts: Sequence[str], start: int, phrase: Sequence[str]) -> bool:
 
 
 def only_mentions(text: Sequence[Word]) -> bool:
-    """Return if a text says that a source mentions something, without saying what of it."""
+    """Return True if a text says only that a source mentions something."""
     return _MENTIONED.search(_plain(text)) is not None
 
 
 def says_nothing(text: Sequence[Word]) -> bool:
-    """Return if a text says that the passage, or anybody, does not say; a No before it answers nothing."""
+    """Return True for texts such as "No, the passage does not say", in which No is no answer."""
     return _NOT_EVEN_NO.search(_plain(text)) is not None
 
 
 def turns(text: Sequence[Word]) -> bool:
-    """Return if a text that declines only concedes it, or goes on with what a source states."""
+    """Return True if a refusal is only a concession, or a statement of a source follows it."""
     return _TURNS.search(_plain(text)) is not None
 
 
@@ -192,5 +192,5 @@ def _plain(text: Iterable[Word]) -> str:
 
 
 def is_empty(text: str) -> bool:
-    """Return if a text has no letter and no digit, or is a word for no answer: null, None, N/A."""
+    """Return True if a text has neither letters nor digits, or is null, None or N/A."""
     return not any(map(str.isalnum, text)) or text.strip(" .*_`\"'()[]\n").casefold() in _EMPTY

@@ -1,8 +1,8 @@
-"""Tables of predicates that answer one another: allowed, welcome and banned; free and charged.
+"""Frames of predicates: words with one meaning, and their opposites, such as allowed and welcome against banned.
 
-A frame has words that say yes to one another, and words that say no to these; a word may stand in several frames.
-One form of a word stands for all: "allow" for allows, allowed and allowing.
-What it is not: a thesaurus. "Safe" and "may" share a frame because a question of the one is answered by the other.
+A frame has a side yes and a side no; a word may be in several frames. The tables have one form of each word: "allow"
+for allows, allowed and allowing.
+What it is not: a thesaurus. "Safe" and "may" share a frame because "It is safe" answers "May I drink it?".
 """
 
 import re
@@ -63,7 +63,7 @@ no: continue
 yes: finish complete fertig fertiggestellt abgeschlossen vollendet
 no: unfinished incomplete ongoing unfertig unvollendet
 """
-"""Frames between empty lines: the words that say yes, and those that say no."""
+"""Frames, separated by empty lines, each with the words of its sides yes and no."""
 _PHRASES = """
 free: free of charge|no charge|for free|without charge|without paying|cost nothing|nothing to pay
 broken: out of order|out of service|out of action|ausser betrieb
@@ -73,7 +73,7 @@ not: yet to be|yet to|fail to|failed to|refuse to|refused to|decline to|declined
 to|before it could|before they could|before he could|before she could|no longer|anything but|far from|nicht
 mehr|better not|besser nicht|lieber nicht
 """
-"""A word of a frame, and phrases that mean the same, between upright lines."""
+"""A word of a frame, and phrases of the same meaning, separated by upright lines."""
 _AROUND = {
     "forbid": ("advise|advised|recommend|recommended|warn|warned", "against"),
     "refund": ("get|got|receive|have|give|gave|bekommt|bekommen", "back|zuruck"),
@@ -119,7 +119,7 @@ def root(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _senses() -> dict[str, dict[int, int]]:
-    """Return the frames of each root, and its side in each: 0 for yes, 1 for no."""
+    """Return for each root its frames, by number, with its side: 0 for yes, 1 for no."""
     senses: dict[str, dict[int, int]] = {}
     for number, frame in enumerate(_FRAMES.split("\n\n")):
         for side, listed in _entries(frame):
@@ -130,12 +130,12 @@ def _senses() -> dict[str, dict[int, int]]:
 
 @lru_cache(maxsize=8192)
 def senses_of(word: str) -> dict[int, int]:
-    """Return the frames of a word, and its side in each."""
+    """Return the frames of a word, by number, with its side: 0 for yes, 1 for no."""
     return _senses().get(root(word), {})
 
 
 def with_phrases(texts: Sequence[str]) -> list[str]:
-    """Return the words of a clause with one word of the frames for each phrase: free of charge."""
+    """Return the words of a clause, each phrase replaced by its word in the frames: free for "free of charge"."""
     written = f" {' '.join(texts)} "
     for phrase, word in _WORD_BY_PHRASE.items():
         if phrase in written:
@@ -146,13 +146,13 @@ def with_phrases(texts: Sequence[str]) -> list[str]:
 
 
 def is_verb_form(text: str) -> bool:
-    """Return if a word looks like the past form of a verb."""
+    """Return True if a word looks like the past form of a verb."""
     return text in _VERBS or (len(text) > 4 and text.endswith("ed"))
 
 
 @lru_cache(maxsize=16384)
 def is_same(word: str, other: str) -> bool:
-    """Return if two words are equal, have the same beginning, or are forms of one verb: invented and invent."""
+    """Return True if two words are equal, have the same beginning, or are forms of one verb: invented and invent."""
     if len(word) > 6 < len(other) and word.startswith("ge") != other.startswith("ge"):  # gegründet, gründete
         word, other = word.removeprefix("ge"), other.removeprefix("ge")
     word, other = _VERBS.get(word, word), _VERBS.get(other, other)

@@ -1,12 +1,12 @@
-"""Yes or no in the sentences of a reply: the question said again, as it is, negated, or by an opposite.
+"""Yes or no in the sentences of a reply that repeat the question: as it is, negated, or with an opposite word.
 
     the same words   "Dogs are not allowed in the office" to "Are dogs allowed in the office?"
     predicates       a word of a frame of the question (senses), and the question's subject, a pronoun or a word that
                      stands for it: "Dogs are banned" to "Are dogs allowed in the office?"
 
-Negations count by parity. A clause that concedes, hedges or only repeats the question says nothing. If clauses differ,
-both count.
-What it is not: inference. "It is cold" says nothing to "Is it heated?".
+Negations count by parity. A clause that concedes, hedges or only repeats the question has no polarity. If clauses
+differ, the reply has both.
+It is not inference: "It is cold" is no answer to "Is it heated?".
 """
 
 import re
@@ -86,15 +86,15 @@ _EMPTY = FUNCTION_WORDS | AUXILIARIES | FUNCTION_WORDS_ELSEWHERE | ADVERBS | PRO
 
 
 class _Question(NamedTuple):
-    """The parts of a question.
+    """The parts of a question; in the example of "May visitors bring dogs into the gallery?".
 
     Attributes:
-        frames: The frames of its predicates, with their sides.
-        content: Its words other than function words, with predicates.
-        topic: Its content without predicates.
-        objects: The topic behind the predicate.
-        is_modal: It asks for permission or ability.
-        negations: Its words such as without.
+        frames: Frames of the predicates, with the side of each: permission, side yes.
+        content: Words other than function words, predicates included: visitor, bring, dog, gallery.
+        topic: The content without predicates.
+        objects: The topic behind the last predicate or, in a question with a modal verb, behind the first word.
+        is_modal: True if the question asks for permission or ability.
+        negations: The negations in the question, such as "without".
     """
 
     frames: dict[int, int]
@@ -106,7 +106,7 @@ class _Question(NamedTuple):
 
 
 def by_sentence(reply: Sequence[Word], question_words: tuple[Word, ...]) -> set[Polarity]:
-    """Return what the clauses of a reply say: yes, no, or both if they differ."""
+    """Return the polarities of a reply's clauses: yes, no, both or none."""
     question, texts = _question(question_words), texts_of(question_words)
     if not question.negations.isdisjoint(NEGATING) or not question.content:
         return set()
@@ -131,7 +131,7 @@ def _question(question: tuple[Word, ...]) -> _Question:
     end = next((index for index, text in enumerate(texts) if index and text in _ASIDE), len(texts))
     numbers = {
         following.text for word, following in pairwise(question) if word.capitals and following.text.isdigit()
-    }  # the Brisa 40
+    }  # part of a name: the Brisa 40
     content = tuple(text for text in texts[:end] if text not in _EMPTY | numbers)
     topic = tuple(text for text in content if not senses_of(text))
     is_modal = bool(texts) and texts[0] in _MODALS
@@ -141,6 +141,7 @@ def _question(question: tuple[Word, ...]) -> _Question:
 
 
 def _polarity(clause: Texts, question: _Question) -> Polarity | None:
+    """Return the polarity of a clause by its predicates or, without any, by the repeated words of the question."""
     statement = with_phrases(clause)
     while statement and (statement[0] in _BREAKS or statement[0] in ("and", "und", "then", "also")):
         statement = statement[1:]
@@ -155,22 +156,22 @@ def _polarity(clause: Texts, question: _Question) -> Polarity | None:
 
 
 def _predicates(statement: Sequence[str], question: _Question) -> set[bool]:
-    """Return if the predicates of a clause stand on the side of the question's, negations counted."""
+    """Return True for predicates on the question's side, False for opposite ones; a negation reverses all of them."""
     matched = [
         (side == question.frames[frame], index)
         for index, text in enumerate(statement)
-        if text not in FUNCTION_WORDS_ELSEWHERE  # los, which is no form of lose
+        if text not in FUNCTION_WORDS_ELSEWHERE  # Spanish "los" would be read as a form of "lose"
         for frame, side in senses_of(text).items()
         if frame in question.frames
     ]
-    predicates = {index for _, index in matched}  # without, as the opposite of needed, is no negation
+    predicates = {index for _, index in matched}  # "without" negates unless it is the predicate opposite to "needed"
     negations = (text for index, text in enumerate(statement) if text in NEGATING | _NO and index not in predicates)
     is_negated = sum(text not in question.negations for text in negations) % 2 == 1
     return {same != is_negated for same, _ in matched}
 
 
 def _repeated(statement: Sequence[str], question: _Question) -> Polarity | None:
-    """Return the polarity of a clause in the words of the question, or with a pronoun and its last word."""
+    """Return the polarity of a clause that repeats the question's words, or a pronoun and the question's last word."""
     content = question.content
     missing = [text for text in content if not _has(statement, text)]
     new = [text for text in statement if text not in _EMPTY and not _has(content, text)]
@@ -189,33 +190,68 @@ def _repeated(statement: Sequence[str], question: _Question) -> Polarity | None:
 
 
 def _is_about(statement: Sequence[str], question: _Question) -> bool:
-    """Return if a clause has the question's subject, and puts nothing in the stead of another of its words."""
-    if _ALWAYS.search(written := " ".join(statement)):
-        topic, objects = (tuple(t for t in texts if t not in _WHEN) for texts in (question.topic, question.objects))
-        question, statement = question._replace(topic=topic, objects=objects), _ALWAYS.sub("", written).split()
-    topic = question.topic
-    if statement[-1] == "1" or any(
-        pronoun in PRONOUNS and following == "das" for pronoun, following in pairwise(statement)
-    ):  # a small one
+    """Return True if a clause is about the question's subject and puts no other word into the question."""
+    statement, question = _without_days(statement, question)
+    if _ends_in_pronoun(statement):
         return True
-    missing = [text for text in topic if not _has(statement, text)]
-    is_short = statement[0] in PRONOUNS and len(statement) <= _SHORT
-    if any(text in _WHEN or text[0].isdigit() for text in missing) and not is_short:
-        return False
-    new = [text for text in statement if text not in _EMPTY | _GENERIC and not _has(topic, text)]
-    new = [text for text in new if not any(frame in question.frames for frame in senses_of(text))]
-    if any(text in _WHEN for text in new) and (OPEN in question.frames or any(text in _WHEN for text in topic)):
-        return False
-    if not any(text[0].isdigit() for text in topic):
-        new = [text for text in new if not text[0].isdigit()]
+    topic, objects = question.topic, question.objects
+    new = _new_words(statement, question)
+    return (
+        _has_times(statement, topic)
+        and not _adds_time(new, question)
+        and not _has_another_subject(statement, new)
+        and (not objects or not new or any(_has(statement, text) for text in objects))
+        and (not new or any(_has(statement, text) for text in topic))
+    )
+
+
+def _without_days(statement: Sequence[str], question: _Question) -> tuple[Sequence[str], _Question]:
+    """Drop the days of a question that a clause answers for any day: "open every day" to "open on Mondays?"."""
+    written = " ".join(statement)
+    if not _ALWAYS.search(written):
+        return statement, question
+    topic, objects = (tuple(t for t in texts if t not in _WHEN) for texts in (question.topic, question.objects))
+    return _ALWAYS.sub("", written).split(), question._replace(topic=topic, objects=objects)
+
+
+def _ends_in_pronoun(statement: Sequence[str]) -> bool:
+    """Return True if a clause ends in a pronoun: "permits a small one" (read as 1), "dürfen sie das"."""
+    return statement[-1] == "1" or any(text in PRONOUNS and after == "das" for text, after in pairwise(statement))
+
+
+def _new_words(statement: Sequence[str], question: _Question) -> list[str]:
+    """Return the words that a clause adds to a question, without its predicates, and numbers to a topic without any."""
+    has_number = any(text[0].isdigit() for text in question.topic)
+    return [
+        text
+        for text in statement
+        if text not in _EMPTY | _GENERIC
+        and not _has(question.topic, text)
+        and question.frames.keys().isdisjoint(senses_of(text))
+        and (has_number or not text[0].isdigit())
+    ]
+
+
+def _has_times(statement: Sequence[str], topic: Texts) -> bool:
+    """Return True if a clause has the times and numbers of the topic; a short one about a pronoun implies them."""
+    if statement[0] in PRONOUNS and len(statement) <= _SHORT:
+        return True
+    return all(_has(statement, text) for text in topic if text in _WHEN or text[0].isdigit())
+
+
+def _adds_time(new: Sequence[str], question: _Question) -> bool:
+    """Return True if a clause adds a time to a question about times or opening: Sundays to "open on Mondays?"."""
+    has_time = OPEN in question.frames or not _WHEN.isdisjoint(question.topic)
+    return has_time and not _WHEN.isdisjoint(new)
+
+
+def _has_another_subject(statement: Sequence[str], new: Sequence[str]) -> bool:
+    """Return True if the subject of a clause has a new word: cats for dogs; "dogs and cats" still has the dogs."""
     verb = next((index for index, text in enumerate(statement) if _is_verb(text) or (index and senses_of(text))), 0)
     subject = [] if statement[0] in PRONOUNS else [text for text in statement[:verb] if text not in _EMPTY]
-    is_pair = not {"and", "or", "und", "oder"}.isdisjoint(statement)  # dogs and cats
-    if any(text in new for text in subject) and not (is_pair and any(text not in new for text in subject)):
-        return False
-    if question.objects and new and not any(_has(statement, text) for text in question.objects):
-        return False
-    return not new or any(_has(statement, text) for text in topic)
+    is_pair = not {"and", "or", "und", "oder"}.isdisjoint(statement)
+    has_topic = any(text not in new for text in subject)
+    return any(text in new for text in subject) and not (is_pair and has_topic)
 
 
 def _is_verb(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""The stance of a reply towards each answer that it mentions, and the sides that it therefore states.
+"""The stance of a reply towards each answer that it mentions, and the sides whose answer it states.
 
 Each mention gets the first stance of this table that fits its clause:
 
@@ -9,9 +9,9 @@ Each mention gets the first stance of this table that fits its clause:
     REPORTED    the passage says, according to, listed, is believed
     PLAIN       none of these
 
-Two answers are then weighed by `sides_stated`: a denied or conceded answer yields to the other one, an asserted one
-wins over a reported one, two reported or joined ones are both. Any other pair of stances is unclear.
-What it is not: a parser of sentences. Of other languages it has the commonest words.
+Two answers are then weighed by `sides_stated`: a denied or conceded answer yields to the other answer, an asserted
+answer wins over a reported one, and two reported or joined answers are both stated. Any other pair is unclear.
+What it is not: a parser of sentences. The tables have the commonest words of languages other than English.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -24,7 +24,7 @@ from swaymeter.data.wording.words import words
 from swaymeter.tasks.scoring.wording.sentences import NEGATING
 
 NEAR = 40
-"""Words of a clause beside a mention that are looked at; a long reply takes linear time."""
+"""Limit of the words of a clause that are read beside a mention, so that a long reply takes linear time."""
 MAX_MENTIONS = 30
 _REACH = 6
 
@@ -42,10 +42,10 @@ _NO = word_set("evidence proof indication sign mention reason record claim way")
 _ENDS = word_set(
     "but only just merely simply until because although though exceed sondern sino mais ma mas maar но 而 是 بل لكن"
 )
-"""Words that end the reach of a negation."""
+"""Words that end the scope of a negation."""
 _HARMLESS = word_set("surprisingly unexpectedly coincidentally unusually only just merely")
 _HANDING_ON = word_set("that whether if think believe know say")
-"""Words that hand a negation on to their object: not true that it is."""
+"""Words that pass a negation on to their object: "not true that it is"."""
 _MAIN_VERBS = word_set("is was are were am has have had called named became")
 _IS = AUXILIARIES | word_set("ist war sind est etait es esta era fue e")
 _FALSE = word_set("wrong incorrect false untrue inaccurate mistaken outdated obsolete falsch faux falso incorrecto")
@@ -144,7 +144,13 @@ WEAK = frozenset((Stance.CONCEDED, Stance.SET_ASIDE))
 
 
 class Span(NamedTuple):
-    """A mention of an answer: its first word, the word behind it, and the side."""
+    """A mention of an answer.
+
+    Attributes:
+        start: The index of the first word.
+        end: The index behind the last word.
+        side: The side of the answer.
+    """
 
     start: int
     end: int
@@ -152,12 +158,12 @@ class Span(NamedTuple):
 
 
 class Question(NamedTuple):
-    """The words of a question as stances need them.
+    """The words of a question, grouped for stances.
 
     Attributes:
-        texts: All of its words.
-        content: Its words other than function words.
-        is_negated: The question has a negation of its own.
+        texts: All words.
+        content: The words other than function words.
+        is_negated: True if the question has a negation.
     """
 
     texts: frozenset[str]
@@ -166,7 +172,7 @@ class Question(NamedTuple):
 
 
 def question_words(texts: Collection[str]) -> Question:
-    """Return the words of a question as stances need them."""
+    """Group the words of a question for stances."""
     content = frozenset(text for text in texts if text not in FUNCTION_WORDS | AUXILIARIES)
     return Question(frozenset(texts), content, not NEGATING.isdisjoint(texts))
 
@@ -194,7 +200,7 @@ def stance_of(reply: Sequence[Word], span: Span, question: Question) -> Stance:
 def sides_stated(
     reply: Sequence[Word], spans: Sequence[Span], stances: Sequence[Stance], question: Question
 ) -> set[str] | None:
-    """Return the sides that a reply states which mentions two answers; None if the stance is unclear."""
+    """Return the sides that a reply with mentions of both sides states; None if the stances are unclear."""
     if len(spans) > MAX_MENTIONS:
         return None
     by_side: dict[str, set[Stance]] = {}
@@ -224,7 +230,7 @@ def sides_stated(
 
 
 def _strongest(stances: Iterable[Stance]) -> Stance:
-    """Return the stance of a side: asserted anywhere, else denied anywhere, else the strongest of the others."""
+    """Return the stance of a side: ASSERTED if any mention is, else DENIED if any is, else the strongest other one."""
     present = set(stances)
     order = (
         Stance.ASSERTED,
@@ -238,7 +244,7 @@ def _strongest(stances: Iterable[Stance]) -> Stance:
 
 
 def _by_question(reply: Sequence[Word], spans: Sequence[Span], question: Question) -> set[str] | None:
-    """Return the side that alone stands in clauses with words of the question; both sides for equal words."""
+    """Compare the question's words in the clauses of both sides: equal words give both, words in one only the first."""
     clauses = _clauses_by_side(reply, spans)
     (left, first), (right, second) = ((side, question.content & texts) for side, texts in clauses.items())
     is_apart = not (clauses[left] <= clauses[right]) and _RELATIVES.isdisjoint(clauses[left] | clauses[right])
@@ -274,7 +280,7 @@ def _by_contrast(
 
 
 def are_conflicting(reply: Sequence[Word]) -> bool:
-    """Return if a reply says that sources differ."""
+    """Return True if a reply says that sources differ."""
     texts = texts_of(reply[: NEAR * 4])
     if not _CONFLICTS.isdisjoint(texts) or _has_any("".join(texts), _CONFLICT_CHARACTERS):
         return True
@@ -294,14 +300,14 @@ def _are_two_sources(reply: Sequence[Word], spans: Sequence[Span], stances: Sequ
 
 
 def doubts(reply: Sequence[Word]) -> bool:
-    """Return if a reply doubts what it reports: the passage says X, but I would not rely on that."""
+    """Return True if a reply doubts what it reports: the passage says X, but I would not rely on that."""
     return not _DOUBTING.isdisjoint(texts_of(reply))
 
 
 def answers_elsewhere(reply: Sequence[Word], spans: Sequence[Span], question: Question) -> bool:
-    """Return if a reply comes to the question only behind its mentions: X is a compiler; the editor is written in C#.
+    """Return True if only a clause behind the mentions answers: "X is a compiler; the editor is written in C#".
 
-    A bare answer, and a clause that refers to it, answer: "X. It is the capital of Norway."
+    A bare answer with a clause about it does answer: "X. It is the capital of Norway."
     """
     end = _clause_end(reply, spans[-1].end)
     is_bare = _clause_start(reply, spans[0].start) == spans[0].start and spans[0].end == end
@@ -312,7 +318,7 @@ def answers_elsewhere(reply: Sequence[Word], spans: Sequence[Span], question: Qu
 
 
 def _are_joined(reply: Sequence[Word], spans: Sequence[Span], question: Question) -> bool:
-    """Return if two answers stand side by side: X or Y, X and Y; X for members and Y for guests."""
+    """Return True if two answers stand side by side: X or Y, X and Y; X for members and Y for guests."""
     for left, right in pairwise(spans):
         if left.side == right.side:
             continue
@@ -356,7 +362,7 @@ def _is_set_aside(
 
 
 def _is_change(reply: Sequence[Word], start: int, end: int) -> bool:
-    """Return if a value is left behind: from X to Y."""
+    """Return True for the former value X of a change "from X to Y"."""
     if not start or end >= len(reply) or reply[start].text.startswith(("clock", "dial")):
         return False
     behind = [*texts_of(reply[end : end + 3])]
@@ -364,7 +370,7 @@ def _is_change(reply: Sequence[Word], start: int, end: int) -> bool:
 
 
 def _is_compared(reply: Sequence[Word], start: int) -> bool:
-    """Return if a mention is only compared with, or tells a distance from: down from X, north of X, seven of the X."""
+    """Return True if a mention is only a point of comparison: "down from X", "north of X", "seven of the X"."""
     if start < 2:
         return False
     if texts_of(reply[start - 2 : start]) in _COMPARED or reply[start - 1].text in ("alongside", "bordering"):
@@ -373,9 +379,9 @@ def _is_compared(reply: Sequence[Word], start: int) -> bool:
 
 
 def _is_of_relative(reply: Sequence[Word], start: int, end: int, question: Question) -> bool:
-    """Return if a mention says whose relative is meant: X's brother, the brother of X.
+    """Return True if a mention identifies a relative: "X's brother", "the brother of X".
 
-    The daughter of X answers who her father is.
+    "The daughter of X" does name X as an answer if the question asks for her father.
     """
     relatives = _RELATIVES & question.texts or _RELATIVES
     for index in range(end, min(end + 3, len(reply))):
@@ -395,7 +401,7 @@ def _is_of_relative(reply: Sequence[Word], start: int, end: int, question: Quest
 
 
 def is_denied(reply: Sequence[Word], start: int, end: int, *, is_question_negated: bool) -> bool:
-    """Return if the words from start to end are denied."""
+    """Return True if the words from start to end are denied."""
     return (
         _is_denied_before(reply, start)
         or (not is_question_negated and _is_denied_behind(reply, end))
@@ -426,7 +432,7 @@ def _is_denied_before(reply: Sequence[Word], start: int) -> bool:
 
 
 def _is_harmless(reply: Sequence[Word], index: int) -> bool:
-    """Return if a negation denies nothing: not surprisingly, prime or not, no doubt."""
+    """Return True for a negation without effect: "not surprisingly", "prime or not", "no doubt"."""
     before = reply[index - 1].text if index else ""
     behind = reply[index + 1].text if index + 1 < len(reply) else ""
     if reply[index].text == "doubt":
@@ -445,13 +451,13 @@ def _is_denied_behind(reply: Sequence[Word], end: int) -> bool:
 
 
 def is_denied_next(reply: Sequence[Word], end: int) -> bool:
-    """Return if the next clause denies what stands before it: but that is wrong, which is not true."""
+    """Return True if the next clause denies the words before it: "but that is wrong", "which is not true"."""
     start = next((index for index in range(end, min(end + 2 * _REACH, len(reply))) if reply[index].clause), None)
     return start is not None and calls_false(reply[start : _clause_end(reply, start + 1)])
 
 
 def calls_false(clause: Sequence[Word]) -> bool:
-    """Return if a clause says that the clause before it is wrong: but this claim is incorrect."""
+    """Return True if a clause says that the clause before it is wrong: but this claim is incorrect."""
     first = int(clause[0].text in CONTRASTS)
     texts = texts_of(clause[first:])
     if len(texts) < 2 or texts[0] not in _POINTING | _IS:
@@ -490,7 +496,7 @@ def _clause_end(reply: Sequence[Word], index: int) -> int:
 
 
 def _opens(reply: Sequence[Word], index: int) -> bool:
-    """Return if "and" opens a clause at an index: and it was, and later moved."""
+    """Return True if "and" opens a clause at an index: and it was, and later moved."""
     return reply[index].text in ("and", "und") and index + 1 < len(reply) and reply[index + 1].text in _OPENING
 
 

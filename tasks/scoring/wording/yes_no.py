@@ -6,7 +6,7 @@
     by auxiliary    "It is not.", "They do."
     in sentences    wording.sentences
 
-A yes or no that the same clause or the next calls wrong is the other one: "The text says yes, but that is wrong."
+A yes that the same clause or the next one denies is a no, and the reverse: "The text says yes, but that is wrong."
 """
 
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ _BEHIND_TRUE = word_set("that because since as to according and but")
 
 
 def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]:
-    """Return what a reply says: yes, no, both, or nothing that is sure."""
+    """Return the polarities of a reply: yes, no, both, or none if no rule applies."""
     if says_nothing(reply) and begins_with(reply) == "no":
         reply = reply[1:]
     if stated := _short_polarities(reply):
@@ -92,13 +92,13 @@ def begins_with(reply: Sequence[Word]) -> Polarity | None:
 
 
 def _short_polarities(reply: Sequence[Word]) -> set[Polarity]:
-    """Return what a reply says in words or by an auxiliary."""
+    """Return the polarities of a reply by words or by an auxiliary."""
     kinds = (_in_words, _in_other_languages, _in_other_words, _by_auxiliary)
     return next(filter(None, (kind(reply) for kind in kinds)), set()) if reply else set()
 
 
 def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
-    """Return a yes or no that stands first, and the no of negated verbs of Chinese and Japanese."""
+    """Return a yes or no at the beginning, and a no for negated verbs of Chinese and Japanese."""
     written = "".join(word.text for word in reply)
     if written.startswith(_NO_CHARACTERS) or (any(mark in written for mark in _NOT_CHARACTERS) and not refuses(reply)):
         return {"no"}
@@ -120,7 +120,7 @@ def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
 
 
 def _in_words(reply: Sequence[Word]) -> set[Polarity]:
-    """Return a yes or no that stands first, behind "the answer is", or alone in a clause."""
+    """Return a yes or no at the beginning, behind "the answer is", or alone in a clause."""
     spans: list[Span] = []
     for index, word in enumerate(reply):
         polarity = _NAMES.get(word.text)
@@ -141,7 +141,7 @@ def _in_words(reply: Sequence[Word]) -> set[Polarity]:
 
 
 def _polarity_at(reply: Sequence[Word], index: int, polarity: Polarity) -> Polarity | None:
-    """Return what a word such as yes or false says at an index; None for the no of "no doubt"."""
+    """Return the polarity of a word such as "yes" or "false" at an index; None for the "no" of "no doubt"."""
     word, before = reply[index], reply[index - 1].text if index else ""
     behind = reply[index + 1] if index + 1 < len(reply) else None
     ends = behind is None or behind.clause
@@ -158,7 +158,7 @@ def _polarity_at(reply: Sequence[Word], index: int, polarity: Polarity) -> Polar
 
 
 def _is_option(reply: Sequence[Word], index: int) -> bool:
-    """Return if a word is an option of "yes or no"."""
+    """Return True if a word is an option of "yes or no"."""
     beside = [reply[neighbour].text for neighbour in (index - 1, index + 1) if 0 <= neighbour < len(reply)]
     further = [reply[neighbour].text for neighbour in (index - 2, index + 2) if 0 <= neighbour < len(reply)]
     return "or" in beside and any(text in _NAMES for text in further)
