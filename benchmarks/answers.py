@@ -240,7 +240,7 @@ def _setting(
     reference = sides.get(f"one at a time {REFERENCE}", one)
     return {
         "dtype": dtype,
-        "engine": model.engine_of_answers([], to_come=0),
+        "engine": model.engine_of_answers([], new_tokens=0),
         "seconds_a_question": {"engine": fast.seconds, "one_at_a_time": one.seconds, "ten_at_once": ten.seconds},
         "one_at_a_time_over_engine": times(one, fast),
         "reference_over_engine": times(reference, fast),

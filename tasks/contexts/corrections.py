@@ -21,10 +21,10 @@ _Range = tuple[int, int]
 
 
 def correct(question: Question, corrections: Mapping[str, str]) -> Question:
-    """Return the question with new texts; its id, counts and sources stay.
+    """Return the question with new texts; the id, counts and sources stay.
 
-    A new answer replaces the old answer in the context, unless the context already states the new one. A new answer
-    that is not a form of the old one has no item of Wikidata. Slots in a new context are filled.
+    A new answer replaces the old answer in the context, unless the context already states the new answer. A new answer
+    that is no form of the old answer loses the item of Wikidata. Slots in a new context are filled.
 
     Args:
         question: the question.
@@ -64,12 +64,12 @@ def _with_contexts(changed: Question, before: Question, context: str | None) -> 
     if snippet is None:
         flags = (OBJECT_NOT_IN_CONTEXT,)
     elif snippet != old or not set(changed.answers) <= {before.object, *before.answers}:
-        # The forms of the answer that the text may mean: not "in" for India, nor "reading" for the town.
+        # Only forms that a text is likely to use for the answer: not "in" for India, nor "reading" for the town.
         forms = (changed.object, *(form for form in changed.answers if len(form) > SHORT))
         meant = [form for form in forms if is_written(snippet.replace(SLOT, " "), form)]
         flags = slots.flags_of_snippet(snippet, meant)
         if changed.partition == "disputable" and context is not None:
-            # Editors dispute one position in a sentence: among several mentions in a new one, a slot must mark it.
+            # Editors dispute one position in a sentence; a new sentence with several mentions must mark it by a slot.
             flags = tuple(flag for flag in flags if flag != ANSWER_LEFT_IN_CONTEXT)
             if SLOT not in context and snippet.count(SLOT) > max(1, (old or "").count(SLOT)):
                 flags = (*flags, ANSWER_LEFT_IN_CONTEXT)

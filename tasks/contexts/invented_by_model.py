@@ -1,7 +1,7 @@
-"""Names of invented entities from a language model: lines of sampled lists, cleaned of everything but names.
+"""Names of invented entities from a language model, read from the lines of sampled lists.
 
-Names depend only on seed, model and class; the first n names of a longer list are the list of n. Models repeat their
-training data, so a name may exist and must be looked up.
+Names depend only on seed, model and class; the first n names of a longer list are the list of n names. Models repeat
+their training data, so a name may exist and must be looked up.
 """
 
 import re
@@ -62,7 +62,7 @@ def names_by_model(
     Raises:
         UnknownName: the catalog has no such class.
         UsageError: the count is negative.
-        InputError: 8 rounds, and one more for every two names, give fewer names.
+        InputError: 8 rounds, plus one for every two names, give too few names.
     """
     if count < 0:
         raise UsageError(f"{count} invented names are requested; request 0 or more")

@@ -1,6 +1,6 @@
 """Names of invented entities of a class, from the catalog's lists, a seeded generator or a language model.
 
-Each name is looked up in the graphs of the source; another name replaces a name that exists there.
+Each name is looked up in the graphs of the source, and replaced if an entity of this name exists.
 """
 
 from collections.abc import Callable
@@ -21,14 +21,14 @@ from swaymeter.tasks.models.backends import identify_language_model
 
 VERSION = 2
 DTYPE: Literal["bfloat16"] = "bfloat16"
-"""The dtype of a model that invents names: names need no exactness, and a large model fits."""
+"""The dtype of a model that invents names: inexact, and small enough for large models."""
 SPARE = 20
 """Names beyond the requested number, because some names turn out to exist."""
 ADVICE = "without it, do not look names up: `absent_from: []` under `facts`"
 
 
 def invented_names_key(options: FactsOptions, entity_class: str, seed: int, access: Access) -> dict[str, Any]:
-    """Return everything that the names of a class depend on, as JSON values; InputError for an unreadable dump."""
+    """Return the inputs of a class's names as JSON values, for a key; InputError for an unreadable dump."""
     graphs = FACT_SOURCES[options.source].graphs(options, access)
     key: dict[str, Any] = {
         "version": VERSION,
@@ -86,7 +86,7 @@ def fetch_invented_names(
 
 
 def _maker(options: FactsOptions, entity_class: str, seed: int) -> Callable[[int], list[str]]:
-    """Return the function that invents n names; the first n names of a longer list are the list of n."""
+    """Return the function that invents n names; the first n names of a longer list are the list of n names."""
     if options.invented == "catalog":
         return lambda count: list(catalog.invented_entities(entity_class))
     if options.invented == "names":

@@ -1,8 +1,8 @@
 """The effect of people's judgements on questions: kinds of contexts, and accepted, corrected or rejected questions.
 
-The first two annotators judge a question independently. Equal choices decide; otherwise a third person decides. Choices
-are equal if their corrections are equal, too. A judgement holds for the text that was shown; it does not count for a
-question that was rebuilt with other texts.
+The first two annotators judge a question independently. Equal choices decide, if their corrections are equal, too;
+otherwise a third person decides. A judgement counts only for the text that the annotator saw. If a rebuilt question has
+other texts, the judgement is outdated.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ from swaymeter.tasks.contexts.corrections import correct
 from swaymeter.tasks.contexts.questions import BuiltQuestions, rejected_question
 
 INDEPENDENT = 2
-"""Annotators that judge each question independently."""
+"""Number of annotators that judge each question independently."""
 CORRECTIONS = ("question", "answer", "replacement", "text")
 _REASONS = {
     "discard": reasons.ANNOTATORS_DISCARD,
@@ -124,7 +124,7 @@ def accepted_questions(questions: Sequence[Question], opinions: Opinions) -> Bui
 def open_questions(
     questions: Iterable[Question], opinions: Opinions, annotator: str, *, conflicts_only: bool = False
 ) -> list[Question]:
-    """Return the questions that an annotator has still to judge, each once.
+    """Return the questions without a judgement of an annotator, each once.
 
     Args:
         questions: the questions.
@@ -142,7 +142,7 @@ def open_questions(
 
 
 def with_kinds(questions: Sequence[Question], judgements: Iterable[Judgement]) -> tuple[list[Question], list[str]]:
-    """Return questions of an own file with people's kinds, and a sentence on each kind that does not count."""
+    """Return questions of a user's file with people's kinds, and a sentence on each kind that does not count."""
     kinds, answers = dict[tuple[str, str], list[Judgement]](), dict[tuple[str, str], list[Judgement]]()
     for judgement in judgements:
         rows = kinds if judgement.field == "kind" else answers if judgement.field == "answer" else None
@@ -166,7 +166,7 @@ def with_kinds(questions: Sequence[Question], judgements: Iterable[Judgement]) -
 def open_contexts(
     questions: Iterable[Question], judgements: Iterable[Judgement]
 ) -> list[tuple[Question, QuestionContext]]:
-    """Return the contexts of own files that have a kind neither in the file nor in these judgements."""
+    """Return the contexts of users' files that have a kind neither in the file nor in these judgements."""
     kinds: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in judgements:
         if row.field == "kind" and row.problem is None:
@@ -176,7 +176,7 @@ def open_contexts(
 
 
 def context_rows(question: Question, context: QuestionContext, annotator: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of a sheet in which a context is judged, without values: the kind, and the stated answer."""
+    """Yield the empty rows of a sheet for the judgement of a context: its kind, and the answer that it states."""
     for name in ("kind", "answer"):
         yield {
             "question_id": question.question_id,
@@ -191,12 +191,12 @@ def context_rows(question: Question, context: QuestionContext, annotator: str) -
 def question_rows(
     questions: Iterable[Question], annotator: str, opinions: Opinions | None = None
 ) -> Iterator[dict[str, str]]:
-    """Yield the rows of a sheet in which questions are judged, without values: the choice, and each text to correct.
+    """Yield the empty rows of a sheet for the judgement of questions: the choice, and each text to correct.
 
     Args:
         questions: questions from live sources.
         annotator: the name of the annotator.
-        opinions: opinions that a third person sees, without names; None shows none.
+        opinions: opinions that a third person sees, without names; None hides all opinions.
     """
     for question in questions:
         about = {"question_id": question.question_id, "annotator": annotator}
@@ -213,7 +213,7 @@ def texts(question: Question) -> dict[str, str]:
 
 
 def shown_text(question: Question) -> str:
-    """Return the text that a choice is about: context, question and both answers."""
+    """Return the text that an annotator judges: context, question and both answers."""
     return "\n".join(
         f"{title}: {texts(question)[name]}"
         for title, name in (
@@ -278,7 +278,7 @@ def _description(opinion: Opinion) -> str:
 def _judgement_of(
     question: Question, context: QuestionContext, rows: Mapping[tuple[str, str], Sequence[Judgement]]
 ) -> Judgement | None:
-    """Return the judgement of a context whose text is still the same."""
+    """Return the judgement of a context; None if the text has changed since."""
     names = (question.question_id, question.question)
     listed = (row for name in names for row in rows.get((name, context.context_id), ()))
     text = same_words(context.text or "")
@@ -286,7 +286,7 @@ def _judgement_of(
 
 
 def _kind_problem(question: Question, kind: Judgement, answer: Judgement | None) -> str:
-    """Return the reason why a context cannot have a kind; empty if it can."""
+    """Return the reason why a context cannot have a kind; empty without a reason."""
     if not question.is_own:
         return "the question is not of an own file, so its contexts keep their kinds"
     if kind.value != "conflicting":
@@ -301,7 +301,7 @@ def _kind_problem(question: Question, kind: Judgement, answer: Judgement | None)
 def _with_kind(
     question: Question, context: QuestionContext, kind: Judgement, answer: Judgement | None
 ) -> QuestionContext:
-    """Return a context of an own file with another kind; its id stays."""
+    """Return a context of a user's file with another kind and the same id."""
     condition: OwnKind = kind.value  # type: ignore[assignment]  # checked where judgements are read
     stated: tuple[str, ...] = ()
     if condition == "supporting":

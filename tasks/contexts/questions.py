@@ -1,4 +1,4 @@
-"""The questions of a study: a seeded draw from each partition, without rows that cannot be asked."""
+"""The questions of a study: a seeded draw from each partition, without rejected rows."""
 
 import logging
 import textwrap
@@ -14,7 +14,7 @@ from swaymeter.data.wording.words import words
 from swaymeter.tasks.scoring.followed import Decision, Verdict, decide
 
 LONGEST = 8
-"""Limit of the words of an answer that a reply is likely to repeat."""
+"""Limit of the words of an answer; replies rarely repeat a longer one."""
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class BuiltQuestions:
 
 
 def choose_questions(questions: Sequence[Question], *, count: int | None, seed: int) -> BuiltQuestions:
-    """Draw questions of one partition, and reject questions that cannot be asked.
+    """Draw questions of one partition, and reject rows that make no valid question.
 
     Args:
         questions: the questions of one partition.
@@ -36,7 +36,7 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
         seed: seed of the study.
 
     Raises:
-        InputError: too few questions can be asked.
+        InputError: too few rows are valid.
     """
     if not questions:
         raise InputError("no questions to choose from")
@@ -109,7 +109,7 @@ def _check_drawn(questions: Sequence[Question]) -> list[Question]:
 
 
 def _passages_without_answer(question: Question) -> list[str]:
-    """Return the passages of an own question that lack their answer; yes and no need not be in a passage."""
+    """Return the passages of a user's question that lack their answer; answers "yes" and "no" are ignored."""
     lacking = []
     for location, passage in _passages(question):
         answers = _answers_with_words(passage.answers)
@@ -119,7 +119,7 @@ def _passages_without_answer(question: Question) -> list[str]:
 
 
 def _passages_with_both(question: Question) -> list[str]:
-    """Return the passages of an own question that state both the right answer and that of a conflicting passage."""
+    """Return the passages of a user's question that state both the right answer and a conflicting passage's answer."""
     opposed = ("supporting", "conflicting")
     passages = [(location, passage) for location, passage in _passages(question) if passage.kind in opposed]
     wrong = _answers_with_words(
@@ -134,12 +134,12 @@ def _passages_with_both(question: Question) -> list[str]:
 
 
 def _states(decision: Decision, verdict: Verdict) -> bool:
-    """Return True if a passage has a verdict, or names the answers with an unclear stance."""
+    """Return True if the decision on a passage has this verdict, or an unclear stance."""
     return decision.verdict == verdict or decision.reason == "unclear stance"
 
 
 def _passages(question: Question) -> list[tuple[str, Passage]]:
-    """Return each passage of an own question once, with its location."""
+    """Return each passage of a user's question once, with its location."""
     by_text: dict[str, tuple[str, Passage]] = {}
     for case in question.cases if question.is_own else ():
         for passage in case.passages:
@@ -148,7 +148,7 @@ def _passages(question: Question) -> list[tuple[str, Passage]]:
 
 
 def _answers_with_words(answers: Iterable[str]) -> list[str]:
-    """Return the answers that have words, without yes and no, which may be anywhere."""
+    """Return the answers with words, without "yes" and "no", which are also common words of passages."""
     return [answer for answer in dict.fromkeys(answers) if words(answer) and answer.casefold() not in ("yes", "no")]
 
 
@@ -158,7 +158,7 @@ def _is_long(question: Question) -> bool:
 
 
 def _same_answer(question: Question) -> str:
-    """Return a conflicting passage's answer that has the words of the right answer in another spelling, or ""."""
+    """Return a conflicting passage's answer that is another spelling of the right answer; "" without such an answer."""
     right = {words(form): form for form in question.forms if words(form)}
     for case in question.cases if question.is_own else ():
         for answer in case.answers if case.condition in {*CONFLICTING, "mixed"} else ():

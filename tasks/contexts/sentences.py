@@ -1,8 +1,8 @@
 """The entities of queries, and sentences about them from the catalog's templates [Du et al. 2024, section 4.1].
 
 Base and assertive contexts state an object that is false of the entity. The first negation denies the entity's own
-object; further negations deny other objects. Entities in groups have texts of their own [section 6, appendix G] and a
-label instead of an answer. A sentence with slots is relevant only to queries about its entity or pair; a sentence
+object; further negations deny other objects. Entities of groups have texts from the study [section 6, appendix G] and a
+label in place of an answer. A sentence with slots is relevant only to queries about its entity or pair; a sentence
 without slots is relevant to no query.
 """
 
@@ -30,7 +30,7 @@ class Entity:
         name: its name.
         invented: True for an invented entity.
         object: the right answer of its queries.
-        wikidata_id: its item, if it has one.
+        wikidata_id: its item of Wikidata; None if unknown.
         other_objects: further true objects, which no context may state.
         degree: its number of facts in the graph.
         relation_degree: its number of facts of this relation.
@@ -85,7 +85,10 @@ def choose_entities(
     ]
     unknown, pool = unknown_names(relation, names, by_subject, invented), objects(facts)
     if len(pool) < 2:
-        raise InputError(f"relation {relation}: the facts have {len(pool)} different objects; contexts need at least 2")
+        raise InputError(
+            f"relation {relation}: the facts have {len(pool)} different objects, and contexts need at least 2; leave "
+            "the relation out"
+        )
     degree = 0 if any(fact.subject_degree is not None for fact in facts) else None
     for name in drawn_first(unknown, invented, seed, relation, "invented"):
         drawn = generator(seed, relation, name, "answer").integers(len(pool))
@@ -110,7 +113,9 @@ def _chosen(relation: RelationName, by_subject: dict[str, Fact], count: int, see
         return drawn
     degrees = {name: fact.subject_degree for name, fact in by_subject.items() if fact.subject_degree is not None}
     if len(degrees) < len(by_subject):
-        raise InputError(f"relation {relation}: entities are to be chosen by degree, and the source has no degrees")
+        raise InputError(
+            f"relation {relation}: the source has no degrees to choose entities by; set `choice: random` under `facts`"
+        )
     return sorted(drawn, key=lambda name: -degrees[name])[:count]  # ties keep the order of the draw
 
 
@@ -118,7 +123,7 @@ log = logging.getLogger(__name__)
 
 
 def write_queries(relation: Relation, entities: Sequence[Entity]) -> list[Query]:
-    """Write four queries for each entity, in the order of the entities; open forms do not mention the answer."""
+    """Write four queries for each entity, in the order of the entities; open queries do not mention the answer."""
     types: tuple[tuple[QueryType, tuple[str, str]], ...] = (("open", relation.open), ("closed", relation.closed))
     return [
         Query(
@@ -176,7 +181,7 @@ def write_contexts(
             for number in range(count):
                 turn = max(number - len(denied), 0) // len(false_objects)
                 first = number - turn * len(false_objects)
-                # Drawn for the first context with an object; in each later turn the next one.
+                # The first template of an object is drawn; each repetition takes the next template.
                 templates = relation.contexts[kind]
                 drawn = generator(seed, name, entity.name, kind, first, "template").integers(len(templates))
                 template, answer = templates[(drawn + turn) % len(templates)], stated[first]

@@ -1,7 +1,7 @@
 """The measures, and their registry.
 
 A module declares a `Measure`: its row type, its inputs, and `compute`, which turns prompts into rows. The formulas are
-in swaymeter.tasks.scoring. The package imports no torch: `compute` imports what it needs when it is called.
+in swaymeter.tasks.scoring. Importing this package imports no torch; `compute` imports torch when it is called.
 docs/extending.md explains how to add a measure; tests/extensions has a measure, a figure and a comparison as modules.
 """
 

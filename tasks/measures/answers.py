@@ -106,6 +106,6 @@ ANSWERS = Measure(
     unfit=too_long,
     parameters=AnswersParameters,
     meaning="sampled answers and the greedy one, which every later score of answers is computed from",
-    # The key of the step has the study's prompts already; without this one the keys of stored scores would change.
+    # The step's key contains the prompts, too; without this entry the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
 )

@@ -58,7 +58,7 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
                 continue
             key = question.question_id, case.context_id
             verdict_by_sample = {row["sample"]: row["verdict"] for by_question in verdicts for row in by_question[key]}
-            citations_by_text: dict[str, Row] = {}  # samples are often alike
+            citations_by_text: dict[str, Row] = {}  # samples often have the same text
             for row in (row for by_question in texts for row in by_question[key]):
                 text = row["text"]
                 if text not in citations_by_text:
@@ -115,7 +115,7 @@ def _came_from(
     if verdict == "refusal":
         return ()
     if verdict == "context" and (case.condition in SUPPORTING or is_among(case.answers, question.forms)):
-        verdict = "original"  # there is one side, and the right answer is on it
+        verdict = "original"  # the only side has the right answer
     sources = set(right) if verdict in ("original", "both") else set()
     if verdict == "original":
         return tuple(sorted(sources))

@@ -1,9 +1,9 @@
 """Clusters of equivalent sampled replies, and the semantic entropy over them.
 
-An entailment model compares the texts. A reply joins the first cluster all of whose members it is equivalent to, or
-opens a new one; a study may also choose overlapping clusters. All equivalences are stored, because the clusters of
-half-samples and the standard errors of scores follow from them. `scoring.semantic_entropy` has the formulas of four
-kinds of entropy, `scoring.half_samples` that of the standard errors.
+An entailment model compares the texts. A reply joins the first cluster if it is equivalent to all its members, or else
+the next such cluster, or opens a new one; a study may also choose overlapping clusters. All equivalences are stored,
+because the clusters of half-samples and the standard errors of scores follow from them. `scoring.semantic_entropy` has
+the formulas of four kinds of entropy, and `scoring.half_samples` the formula of the standard errors.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,11 +32,11 @@ class ClustersParameters(Parameters):
     """The rule of equivalence."""
 
     entailment: ModelName = "microsoft/deberta-large-mnli"
-    """The entailment model that decides which answers are equivalent, or an embedder that stands in for it."""
+    """The entailment model that decides which answers are equivalent, or an embedder as its stand-in."""
     entailment_with_question: bool = False
     """Put the question before each answer."""
     threshold: float = Field(default=0.8, gt=0, le=1)
-    """The least similarity of equivalent answers, if an embedder stands in."""
+    """The least similarity of equivalent answers for a stand-in."""
     grouping: Literal["disjoint", "overlapping", "first_member"] = "disjoint"
     """The rule that forms clusters. disjoint: an answer joins the first cluster all of whose members it is equivalent
     to. overlapping, as in the released code of DynamicQA: every answer opens a cluster and may be in several; coherent
@@ -103,7 +103,7 @@ def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[Question
 
 
 class HalfSampleParameters(Parameters):
-    """Number of halves of the replies for a standard error; 0 for no standard errors."""
+    """Number of random halves of the replies, from which a standard error is computed."""
 
     half_samples: Annotated[int, Field(ge=0, le=10_000), at_least_or_none(10, "for no standard errors")] = 50
     """Half-samples for the standard error; 0 for no standard errors."""
@@ -160,7 +160,7 @@ KINDS = {
 }
 """The column of each kind of semantic entropy."""
 _TEXT_KIND = "assignment"
-"""The kind that needs no log-probabilities, which some servers do not give."""
+"""The kind of entropy that needs no log-probabilities, for servers without them."""
 
 
 @table("semantic_entropy", "a question alone, or with a context", key=QUESTION_KEY)

@@ -1,8 +1,8 @@
 """Coherent persuasion: how far a context moves the distributions along clusters of sampled replies.
 
-The distributions are not stored. If the replies are missing, too, their pass computes the scores. If they are stored,
-they are sampled once more and the stored clusters are used. A reply that differs, by rounding in a dtype shorter than
-float32, is read along its stored tokens.
+The distributions are not stored. If the replies are missing, too, the pass that samples them computes the scores.
+Stored replies are sampled once more, for their distributions, and the stored clusters are used. In a dtype shorter than
+float32, rounding may change a new sample; the distributions are then read along the stored tokens.
 """
 
 from collections.abc import Iterator, Sequence
@@ -58,7 +58,7 @@ def compute(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> It
 
 
 def _along_stored(model: Samples, case: SampledReplies, stored: Sequence[Row]) -> "list[Distribution]":
-    """Return the mean distribution along each stored reply: of the new sample, or read along the stored tokens."""
+    """Return the mean distribution along each stored reply, from the equal new sample or along the stored tokens."""
     distributions = {
         (answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in case.finished.values()
     }
@@ -78,8 +78,8 @@ def persuasion_rows(
 ) -> Iterator[Row]:
     """Yield the scores of every context of every question, without the column of the stand-in.
 
-    A context has no score if no reply with it, or without it, got past its thoughts. It has no standard error if the
-    numbers of replies on the two sides differ.
+    A context has no score if all replies with it, or all closed-book replies, end within their thoughts. The score has
+    no standard error if the numbers of replies with and without the context differ.
 
     Args:
         inputs: the inputs of the pass.

@@ -1,8 +1,8 @@
 """Context utilisation: a model's next token takes up the answer of a context, or ignores an irrelevant context.
 
-A question has one row for each context that promotes a token. That is the first token of an answer that the context
-states, or for an irrelevant context the model's own first token without it. A relevant context that states no answer
-has no row.
+A question has one row for each context that promotes a token. A relevant context promotes the first token of the answer
+that it states; an irrelevant context promotes the model's own first token without the context. A relevant context that
+states no answer has no row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -67,7 +67,7 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
         before = alone[question.question_id]
         irrelevant = case.condition in ("irrelevant", "neutral")
         promoted = [read.likeliest(before)] if irrelevant else [begins[answer] for answer in case.answers]
-        if row == before or not promoted or case.condition == "mixed":  # which promotes two answers
+        if row == before or not promoted or case.condition == "mixed":  # a mixed context promotes two answers
             continue
         without, with_context = read.probability(before, promoted), read.probability(row, promoted)
         yield {
@@ -93,6 +93,6 @@ CONTEXT_UTILISATION = Measure(
     compute=compute,
     unfit=unfit_for_first_token,
     meaning="whether, and how far, a context moves the next token to the answer that it states",
-    # The key of the step has the study's prompts already; without this one the keys of stored scores would change.
+    # The step's key contains the prompts, too; without this entry the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
 )

@@ -7,7 +7,7 @@ context. `scoring.followed` has the outcomes.
 The view `stated_answers` joins the rows to the rule's; the shares in `tasks.statistics.verdicts` follow from it.
 
 A verdict on the closed-book reply also changes outcomes with contexts. The original answer is the answer of a
-supporting context. "A conflicting context" is the only conflicting context, or else the one that the rule finds.
+supporting context. A verdict for "a conflicting context" means the only such context, or else the rule's choice.
 """
 
 from collections import defaultdict
@@ -53,7 +53,7 @@ def decided_answers(
 
     Args:
         questions: The questions of one relation.
-        answers: Stored answers to them, of any models, also sampled ones.
+        answers: Stored answers of any models, greedy and sampled.
         stated: The rule's verdicts, rows of whose_answer.
         judged: The judge's verdicts, rows of judged_answers.
         verdicts: People's verdicts, on any questions.
@@ -76,7 +76,7 @@ def decided_answers(
 
 
 def _by_question(questions: Sequence[Question], verdicts: Sequence[Judgement]) -> Mapping[str, Sequence[Judgement]]:
-    """Return the verdicts on each question by its id; verdicts that name a model or a sample come first."""
+    """Return the verdicts by question id; verdicts on a certain model or sample come first."""
     by_name: dict[str, list[str]] = defaultdict(list)
     for question in questions:
         by_name[question.question].append(question.question_id)
@@ -127,7 +127,7 @@ def _decided_replies(
 
 
 def _judgement_of(row: Row, verdicts: Sequence[Judgement]) -> Judgement | None:
-    """Return the person's verdict on a reply; None if there is none."""
+    """Return the person's verdict on a reply; None without a verdict."""
     sample = "greedy" if row["sample"] is None else str(row["sample"])
     names = {"", row["model"], f"{row['model']} ({row['dtype']})"}
     on_question = (
@@ -140,7 +140,7 @@ def _judgement_of(row: Row, verdicts: Sequence[Judgement]) -> Judgement | None:
 
 
 def _alone_in(question: Question, case: QuestionContext, alone: _Decided, rule: Decision) -> Verdict:
-    """Return the verdict on the closed-book reply, by the sides of a question with a context."""
+    """Return the verdict on the closed-book reply in terms of the sides of a question with this context."""
     if alone.decided_by == "judge" and rule.is_decided:
         return rule.verdict
     if case.condition in SUPPORTING:

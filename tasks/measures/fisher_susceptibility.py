@@ -35,7 +35,7 @@ class FisherSusceptibility(QueryScore):
 
 
 def compute(inputs: Inputs, model: Differentiable, queries: Sequence[Query]) -> Iterator[Row]:
-    """Score queries without contexts; with draws the whole vocabulary is estimated, else the likeliest answers only."""
+    """Score queries without contexts, over the whole vocabulary with draws, over the likeliest answers without."""
     from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 
     parameters: FisherParameters = inputs.parameters["fisher_susceptibility"]

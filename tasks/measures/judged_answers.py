@@ -1,8 +1,8 @@
 """Verdicts of a judge on stored replies: on undecided replies, and on a sample of replies that the rule decided.
 
-Undecided replies have no `decided_by` in whose_answer; the judge's verdict takes the place of the rule's. A reply of
-the sample has both verdicts, for the agreement of judge and rule. `scoring.judging` has the kinds of judges. A verdict
-is stored by its case and prompt, so no judge reads the same case twice.
+Undecided replies have no `decided_by` in whose_answer; the judge's verdict replaces the rule's verdict. A reply of the
+sample has both verdicts, for the agreement of judge and rule. `scoring.judging` has the kinds of judges. A verdict is
+stored by its case and prompt, so that a judge reads each case once.
 """
 
 import re
@@ -66,7 +66,7 @@ class JudgedAnswersParameters(Parameters):
 
     @property
     def endpoint(self) -> Endpoint | None:
-        """The endpoint of a served judge; None for any other."""
+        """The endpoint of a served judge; None for any other judge."""
         served = _SERVED.fullmatch(self.judge)
         return Endpoint(served["name"], served["address"], key_from=self.key_from) if served else None
 
@@ -94,14 +94,14 @@ class JudgedAnswersParameters(Parameters):
 
 
 class Judge(NamedTuple):
-    """A judge that is ready.
+    """A loaded judge.
 
     Attributes:
         name: its name.
         revision: its revision; "served" at a server, the SHA-256 of the file for a function.
         ask: returns the verdicts on cases.
-        model: a model whose forward passes count; None for other judges.
-        batch_size: cases whose verdicts are stored together; None for all.
+        model: the judge's language model, whose forward passes count; None for other judges.
+        batch_size: number of cases whose verdicts are stored together; None for all cases.
     """
 
     name: str
@@ -148,7 +148,7 @@ def _judged_answers(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Com
     parameters: JudgedAnswersParameters = inputs.parameters["judged_answers"]
     prompt = content_key(asdict(judge_prompt()))
     about = {"name": judge.name, "revision": judge.revision, "dtype": parameters.dtype, "prompt": prompt}
-    # A server's replies are already stored by their requests.
+    # A server's replies are already in the cache of responses.
     stored = None if parameters.endpoint else StoredResults(inputs.verdicts, about)
     sample = _sample(inputs, parameters.agreement)
     for questions in chunks:
@@ -211,7 +211,7 @@ def _sample(inputs: Inputs, size: int) -> set[tuple[str, str]]:
 
 
 def _verdicts(judge: Judge, stored: StoredResults | None, cases: Sequence[Case]) -> list[JudgeVerdict]:
-    """Return the verdicts on cases; ask the judge only about those that are not stored."""
+    """Return the verdicts on cases, from the stored verdicts or the judge."""
     if stored is None:
         return judge.ask(cases)
     new = [case for case in dict.fromkeys(cases) if stored.get(case) is None]
@@ -260,10 +260,12 @@ def load_function(file: Path, name: str) -> Callable[..., Any]:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise ModelError(f"judge {file}:{name}: the file cannot be run: {type(error).__name__}: {error}") from error
+        raise ModelError(
+            f"judge {file}:{name}: the file cannot be run: {type(error).__name__}: {error}; correct it"
+        ) from error
     function: Any = getattr(module, name, None)
     if not callable(function):
-        raise ModelError(f"judge {file}:{name}: the file has no function {name}; name one that it has")
+        raise ModelError(f"judge {file}:{name}: the file has no function {name}; name a function of the file")
     return function  # type: ignore[no-any-return]
 
 

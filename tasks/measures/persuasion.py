@@ -1,9 +1,9 @@
 """Persuasion, how far a context moves the next-token distribution of a query, and the measures derived from it.
 
-Susceptibility is its mean over contexts, from stored scores; `scoring.persuasion` has the formulas. Distributions are
-not stored; their likeliest tokens are. For a sample of queries, drawn by the study's seed and the queries' ids, scores
-are also computed in a reference dtype. Servers that give likeliest tokens and no whole distributions have a lower bound
-of persuasion, in a table of its own: no mean, test or figure mixes it with persuasion.
+Susceptibility is the mean of persuasion over contexts, from stored scores; `scoring.persuasion` has the formulas. Only
+the likeliest tokens of distributions are stored. For a sample of queries, drawn by the study's seed and the queries'
+ids, scores are also computed in a reference dtype. Servers that give likeliest tokens and no whole distributions have a
+lower bound of persuasion, in a separate table: no mean, test or figure mixes the bound with persuasion.
 
     susceptibility: sigma(q) = sum_c p(c) pi(c,q), with p(c) the frequency of the context's text
 
@@ -68,9 +68,10 @@ def compute_chunks(inputs: Inputs, model: NextTokenLogits, chunks: Sequence[Sequ
 
 
 def computed_ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
-    """Yield the result for each item, in order: the next one is computed while the caller uses the current one.
+    """Yield the result for each item, in order, and compute the next result while the caller uses the current one.
 
-    One thread computes all results, because a tokenizer must not be shared. An error is raised in place of its result.
+    One thread computes all results, because threads must not share a tokenizer. An error is raised in place of its
+    result.
     """
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="ahead") as thread:
         futures = (thread.submit(make, item) for item in items)
@@ -110,7 +111,7 @@ def _susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> It
 def means_over_contexts(
     inputs: Inputs, queries: Sequence[Query], measure: str, *, by_type: bool = False
 ) -> Iterator[tuple[Sequence[Query], Sequence[Context], NDArray[np.float64]]]:
-    """Yield queries, their contexts, and the means of a stored measure over these, (n_queries,).
+    """Yield queries, their contexts, and the means of a stored measure over these contexts, (n_queries,).
 
     Contexts with equal texts count as often as they occur.
 
@@ -118,11 +119,11 @@ def means_over_contexts(
         inputs: the inputs of the pass.
         queries: the queries.
         measure: the stored measure.
-        by_type: True if each query type was scored by itself.
+        by_type: True if each query type was scored separately.
     """
     from swaymeter.tasks.scoring.persuasion import counted
 
-    # Matrices of the same size as when the scores were computed, because products of other sizes may round differently.
+    # The matrices have the sizes of the computation of the scores, because other sizes may round differently.
     for chunk in cut_by_form(queries, inputs.contexts_a_query):
         for _, grouped in groupby(chunk, key=lambda query: query.query_type if by_type else ""):
             for group, contexts in inputs.by_contexts(list(grouped)):
@@ -205,7 +206,7 @@ def _likeliest_tokens(inputs: Inputs, model: NextTokenLogits, queries: Sequence[
 def _extremes(
     inputs: Inputs, queries: Sequence[Query], contexts: Sequence[Context], parameters: LikeliestTokensParameters
 ) -> Iterator[tuple[Query, list[Context]]]:
-    """Yield each query with its most and least persuasive contexts; all of them if there are no more."""
+    """Yield each query with its most and least persuasive contexts; a query with few contexts has all of them."""
     stored = matrix(inputs.scores["persuasion"], queries, contexts, "persuasion")
     for query, scores in zip(queries, stored, strict=True):
         pairs = zip(contexts, scores, strict=True)
@@ -228,12 +229,12 @@ LIKELIEST_TOKENS = Measure(
 
 
 class PrecisionParameters(Parameters):
-    """Number of queries that are scored once more, and the dtype."""
+    """Number of queries that are scored a second time, and the dtype."""
 
     queries: int = Field(default=4, ge=1, le=100_000)
     """Queries of each relation that are scored a second time."""
     reference: Literal["float32", "bfloat16", "float16"] = "float32"
-    """The dtype that they are scored in."""
+    """The dtype of the second scores."""
 
 
 @table("precision", "a sampled query", key=QUERY_KEY)

@@ -1,4 +1,4 @@
-"""Replies as they are sampled, with their next-token distributions, which are too large to store."""
+"""Sampled replies with the next-token distributions along them, which are too large to store."""
 
 import functools
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ class SampledReplies:
         prompt: the prompt; None for an application, which writes its own.
         answers: the greedy reply and the sampled ones.
         engine: name of the engine.
-        thinking: how the model was told to think; None if its chat template has no thoughts.
+        thinking: the switch of thoughts in the prompt; None if the chat template has no thoughts.
     """
 
     question: Question
@@ -74,7 +74,7 @@ class SampledReplies:
 
     @property
     def finished(self) -> "dict[int, Answer]":
-        """The samples that have an answer, by their numbers; unfinished thoughts and withheld replies have none."""
+        """The samples with an answer, by number; without unfinished thoughts and withheld replies."""
         return {number: answer for number, answer in enumerate(self.answers.samples) if not answer.is_missing}
 
     @property
@@ -84,7 +84,7 @@ class SampledReplies:
 
 
 def page_of(prompts: AnswerPrompts, question: Question, case: QuestionContext) -> str | None:
-    """Return the page that a prompt names as the topic of its question; None if the prompt names none."""
+    """Return the page that a prompt names as the topic of its question; None if the prompt names no page."""
     topics = prompts.about_without_context if case.text is None else prompts.about_with_context
     return (question.page or question.subject or None) if topics == "all" or question.is_disputable else None
 
@@ -166,7 +166,7 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
     if "coherent_persuasion" in inputs.outputs:
         answers = [_with_distributions(model, each, sampled) for each, sampled in zip(tokens, answers, strict=True)]
     thinking = thinking_words(model, texts, max_thoughts)
-    engine_name = model.engine_of_answers(tokens, to_come=max_thoughts or parameters.max_new_tokens)
+    engine_name = model.engine_of_answers(tokens, new_tokens=max_thoughts or parameters.max_new_tokens)
     return [
         SampledReplies(question, case, prompt, sampled, engine_name, thinking)
         for (question, case), prompt, sampled in zip(cases, prompts, answers, strict=True)

@@ -72,13 +72,14 @@ QuestionKey = tuple[str, str]
 """The ids of a question and of the context before it."""
 
 PROVENANCE = tuple(field.name for field in fields(Score) if field.name != "relation")
-"""The columns that tell where a score comes from."""
+"""The columns with the origin of a score: model, revision, engine and so on."""
 
 
 def provenance(scores: pa.Table, *by: str) -> dict[Any, Row]:
-    """Return the provenance of stored rows by the values of the columns `by`, with these columns; several make a tuple.
+    """Return the provenance of stored rows, by the value of the column in `by`, or by the tuple of several values.
 
-    If rows with the same values differ in a column of provenance, the column lists all of its values.
+    The rows also have the columns in `by`. If rows with the same key differ in a column of provenance, the column lists
+    all of its values.
     """
     grouped = scores.group_by(list(by)).aggregate([(name, "distinct") for name in PROVENANCE])
     return {
@@ -103,7 +104,7 @@ def rows_of(scores: pa.Table, prompts: Sequence[Query] | Sequence[Question]) -> 
 
 
 def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Context], column: str) -> NDArray[np.float64]:
-    """Return a column of stored scores of pairs, (n_queries, n_contexts); ScoreError if a pair is not stored."""
+    """Return a column of stored scores of pairs, (n_queries, n_contexts); ScoreError for a missing pair."""
     stored = rows_of(scores, queries).select(["query_id", "context_id", column]).to_pandas()
     by_pair = stored.pivot(index="query_id", columns="context_id", values=column)
     ids = {"index": [query.query_id for query in queries], "columns": [context.context_id for context in contexts]}
@@ -140,7 +141,7 @@ def rows_by_question(
         ScoreError: a question with a context has no stored row.
     """
     answers = rows_of(inputs.scores["answers"], questions)
-    # Questions with greedy replies alone have no samples, and are stored all the same.
+    # Questions with only greedy replies have no samples, although they are stored.
     stored = answers if measure == "answers" else answers.filter(_is_missing(answers))
     keys = stored.select(["question_id", "context_id"]).to_pylist()
     by_question: dict[QuestionKey, list[Row]] = {(row["question_id"], row["context_id"]): [] for row in keys}

@@ -1,19 +1,19 @@
-"""Answers that stored replies state: the expected, the context's or the original one. No language model is needed.
+"""Verdicts on stored replies, which state the expected, the context's or the original answer, without a model.
 
 accuracy: True if the greedy reply is the expected answer. A disputable question has no expected answer without a
 context, so it has no closed-book accuracy [DynamicQA, Table 2].
-persuaded: the effect of a context on the greedy reply; `scoring.accuracy` has the rules. An empty reply equals no
-reply, not even another empty one.
+persuaded: the effect of a context on the greedy reply; `scoring.accuracy` has the rules. An empty reply never counts as
+equal to another reply, even an empty one.
 whose_answer: the verdict on a reply; `scoring.followed` has the rules, and `judged_answers` decides undecided replies.
 
 Sides of a verdict:
 
 - Closed-book: the original answer against the answers of the question's conflicting contexts.
-- A context that supports the original answer: this answer alone.
-- A context that states no answer: the original answer alone.
+- A context that supports the original answer: only this answer.
+- A context that states no answer: only the original answer.
 - A mixed context: the original answer against the answers of its conflicting passages.
 
-If a context numbers its passages, marks such as [2] are no part of a reply.
+If a context numbers its passages, marks such as [2] are removed from a reply first.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -129,7 +129,7 @@ def _persuaded(inputs: Inputs, model: None, questions: Sequence[Question]) -> It
 
     parameters: AccuracyParameters = inputs.parameters["persuaded"]
     for _, case, answer, closed_book, origin in _greedy_answers(inputs, questions):
-        if closed_book is None or not case.answers or case.condition == "mixed":  # whose answers are two sides'
+        if closed_book is None or not case.answers or case.condition == "mixed":  # a mixed context has two answers
             continue
         pair, expected = (parameters.compared(closed_book), parameters.compared(answer)), case.answers[0]
         compared = compare_answers(*pair, expected, threshold=parameters.rouge_threshold)
@@ -158,7 +158,7 @@ PERSUADED = Measure(
 
 @table("whose_answer", "an answer")
 class WhoseAnswer(QuestionScore):
-    """A row of whose answer it is."""
+    """A row of verdicts."""
 
     sample: Annotated[int | None, Meaning("number of the sample from 0; NULL for the greedy answer")]
     verdict: Annotated[
@@ -231,7 +231,7 @@ def decision_on(question: Question, case: QuestionContext, text: str) -> Decisio
         return Decision("neither", is_decided=True, reason="no answer to look for")
     first, second = (context, original) if context else (original, ())
     decision = decide(text, context=first, original=second, question=question.question)
-    is_original = not context and decision.verdict == "context"  # there is one side to look for
+    is_original = not context and decision.verdict == "context"  # the rule takes the only side for the context's
     return decision._replace(verdict="original") if is_original else decision
 
 

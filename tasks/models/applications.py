@@ -1,10 +1,10 @@
-"""Applications: a function of the user's own, and recorded replies. Both write their own prompts and give text alone.
+"""Applications: a user's function, and recorded replies. Both write their own prompts and return only text.
 
-A function `answer(question: str, passages: list[Passage]) -> str`, plain or async, runs in the user's process. It is
-named as FILE.py:FUNCTION or as MODULE:FUNCTION. Its revision is the digest of the file, with VERSION of the file before
-it; whatever else the function reads does not count, so that a new index needs another VERSION. The file is parsed for
-the revision, and imported only to ask. Transient errors are tried again; any other error, and a reply that is no text,
-is a failed reply with its reason.
+A function `answer(question: str, passages: list[Passage]) -> str`, plain or async, runs in the user's process. A study
+names the function as FILE.py:FUNCTION or as MODULE:FUNCTION. The revision is VERSION of the file, if any, followed by
+the file's digest. Other files that the function reads do not count, so that a new index needs another VERSION. The file
+is parsed for the revision, and imported only for replies. Transient errors are tried again; any other error, and a
+reply that is no text, becomes a failed reply with its reason.
 """
 
 import ast
@@ -51,14 +51,14 @@ _NO_DISTRIBUTION = np.zeros(0, np.float32)
 
 @dataclass(frozen=True)
 class Passage:
-    """A passage, as an application receives it: without its kind and without the answers that it states.
+    """A passage for an application, without its kind and the answers that it states.
 
     Attributes:
         text: The text.
-        id: Its number among the passages of the question, from "1" on.
-        title: The title; empty if the file has none.
-        source: Where it comes from; empty if the file does not say.
-        date: When it was written, as the file has it; empty if it does not say.
+        id: The number among the passages of the question, from "1" on.
+        title: The title; empty if the study's file has none.
+        source: The source, such as a URL; empty if the file has none.
+        date: The date, in the spelling of the file; empty if the file has none.
     """
 
     text: str
@@ -72,7 +72,7 @@ Case = tuple[Question, QuestionContext]
 
 
 class TextModel:
-    """A model that gives one text for a question and its passages, and nothing else."""
+    """A model that returns only a text for a question and its passages."""
 
     device = "cpu"
     parameters: int | None = None
@@ -95,7 +95,7 @@ class TextModel:
 
 
 class RecordedReplies(TextModel):
-    """Replies that a file has.
+    """Replies from a file.
 
     Args:
         name: The model's name in the study.
@@ -116,7 +116,7 @@ class RecordedReplies(TextModel):
 
 
 class Application(TextModel):
-    """A function of the user's own.
+    """A user's function.
 
     Args:
         name: The model's name in the study.
@@ -148,7 +148,7 @@ class Application(TextModel):
         self._lock = threading.Lock()
 
     def replies(self, cases: Sequence[Case]) -> list[Answer]:
-        """Return the replies; those of earlier runs are not asked for again.
+        """Return the replies; stored replies of earlier runs are used again.
 
         Raises:
             ModelError: Every call failed.
@@ -160,7 +160,7 @@ class Application(TextModel):
                 answers.append(answer)
                 report_prompts()
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)  # Ctrl-C: calls that wait are not begun
+            pool.shutdown(wait=False, cancel_futures=True)  # after Ctrl-C, waiting calls never begin
         errors = [answer.error for answer in answers if answer.state == "failed"]
         if answers and len(errors) == len(answers):
             raise ModelError(f"all {len(answers)} replies failed, the first: {errors[0]}")
@@ -191,7 +191,7 @@ class Application(TextModel):
         return _answer(text)
 
     def _tried(self, question: str, passages: list[Passage]) -> Any:
-        """Return what the function returns, after retries of transient errors."""
+        """Call the function, with retries of transient errors."""
         for attempt in Retrying(
             stop=stop_after_attempt(TRIES),
             wait=wait_exponential_jitter(multiplier=0.5, max=20),
@@ -220,7 +220,7 @@ class Application(TextModel):
             except BaseException as error:
                 results.put((None, error))
 
-        threading.Thread(target=call, daemon=True).start()  # a call that hangs does not hold the process
+        threading.Thread(target=call, daemon=True).start()  # a daemon, so that a hanging call cannot block the exit
         try:
             value, error = results.get(timeout=self._timeout_s)
         except queue.Empty:
@@ -231,7 +231,7 @@ class Application(TextModel):
 
 
 def _answer(text: str | None) -> Answer:
-    """Return a reply as an answer; None for a reply that a row lacks."""
+    """Return the answer with a reply's text; a text of None is a reply that the file lacks."""
     if text is None or not text.strip():
         return _without_text("unrecorded" if text is None else "empty")
     return Answer(text.strip(), (), (), _NO_DISTRIBUTION, "complete")
@@ -265,7 +265,7 @@ _named: set[str] = set()
 
 
 def name_function(reference: str) -> None:
-    """Allow a function that a person names on the command line, also if the study that names it lies in a workspace."""
+    """Allow a function that a person names on the command line, even for a study file in a workspace."""
     _named.add(reference)
 
 
@@ -282,7 +282,7 @@ def function_revision(reference: str) -> str:
     """Return the revision of a function without importing it: VERSION of its file, if any, and the file's digest.
 
     Raises:
-        ModelError: The file is not there, is no Python, or lacks the function.
+        ModelError: The file is missing, is no Python, or lacks the function.
     """
     if reference in _objects:
         function = _objects[reference]
@@ -332,7 +332,7 @@ def _file_of(reference: str) -> tuple[Path, str]:
             raise ModelError(f"function {reference}: there is no module {module}; run from the folder that has it")
         path = spec.submodule_search_locations
     if spec is None or not spec.origin or not spec.origin.endswith(".py"):
-        raise ModelError(f"function {reference}: the module {module} is no Python file; name one that is")
+        raise ModelError(f"function {reference}: the module {module} is no Python file; name a module that is a file")
     return Path(spec.origin), name
 
 
@@ -349,21 +349,22 @@ def load_function(reference: str, *, is_in_workspace: bool = False) -> Callable[
 
     Args:
         reference: FILE.py:FUNCTION, or MODULE:FUNCTION.
-        is_in_workspace: If the study that names it lies in a workspace, which may come from somebody else.
+        is_in_workspace: True if the study file lies in a workspace, which may come from somebody else.
 
     Raises:
         ModelError: The function cannot be imported, or does not take a question and passages.
     """
     if is_in_workspace and reference not in _named:
         raise ModelError(
-            f"function {reference}: nothing is imported that a workspace names; name it again with --model {reference}"
+            f"function {reference}: a workspace names it, and such code is imported only if you name it, too; "
+            f"add --model {reference}"
         )
     function = _objects.get(reference) or _imported(reference)
     try:
         inspect.signature(function).bind("", [])
     except TypeError as error:
         raise ModelError(
-            f"function {reference}: it does not take a question and passages ({error}); write it as "
+            f"function {reference}: it does not take a question and passages ({error}); write "
             "def answer(question: str, passages: list[Passage]) -> str"
         ) from None
     except ValueError:
@@ -417,12 +418,12 @@ def load_application(
     Args:
         name: The model's name in the study.
         reference: FILE.py:FUNCTION, or MODULE:FUNCTION.
-        revision: The revision that the run was planned with.
+        revision: The revision in the run's plan.
         folder: The folder of stored replies; None to store nothing.
         rerun: The number of a forced rerun; replies of other numbers are not used.
         concurrency: Upper bound on concurrent calls; None: 1, or 8 for an async function.
         timeout_s: Seconds that a call may take.
-        is_in_workspace: If the study that names it lies in a workspace.
+        is_in_workspace: True if the study file lies in a workspace.
 
     Raises:
         ModelError: The function cannot be imported, or has changed since the run was planned.

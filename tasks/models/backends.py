@@ -63,7 +63,7 @@ def load_language_model(
             and "4bit", bitsandbytes on CUDA; or "auto": float32 on a CPU, bfloat16 on a GPU.
         device: "cpu", "cuda", "cuda:1", "balanced" for a model that is spread over all GPUs, or "auto": the first GPU,
             else the CPU.
-        revision: a revision of the hub; None for the one that the name stands for on this machine.
+        revision: a revision of the hub; None for this machine's revision.
 
     Raises:
         UsageError: unknown dtype or device, or an alias of another kind of model.
@@ -73,10 +73,10 @@ def load_language_model(
     """
     identity = identify_language_model(name)
     if revision not in (None, identity.revision):
-        if identity.kind != "hub":  # which has every revision
+        if identity.kind != "hub":  # the hub has every revision
             raise ModelError(
                 f"model {name!r}: this machine has revision {identity.revision[:12]}, and the run asks for "
-                f"{revision[:12]}; have the same files wherever it is computed"
+                f"{revision[:12]}; copy the same files to every machine of the run"
             )
         identity = replace(identity, revision=revision)
     device = chosen_device(device, spread=True)
@@ -94,14 +94,14 @@ def _loaded(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel"
     model = pretrained(identity, AutoModelForCausalLM.from_pretrained, folder=folder, **options)
     tokenizer = pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
     if len(tokenizer) == 0:
-        raise ModelError(f"model {identity.name!r}: its tokenizer is empty; does its folder have tokenizer files?")
+        raise ModelError(f"model {identity.name!r}: its tokenizer is empty; add the tokenizer files to its folder")
     _check_vocabulary(identity, tokenizer, model.get_input_embeddings().weight.shape[0])
     _check_dtype(identity, model, dtype)
     inputs = str(model.get_input_embeddings().weight.device)
     loaded = LanguageModel(model, tokenizer, identity.name, identity.revision, dtype, inputs)
     if device == BALANCED and not all(device_name.startswith("cuda") for device_name in loaded.placement.split("+")):
         raise ModelError(
-            f"model {identity.name!r} in {dtype} does not fit the GPUs of this machine: it would lie on "
+            f"model {identity.name!r} in {dtype} does not fit the GPUs of this machine: its weights would be on "
             f"{loaded.placement}; use 8bit, 4bit or more GPUs"
         )
     _check_left_to_right(identity, model)
@@ -109,7 +109,7 @@ def _loaded(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel"
 
 
 def _check_vocabulary(identity: ModelIdentity, tokenizer: Any, size: int) -> None:
-    """Raise ModelError for the tokenizer of another model; only tokens that were added to it may exceed the model."""
+    """Raise ModelError for another model's tokenizer: only added tokens may have ids beyond the model's vocabulary."""
     added = tokenizer.get_added_vocab()
     own = ((token_id, token) for token, token_id in tokenizer.get_vocab().items() if token not in added)
     token_id, token = max(own, default=(0, ""))

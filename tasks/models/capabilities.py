@@ -33,8 +33,8 @@ Capability = Literal[
     "distributions",
     "sampling",
 ]
-"""Names of the protocols below, and of finer capabilities of servers: log-probabilities of sampled replies,
-distributions along them, and samples that differ."""
+"""The first four are protocols of this module. The others are capabilities of servers: log-probabilities of sampled
+replies, the likeliest tokens, distributions along sampled replies, and samples that differ."""
 ReplyState = Literal[
     "complete",
     "truncated",
@@ -46,9 +46,9 @@ ReplyState = Literal[
     "unrecorded",
     "not_asked",
 ]
-"""End of a reply: with a text, at the limit of tokens, without a text, with a call of a tool, by a server's content
-filter, within its thoughts, or with an error of an application; or a row of recorded replies lacks it, or there is no
-such row."""
+"""End of a reply, in this order: with a text, at the limit of tokens, without a text, with a call of a tool, by a
+server's content filter, within the thoughts, with an error of an application; or the reply is missing in a row of
+recorded replies, or the whole row is missing."""
 Tokens = Sequence[int]
 Prompts = Sequence[Sequence[Tokens]]
 """[context][query] tokens."""
@@ -60,14 +60,14 @@ MISSING_STATES: tuple[ReplyState, ...] = ("withheld", "unfinished_thoughts", "fa
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """A reply of a model; all but the thoughts describes the text behind the thoughts.
+    """A reply of a model, split into thoughts and answer.
 
     Attributes:
-        text: the text without special tokens, stripped; may be empty.
-        token_ids: its tokens, the end token included.
-        token_log_probs: the log-probability of each token, nats.
-        mean_distribution: (V,), the mean next-token distribution over its steps.
-        state: how the reply ended; a reply within its thoughts has no text, no tokens and no distribution.
+        text: the text behind the thoughts, without special tokens, stripped; may be empty.
+        token_ids: the tokens of this text, the end token included.
+        token_log_probs: the log-probability of each of these tokens, nats.
+        mean_distribution: (V,), the mean next-token distribution over these tokens.
+        state: the end of the reply; a reply that ends within its thoughts has no text, tokens or distribution.
         thoughts: the text of the thoughts; "" without thoughts.
         thought_ids: the tokens of the thoughts, marks included.
         error: the reason why an application gave no reply.
@@ -159,7 +159,14 @@ class Speaker(Protocol):
 
 
 class Model(Speaker, Protocol):
-    """A language model with the facts that scores store of it; `engine` is what was learnt about it in use."""
+    """A language model with its facts for the table of scores.
+
+    Attributes:
+        revision: the revision of the weights.
+        dtype: the dtype of the computation.
+        device: the device of the inputs.
+        engine: facts that were learnt in use.
+    """
 
     revision: str
     dtype: str
@@ -210,7 +217,7 @@ class NextTokenLogits(Diagnosable, Protocol):
 
 
 class LikeliestTokens(Model, Protocol):
-    """The likeliest tokens of a distribution, which is what chat APIs give of it."""
+    """The likeliest next tokens: the part of a distribution that chat APIs return."""
 
     def likeliest(self, prompts: Sequence[Tokens], count: int) -> list[Mapping[str, float]]:
         """Return for each prompt the log-probabilities (nats) of the likeliest tokens, by distinct token names."""
@@ -224,7 +231,7 @@ class Samples(Model, Protocol):
     ) -> list[SampledAnswers]:
         """Return the replies to every prompt, in the order of the prompts."""
 
-    def engine_of_answers(self, prompts: Sequence[Tokens], *, to_come: int) -> str:
+    def engine_of_answers(self, prompts: Sequence[Tokens], *, new_tokens: int) -> str:
         """Return the engine that decodes at most `new_tokens` tokens after these prompts."""
 
     def mean_distribution(self, prompt: Tokens, answer: Tokens) -> NDArray[np.float32]:
@@ -244,7 +251,10 @@ class AnswerScores(Diagnosable, Protocol):
         prompts: Prompts,
         start_token: bool = True,
     ) -> "tuple[torch.Tensor, torch.Tensor, str]":
-        """Return nats, (n_queries, n_contexts, n_answers); if they are finite, (n_queries, n_contexts); the engine."""
+        """Return log-probabilities in nats, (n_queries, n_contexts, n_answers), a mask of finite ones, and the engine.
+
+        The mask, (n_queries, n_contexts), is True if all distributions behind the log-probabilities are finite.
+        """
 
 
 class Differentiable(Model, Protocol):

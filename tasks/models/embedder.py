@@ -114,7 +114,7 @@ class Embedder(Encoder):
             mean = (output.last_hidden_state.float() * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1.0)
             vectors[indices] = torch.nn.functional.normalize(mean, dim=1).cpu().numpy()
         if not np.isfinite(vectors).all():
-            raise ModelError(f"model {self.name!r} gave an embedding that is not finite")
+            raise ModelError(f"model {self.name!r} gave an embedding that is not finite; get the model again")
         return vectors
 
 
@@ -144,7 +144,7 @@ def _loaded(identity: ModelIdentity, device: str) -> Embedder:
     hub = identity.kind == "hub"
     files = folder or (snapshot_folder(identity.location, identity.revision) if hub else Path(identity.location))
     if _settings(files / "1_Pooling" / "config.json").get("pooling_mode_mean_tokens", True) is not True:
-        raise ModelError(f"model {identity.name!r} does not pool by the mean; only mean pooling is known here")
+        raise ModelError(f"model {identity.name!r} does not pool by the mean; use an embedder with mean pooling")
     stated = _settings(files / "sentence_bert_config.json").get("max_seq_length")
     longest = min(stated if isinstance(stated, int) else 512, context_window(model.config) or 512)
     return Embedder(model.eval(), tokenizer, identity.name, identity.revision, device, longest)

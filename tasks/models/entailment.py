@@ -1,8 +1,8 @@
 """Equivalence of two answers: each entails the other, by the arg max of an entailment model.
 
-It is symmetric and need not be transitive [Marjanovic et al. 2024, App. A.3; Kuhn et al. 2023]. A threshold on the
-cosine similarity of sentence embeddings may stand in for the model; `stand_in` then says so. A decision does not depend
-on the rest of its batch, because a pair near a tie is computed once more alone, without padding.
+Equivalence is symmetric and need not be transitive [Marjanovic et al. 2024, App. A.3; Kuhn et al. 2023]. A stand-in
+model replaces the entailment model by a threshold on the cosine similarity of sentence embeddings. A decision does not
+depend on the rest of its batch, because a pair near a tie is computed once more alone, without padding.
 """
 
 import math
@@ -59,7 +59,7 @@ class Entailment(ABC):
         """
         if questions is not None and len(questions) != len(answers):
             raise InputError(
-                f"{len(questions)} questions were given with the answers to {len(answers)}; give one for each"
+                f"{len(questions)} questions do not match {len(answers)} lists of answers; give one question for each"
             )
         texts = []
         for number, replies in enumerate(answers):
@@ -103,13 +103,13 @@ class EntailmentModel(Encoder, Entailment):
         (self._entailment,) = indices
 
     def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
-        # A shorter text entails a longer one less often: fewer pairs are left for the other direction.
+        # A shorter text entails a longer one less often, so that few pairs need the other direction, too.
         forth = self.entailing(pairs)
         back = self.entailing([(longer, shorter) for shorter, longer in pairs if (shorter, longer) in forth])
         return {(shorter, longer) for longer, shorter in back}
 
     def fits(self, pair: tuple[str, str]) -> bool:
-        """Return whether the window of the model holds both texts."""
+        """Return True if both texts fit the window of the model."""
         (ids,) = self._tokenized([pair[0]], [pair[1]])["input_ids"]
         return len(ids) <= self._window
 
@@ -142,7 +142,9 @@ class EntailmentModel(Encoder, Entailment):
                 if abs(margin) < CLOSE_LOGITS and len(indices) > 1:
                     (margin,) = self._margins(self._read(tokens, [index])[1].logits)
                 if math.isnan(margin):
-                    raise ModelError(f"model {self.name!r} gave {pairs[index]!r} a score that is not finite")
+                    raise ModelError(
+                        f"model {self.name!r} gave {pairs[index]!r} a score that is not finite; get the model again"
+                    )
                 yield pairs[index], margin > 0
 
     def _margins(self, logits: Any) -> list[float]:

@@ -1,7 +1,7 @@
 """Squared gradients of answers with respect to a query's embeddings. Fisher susceptibility is their sum.
 
-A batch of queries is read once, padded on the right, where no token attends to the padding; all derivatives go through
-that one graph. The network itself is not changed, so that other threads may use it.
+A batch of queries is read once, padded on the right, where no token attends to the padding; one graph gives all
+derivatives. The network stays unchanged, so that other threads may use it.
 """
 
 from collections.abc import Callable, Sequence
@@ -65,7 +65,7 @@ def _fitting(
     config = model.model.config.get_text_config()
     width, heads = config.hidden_size, getattr(config, "num_attention_heads", 1)
     inner = inner_size(config)
-    # Bytes as measured: of a query's graph, and of a derivative while it is computed.
+    # Measured bytes of a query's graph, and of one derivative during its computation.
     layer = length * (16 * width + 4 * inner + 4 * heads * length) * model.model.dtype.itemsize
     graph, derivative = config.num_hidden_layers * layer, layer // 2 + 12 * config.vocab_size
     queries = memory // (graph + derivatives * derivative)
@@ -138,7 +138,7 @@ def _read(model: Network, tokens: list[list[int]]) -> tuple[torch.Tensor, torch.
 
 
 class _Derivable(TorchFunctionMode):
-    """Makes forward passes of this thread differentiable in many directions, with logits of last tokens only."""
+    """Mode in which forward passes of this thread are differentiable in many directions, with logits of last tokens."""
 
     def __init__(self, network: Any, last: list[int]) -> None:
         super().__init__()

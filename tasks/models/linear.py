@@ -39,5 +39,5 @@ def multiply_faster(network: torch.nn.Module) -> None:
 
 
 def is_float32_on_cpu(layer: torch.nn.Linear) -> bool:
-    """Return True if torch lets us choose; for other dtypes it takes oneDNN by itself."""
+    """Return True if the library can be chosen; for other dtypes torch always uses oneDNN."""
     return layer.weight.device.type == "cpu" and layer.weight.dtype == torch.float32

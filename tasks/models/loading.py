@@ -1,4 +1,4 @@
-"""Loading of every kind of model: device, dtype, quiet libraries, and errors that say what to do.
+"""Loading of every kind of model: device, dtype, quiet libraries, and errors with a remedy.
 
 8bit (LLM.int8) and 4bit (NF4) are weights of linear layers that bitsandbytes quantises for CUDA; everything else is
 then in bfloat16. Functions import torch and transformers themselves, because a plan needs only identities and dtypes.
@@ -30,13 +30,13 @@ _loaded: list[Any] = []
 
 
 def loaded_once(load: Load) -> Load:
-    """Decorate `load`: one call a process for the same arguments until `forget_models`, by one thread at a time."""
+    """Decorate `load`: cache its result until `forget_models`, and let one thread load at a time."""
     lock = threading.Lock()
     return _once(load, lambda arguments: lock)
 
 
 def once_per_arguments(find: Load) -> Load:
-    """Decorate `find` like `loaded_once`; calls with other arguments do not wait, because they take no memory."""
+    """Decorate `find`: cache its result until `forget_models`, and let one thread call it for the same arguments."""
     locks: dict[Any, threading.Lock] = {}
     return _once(find, lambda arguments: locks.setdefault(arguments, threading.Lock()))
 
@@ -208,8 +208,8 @@ def _check_weights(identity: ModelIdentity, network: Any, missing: Iterable[str]
     if names := sorted(missing):
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         raise ModelError(
-            f"model {identity.name!r}: its files have no weight {names[0]}{more}, though its config.json says that it "
-            "has; get the model again, or one that was trained for this"
+            f"model {identity.name!r}: its config.json has the weight {names[0]}{more}, and its files do not; get the "
+            "model again, or use a model that was trained for this purpose"
         )
     for name, weights in network.named_parameters():
         if weights.is_floating_point() and not weights.is_meta and not bool(torch.isfinite(weights).all()):

@@ -1,4 +1,4 @@
-"""Names of this machine's processor and GPUs, and what its C library does with freed memory."""
+"""Names of this machine's processor and GPUs, and settings of its C library for freed memory."""
 
 import ctypes
 import functools
@@ -24,7 +24,7 @@ def keep_freed_memory() -> None:
 
 
 def give_freed_memory_back() -> None:
-    """Return freed memory to the system; after tensors of many sizes it is twice the memory in use, and grows."""
+    """Return freed memory to the system; after tensors of many sizes, freed memory is twice the memory in use."""
     if trim := _glibc_function("malloc_trim"):
         trim(0)
 

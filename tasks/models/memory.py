@@ -22,7 +22,7 @@ def memory_budget(device: str) -> int:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return True if the error says that the memory of a GPU or of this machine ran out."""
+    """Return True for an error of exhausted memory, of a GPU or of this machine."""
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
         isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
     )
@@ -64,7 +64,7 @@ class Halving:
         Raises:
             ScoreError: memory ran out, and every amount is 1.
         """
-        if self.ran_out:  # the memory of the failed attempt is free only after its error is gone
+        if self.ran_out:  # the failed attempt's memory is free only after its error was dropped
             release_memory(self._model.device)
         self.ran_out = False
         try:

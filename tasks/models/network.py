@@ -1,4 +1,4 @@
-"""The weights and the tokenizer of a language model, and what is learnt about both in use."""
+"""The weights and the tokenizer of a language model, and facts that are learnt about both in use."""
 
 import inspect
 from collections.abc import Mapping
@@ -35,14 +35,14 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The way in which prompts are written for a model.
+    """The format of prompts for a model.
 
     Attributes:
         template: the chat template.
         system_turn: True if the template writes a system turn.
-        control: texts of control tokens, which must stay text within a prompt.
+        control: texts of control tokens; within a prompt, such a text is no control token.
         options: keywords of the template.
-        start: the tokens before the text of the template; a chat template may write them itself.
+        start: the tokens before the text of the template; empty if the template writes them itself.
     """
 
     template: str
@@ -61,7 +61,7 @@ class Engine:
         prompts_at_once: limit of a batch after memory ran out.
         start_tokens: the tokens that the tokenizer puts before a text.
         vocabulary: the text that each token adds.
-        conversations: how prompts are written, by their texts.
+        conversations: the format of prompts, by the texts of the prompts.
         longest_turns: characters of the longest turn that the chat template wrote in full.
     """
 
@@ -107,7 +107,7 @@ class Network:
         return inspect.signature(self.model.forward).parameters
 
     def keeping(self, count: int) -> dict[str, int]:
-        """Return the option that limits a forward pass to the last `count` logits; empty if it has none."""
+        """Return the option that limits a forward pass to the last `count` logits; empty without such an option."""
         return {"logits_to_keep": count} if "logits_to_keep" in self.takes else {}
 
     @property
@@ -117,7 +117,7 @@ class Network:
 
     @property
     def context_window(self) -> int | None:
-        """Largest number of tokens that the model reads, by its configuration; a tokenizer may say 1e30."""
+        """Largest number of tokens that the model reads, by its configuration; a tokenizer's limit may be 1e30."""
         return context_window(self.model.config)
 
     @property

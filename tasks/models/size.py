@@ -1,4 +1,4 @@
-"""Size of a language model, and whether GPUs can hold its weights, before anything is loaded."""
+"""Size of a language model, and a check that GPUs can hold its weights, without loading them."""
 
 import json
 from math import prod
@@ -9,7 +9,7 @@ from swaymeter.data.errors import ModelError, UsageError
 from swaymeter.tasks.models.loading import BALANCED, QUANTISED, chosen_device, chosen_dtype
 
 SMALL = 2 << 30
-"""Bytes of weights that every GPU holds."""
+"""Bytes of weights that fit every GPU."""
 GB = 1e9
 
 
@@ -25,7 +25,7 @@ def parameters_of(name: str) -> int | None:
 
 
 def misfit_reason(name: str, dtype: str, device: str) -> str | None:
-    """Return the reason why this machine cannot hold a model; None if nothing speaks against it."""
+    """Return the reason why this machine cannot hold a model; None without a known reason."""
     parameters = 0 if device == "cpu" else parameters_of(name) or 0
     if device == "cpu" or (
         device == "auto" and dtype not in QUANTISED and parameters * _bytes_per_parameter(dtype) <= SMALL
@@ -52,12 +52,12 @@ def misfit_reason(name: str, dtype: str, device: str) -> str | None:
 
 
 def _bytes_per_parameter(dtype: str) -> float:
-    """Return the bytes of a parameter; for auto those of a GPU, the smaller ones."""
+    """Return the bytes of a parameter; "auto" counts as bfloat16, the dtype on a GPU."""
     return {"float32": 4.0, "8bit": 1.0, "4bit": 0.5}.get(dtype, 2.0)
 
 
 def _weight_files(folder: Path) -> list[Path]:
-    """Return the files that transformers loads; a folder may have the weights a second time, or an adapter."""
+    """Return the files of weights that transformers loads; a folder may have other copies, or an adapter."""
     index = folder / "model.safetensors.index.json"
     if index.exists():
         return [folder / Path(name).name for name in {*json.loads(index.read_bytes())["weight_map"].values()}]

@@ -88,5 +88,5 @@ def at_hand(identity: ModelIdentity) -> Unloaded | None:
         return None  # loading reports the reason
     if identity.kind == "hub" and not unloaded.has_chat_template:
         file = try_to_load_from_cache(identity.location, "chat_template.jinja", revision=identity.revision)
-        return None if file is None else unloaded  # without this file, the hub may have a template
+        return None if file is None else unloaded  # without this file, the hub may still have a template
     return unloaded

@@ -1,4 +1,4 @@
-"""Markup that a wikitext opens and never closes; the parser backtracks there and reads the rest of the text again.
+"""Unclosed markup of a wikitext, at which the parser backtracks and reads the rest of the text again.
 
 The count is an upper bound: unfinished tags, and markup that the end of another kind cuts off, count as unclosed.
 """
@@ -41,8 +41,8 @@ class _Open:
     Attributes:
         kind: its opening mark, or "<" and the name of a tag.
         start: its position in the text.
-        levels: its nesting depth; 0 for a tag that need not be closed.
-        braces: braces that are not closed yet.
+        levels: its nesting depth; 0 for a tag with an optional end.
+        braces: number of open braces.
     """
 
     kind: str

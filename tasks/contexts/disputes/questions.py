@@ -1,7 +1,7 @@
 """Questions about disputes, written by a language model from the sentence and the answer [Marjanovic et al. 2024].
 
-The first sample wins that is a question about the page or its sentence and names neither answer. A question depends
-only on seed, model and dispute. Its meaning is not checked; annotators judge it.
+The first sample that is a question about the page or its sentence, and names neither answer, becomes the question. A
+question depends only on seed, model and dispute. Annotators judge its meaning, which no rule checks.
 """
 
 import re
@@ -35,7 +35,7 @@ _MARKUP = re.compile(r"[<>{}\[\]|\\\ufffd]")
 
 
 def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: int) -> BuiltQuestions:
-    """Write questions about disputes with a language model, in order; equal disputes share the question of the first.
+    """Write questions about disputes with a language model, in order; equal disputes share one question.
 
     A dispute whose prompt exceeds the context window is rejected.
 
@@ -97,7 +97,7 @@ def question_in(answer: str) -> str | None:
 
 
 def _is_about(question: str, dispute: Dispute) -> bool:
-    """Return True if a question shares a word with title or sentence; small models ask about the task itself."""
+    """Return True if a question shares a word with title or sentence; small models often ask about the task itself."""
     texts = (question, dispute.page, dispute.context)
     question_words, title, sentence = (set(re.findall(r"\w+", text.casefold())) for text in texts)
     topic_words = {word for word in sentence if len(word) >= MIN_TOPIC_LETTERS} | (title - FUNCTION_WORDS)

@@ -39,7 +39,7 @@ class PageDisputes:
 
     Attributes:
         disputes: disputes, ordered by their first edit.
-        rejected: rejected reverted pairs by reason, and rejected pairs of spans.
+        rejected: rejected reverted pairs, by reason, and rejected pairs of spans.
     """
 
     disputes: list[Dispute]
@@ -61,7 +61,7 @@ class RevertedPair:
 
     @property
     def texts(self) -> Texts:
-        """The SHA-1 of its two texts."""
+        """The SHA-1 of both texts."""
         return frozenset({self.edited.sha1, self.restored.sha1})
 
 
@@ -176,7 +176,7 @@ def _reversions(
 
 
 def _replacements(wiki: Wiki, pairs: Sequence[RevertedPair], span_words: int) -> dict[Texts, Replacement | str]:
-    """Return the replaced spans of every pair, or a rejection reason; `first` is in the text of the lower SHA-1."""
+    """Return the spans of every pair, or a rejection reason; `first` belongs to the text with the lower SHA-1."""
     replacements: dict[Texts, Replacement | str] = {}
     different = list({pair.texts: pair for pair in reversed(pairs)}.values())[::-1]
     at_once = CONTENTS_AT_ONCE // 2

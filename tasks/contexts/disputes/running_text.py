@@ -48,16 +48,16 @@ _WORD = re.compile(
     r"(?:['’.\-‐‑]\w+|(?<=\d),(?=\d)\w+)*"
 )
 
-# The character of an entity is text, even if it looks like markup. It is written in the private use area until the
-# remaining markup has been searched.
+# The character of an HTML entity is text, even if it looks like markup, so a private-use character replaces it until
+# the search for markup is over.
 _HIDDEN = {ord(sign): chr(0xE000 + ord(sign)) for sign in "<>[]{}|!"}
 _SHOWN = {ord(hidden): chr(sign) for sign, hidden in _HIDDEN.items()}
 
-WORDS = range(5, 101)  # of a sentence
+WORDS = range(5, 101)  # numbers of words of a sentence
 MAX_LETTERS = 2_000
 MAX_DEPTH = 100
 MAX_COMMENTS = 20  # in a heading; the parser's time grows with the square of their number
-MAX_REREAD = 5_000_000  # letters; some seconds' work
+MAX_REREAD = 5_000_000  # characters that the parser may read again: a few seconds
 
 
 def running_text(wikitext: str) -> list[str]:

@@ -1,6 +1,6 @@
 """The span of words in which two texts of a page differ, from its first differing word to its last.
 
-The texts differ in one line of wikitext. As a reader sees them, they differ only in the span.
+The wikitexts differ in one line, and their visible texts differ only in the span.
 """
 
 import re
@@ -33,7 +33,7 @@ class Span:
 
     @property
     def text(self) -> str:
-        """The span's words, and the characters between them."""
+        """The text of the span."""
         return self.paragraph[self.start : self.end]
 
     def sentence(self) -> PlacedSentence | None:
@@ -77,7 +77,7 @@ def replacement(first: str, second: str, *, max_words: int) -> Replacement | str
 
 
 def likeness(first: Replacement, second: Replacement) -> float:
-    """Return the share of equal words around two replacements, 0 to 1; 0 if a side shares less than half."""
+    """Return the share of equal words around two replacements, 0 to 1; 0 if less than half are equal on one side."""
     sides = ((first.before, second.before), (first.behind, second.behind))
 
     def share(mine: Sequence[str], theirs: Sequence[str]) -> float:
@@ -91,7 +91,7 @@ def likeness(first: Replacement, second: Replacement) -> float:
 
 
 def _sections(first: Sequence[str], second: Sequence[str], number: int) -> tuple[str, str]:
-    """Return both texts, or only the sections around the line that differs if no markup crosses a heading."""
+    """Return the sections around the differing line; the whole texts if markup crosses a heading."""
     headings = [index for index, line in enumerate(first) if _is_heading(line)]
     start = max((index for index in headings if index < number), default=0)
     end = min((index for index in headings if index > number), default=len(first))
@@ -108,7 +108,7 @@ def _is_heading(line: str) -> bool:
 
 
 def _line_rejection(first: str, second: str, max_words: int) -> str | None:
-    """Return a rejection reason that the changed line alone gives, so that most texts need not be parsed."""
+    """Return a rejection reason from the changed line only, because parsing whole texts is slow."""
     if _is_heading(first) or _is_heading(second):
         return reasons.NOT_IN_RUNNING_TEXT
     pieces = _PIECE.findall(first), _PIECE.findall(second)

@@ -1,7 +1,7 @@
 """The counter-memory answer of a fact: the most similar entity of the answer's kind that is not a right answer.
 
-Similarity comes from Wembedder, else from embeddings of labels and descriptions. Marjanovic et al. 2024 require neither
-the same kind nor that the answer be wrong.
+Similarity comes from Wembedder or, without it, from embeddings of labels and descriptions. Marjanovic et al. 2024 do
+not require that the answer is of the same kind, or wrong.
 """
 
 import unicodedata
@@ -50,7 +50,7 @@ class Truth:
         object: the object.
         ids: the ids of the right answers.
         name_lists: the names of each right answer, the object first, each label first.
-        implied: items that a right answer is a kind of, is a part of, lies in or may be the same as.
+        implied: items of which a right answer is a kind or a part, in which it lies, or with which it may be identical.
     """
 
     subject: KnownItem
@@ -66,7 +66,7 @@ class Truth:
 
 
 def truth(subject: KnownItem, answer: KnownItem, items: Items, answers: Iterable[str] = ()) -> Truth:
-    """Return the right answers about a subject whose values `items` has looked up; `answers` adds forms of a list."""
+    """Return a fact with all right answers; `items` has the values of the subject, and `answers` adds other names."""
     stated = {value.item_id: value for item_id in subject.stated if (value := items.get(item_id))}
     right = [answer, *(value for value in stated.values() if value.item_id != answer.item_id)]
     return Truth(
@@ -81,8 +81,8 @@ def truth(subject: KnownItem, answer: KnownItem, items: Items, answers: Iterable
 def is_wrong_but_alike(candidate: KnownItem, fact: Truth) -> bool:
     """Return True if a candidate is of the object's kind, has a name, and is no right answer by id or by name.
 
-    The candidate is not the subject. No right answer implies it ("artist" by "painter") or is implied by it. Its name
-    neither contains nor is contained in that of a right answer ("film actor", "actor").
+    The candidate is not the subject. It does not imply a right answer, or follow from one: "painter" implies "artist".
+    Its name is no part of a right answer's name, or the reverse: "actor" is a part of "film actor".
     """
     name = candidate.label
     if name is None or len(name) == 1 or not candidate.kinds & fact.object.kinds:
@@ -98,13 +98,13 @@ def is_wrong_but_alike(candidate: KnownItem, fact: Truth) -> bool:
 
 
 def wembedder_answer(similar: Sequence[Similar], items: Items, fact: Truth) -> CounterMemory | None:
-    """Return the most similar item of Wembedder that fits, of those in `items`; None if no item fits."""
+    """Return the most similar item of Wembedder that is in `items` and fits; None if no item fits."""
     listed = sorted(similar, key=lambda item: (-item.similarity, int(item.item_id[1:])))
     return _first(((items.get(item.item_id), item.similarity) for item in listed), fact, WEMBEDDER)
 
 
 def embeddings_answer(candidates: Iterable[KnownItem], fact: Truth, embed: Embed) -> CounterMemory | None:
-    """Return the fitting candidate with the label and description most similar to the object's; None if none fits."""
+    """Return the fitting candidate whose label and description are most similar to the object's; None without one."""
     others = {item.item_id: item for item in candidates if item.label and item.item_id not in fact.ids}
     listed = [others[item_id] for item_id in sorted(others, key=lambda item_id: int(item_id[1:]))]
     if not listed:

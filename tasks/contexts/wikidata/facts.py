@@ -1,4 +1,4 @@
-"""Listed facts of Wikidata, read one by one: the parts that questions need, or the reason of a rejection."""
+"""Listed facts of Wikidata, read one by one: the parts for questions, or a rejection reason."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ LICENCE = f"facts: {wikidata.SOURCE} {wikidata.LICENCE}; texts: {wikipedia.SOURC
 KIND = ("P31", "P279")
 """Instance of, subclass of."""
 WIDER = (*KIND, "P131", "P361", "P460")
-"""KIND, located in, part of, said to be the same as: an item implies its values of these properties."""
+"""KIND, located in, part of, said to be the same as: the properties whose values an item implies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class KnownItem:
     """The parts of an item that questions need.
 
     Attributes:
-        item_id: its present id.
+        item_id: its current id.
         label: its label on one line.
         aliases: its other names, each on one line.
         description: its description.
@@ -85,7 +85,7 @@ class Items:
         return self._cache[item_id]
 
     def true_id(self, item_id: WikidataId) -> WikidataId:
-        """Return the item's present id."""
+        """Return the item's current id, which a merge of items may have changed."""
         item = self._cache[item_id]
         return item.item_id if item else item_id
 
@@ -116,7 +116,7 @@ def _single_line(name: str | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class StatedFact:
-    """A listed fact that Wikidata states; subject and object are present items with names."""
+    """A listed fact that Wikidata states, with a subject and an object that have names."""
 
     triple: Triple
     subject: KnownItem
@@ -129,21 +129,21 @@ class StatedFact:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """Every form that counts as right."""
+        """Every form of the right answers."""
         return tuple(dict.fromkeys((*self.object.names, *(form for form in self.triple.answers if form.strip()))))
 
     @property
     def meant(self) -> tuple[str, ...]:
-        """The forms that a text is likely to mean: not "in" for India."""
+        """The forms that a text is likely to use for the object: not "in" for India."""
         return tuple(form for form in self.answers if form == self.object.label or len(form) > SHORT)
 
     def property_name(self, items: Items) -> str:
-        """Return the list's name of the property, else its label, else its id; `items` must have looked it up."""
+        """Return the property's name in the list, or else its label in `items`, or else its id."""
         item = None if self.triple.property else items.get(self.triple.property_id)
         return self.triple.property or (item and item.label) or self.triple.property_id
 
     def question(self, items: Items) -> str:
-        """Return the list's question, else the catalog's for the property, else a generic question."""
+        """Return the question of the list, or else the catalog's for the property, or else a generic question."""
         if self.triple.question and self.triple.question.strip():
             return self.triple.question.strip()
         for relation in catalog.relations().values():
@@ -155,7 +155,7 @@ class StatedFact:
 
 @dataclass(frozen=True, slots=True)
 class ReadFact:
-    """A fact with the edits of its value and the snippet of its page; `page` has no text."""
+    """A fact with the edits of its value and the snippet of its page, whose text is dropped."""
 
     stated: StatedFact
     history: EditHistory
@@ -170,7 +170,7 @@ def origin(triple: Triple) -> dict[str, Any]:
 
 
 def stated_facts(triples: Sequence[Triple], items: Items) -> Iterator[StatedFact | Rejected]:
-    """Yield the listed facts in order, each once; `items` has looked up their subjects, objects and values."""
+    """Yield the listed facts in order, each once; `items` must contain their subjects, objects and values."""
     seen: set[str] = set()
     for triple in triples:
         fact = _stated(triple, items)
@@ -204,7 +204,7 @@ def _stated(triple: Triple, items: Items) -> StatedFact | Rejected:
 def read_fact(
     fact: StatedFact, entities: wikidata.Wikidata, pages: wikipedia.Wikipedia, items: Items, *, words: int
 ) -> ReadFact | Rejected:
-    """Return a fact with its edits and its snippet; `words` is the limit of `find_snippet`. Raises ServiceError."""
+    """Return a fact with its edits and its snippet of at most about `words` words; raises ServiceError."""
     history = edit_history(entities, fact.subject.item_id, fact.triple.property_id)
     if history is None:
         return reject(fact, reasons.SUBJECT_MISSING)
@@ -233,7 +233,7 @@ def _is_about(page: wikipedia.Page, fact: StatedFact, items: Items) -> bool:
 
 
 def reject(fact: StatedFact, reason: str, history: EditHistory | None = None, detail: str | None = None) -> Rejected:
-    """Return the row of a rejected fact, with its partition if its history decides it."""
+    """Return the row of a rejected fact, with its partition if its history is known."""
     row = _reject_triple(fact.triple, reason)
     return replace(
         row,

@@ -1,9 +1,9 @@
 """Mentions of an entity in a text by its names, as whole words, and the snippet of a page around its mentions.
 
-A name without capitals, or a phrase with a capital only at its beginning ("Film actor"), matches in any case. Another
-name matches as it is written or in all capitals: Reading is a town and reading is not. A form of up to three letters,
-such as a country's code ("in", "no"), matches in its own case only. It must be the label, a word of a name ("pop" of
-"pop music") or its initials ("US", "R&B"); a single character never matches.
+A name without capitals, or a phrase with a capital only at its beginning ("Film actor"), matches in any case. Any other
+name matches in its own spelling or in all capitals: Reading is a town and reading is not. A form of up to three
+letters, such as a country's code ("in", "no"), matches only in its own case. Such a form must be the label, a word of a
+name ("pop" of "pop music") or the initials of a name ("US", "R&B"); a single character never matches.
 
 A snippet has whole sentences of the first paragraph of running text that mentions the entity, with a slot for each
 mention. Lists and sections about the text's sources have no snippets.
@@ -19,12 +19,12 @@ from swaymeter.tasks.contexts.texts import sentences_of
 
 SHORT = 3
 """Limit of the characters of a form that matches with restrictions."""
-# One character for one, so that positions in the text stay the same.
+# Single characters replace single characters, so that positions in the text stay the same.
 _PLAIN = str.maketrans(
     {**dict.fromkeys("‘’ʼ", "'"), **dict.fromkeys("‐‑", "-"), **dict.fromkeys("\u00a0\u2009\u202f", " ")}
 )
 _JOINERS = frozenset("_\u200c\u200d")
-# Words of a name with or without a capital: "The Hague", "the Hague".
+# Words of a name that may have a capital: "The Hague", "the Hague".
 _PARTICLES = frozenset(
     {
         "a",
@@ -68,12 +68,12 @@ class NameSpan:
 
 
 def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any_case: bool = False) -> list[NameSpan]:
-    """Return every mention in order, without nested ones; of two with one start, the longest.
+    """Return every mention in order; the longest of overlapping mentions counts.
 
     Args:
         text: a text in normal form C.
         names: the names, the label first.
-        inside: names that contain no mention: no Oslo in "Oslo Opera House".
+        inside: longer names whose parts are no mentions: Oslo in "Oslo Opera House".
         any_case: True ignores the case of names, except of short forms.
     """
     plain = text.translate(_PLAIN)
@@ -124,7 +124,7 @@ def _either(first: str, second: str) -> str:
 
 
 def _has_capitals(form: str) -> bool:
-    """Return True if a form has capitals besides that of a phrase's beginning."""
+    """Return True if a form has capitals other than the first letter of a phrase."""
     is_phrase = len(re.findall(r"[^\W\d_]{2,}", form)) > 1 and form.split()[0].lower() not in _PARTICLES
     return form[is_phrase:] != form[is_phrase:].lower()
 
@@ -154,7 +154,7 @@ def _is_short_for(form: str, name: str) -> bool:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Return True if no letter, digit or mark touches the range, nor a hyphen before it, as in "non-fiction"."""
+    """Return True if no letter, digit or mark touches the range, and no hyphen precedes it, as in "non-fiction"."""
     hyphenated = text[start - 1 : start] == "-" and start > 1 and _joins(text[start - 2])
     return not (hyphenated or (start and _joins(text[start - 1])) or (end < len(text) and _joins(text[end])))
 
@@ -202,14 +202,14 @@ class _Sentence:
 
     @property
     def is_whole(self) -> bool:
-        """True if it ends as a sentence does, unlike an entry of a list."""
+        """True if it ends like a sentence, which an entry of a list does not."""
         return _END.search(self.text) is not None
 
     def with_slots(self) -> str:
         parts, after = [], 0
         for mention in self.mentions:
             start, end = mention.start - self.start, mention.end - self.start
-            # The point of "U.S." is also that of the sentence if it is the last character.
+            # The last point of "U.S." at the end of a sentence also ends the sentence.
             end -= self.text[end - 1] == "." and not self.text[end:].strip()
             parts += [self.text[after:start], SLOT]
             after = end
@@ -219,13 +219,13 @@ class _Sentence:
 def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = (), words: int = WORDS) -> str | None:
     """Return the first snippet of a page's plain text that mentions an entity, with slots; None without a mention.
 
-    A snippet begins with its paragraph, or later if the mention would exceed `words`. It continues after the mention up
-    to `words`.
+    A snippet begins with its paragraph, or later if the mention would be beyond `words` words, and has at most `words`
+    words.
 
     Args:
-        text: plain text; a text with the slot itself has no snippet.
+        text: plain text; no snippet comes from a text that contains the mark of a slot.
         names: names of the entity, the label first.
-        subject: names that contain no mention.
+        subject: names of the subject, whose parts are no mentions.
         words: limit of the words.
     """
     text = unicodedata.normalize("NFC", text)
@@ -247,7 +247,7 @@ def _paragraphs(text: str) -> Iterator[str]:
     skipped_level: int | None = None
     for line in text.splitlines():
         line = CONTROL.sub(" ", line).strip()
-        # The number of equals signs on both sides of a heading; 0 for other lines.
+        # The level of a heading, by the equals signs on both sides; 0 for other lines.
         before, after = len(line) - len(line.lstrip("=")), len(line) - len(line.rstrip("="))
         level = min(before, after, len(line) // 2, _DEEPEST_HEADING)
         if level == 0:

@@ -40,7 +40,7 @@ from swaymeter.tasks.contexts.wikidata.mentions import WORDS, is_written
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """The clients of services; without Wembedder, only embeddings choose counter-memory answers."""
+    """The clients of services; without Wembedder, embeddings choose the counter-memory answers."""
 
     wikidata: Wikidata
     wikipedia: Wikipedia
@@ -69,7 +69,7 @@ def questions_of_property(
     properties = sorted({triple.property_id for triple in triples})
     if len(properties) > 1:
         raise InputError(
-            f"facts of {len(properties)} properties are listed as one property's: {', '.join(properties)[:80]}"
+            f"a list of one property has facts of {len(properties)}: {', '.join(properties)[:80]}; list each separately"
         )
     items = Items(clients.wikidata, properties[0])
     items.learn(triple.property_id for triple in triples if not triple.property)
@@ -110,7 +110,7 @@ def _question(
     triple, subject, answer = fact.stated.triple, fact.stated.subject, fact.stated.object
     question, answers = fact.stated.question(items), fact.stated.answers
     text = fact.snippet.replace(SLOT, " ")
-    meant = [form for form in fact.stated.meant if is_written(text, form)]  # "reading" does not mention the town
+    meant = [form for form in fact.stated.meant if is_written(text, form)]  # "reading" is no mention of the town
     views = partial(pageviews.monthly_mean, first=months[0], last=months[1])
     return Question(
         question_id=fact.stated.question_id,

@@ -1,1 +1,1 @@
-"""Language models behind a server: vLLM, llama.cpp, and whatever speaks OpenAI's chat API."""
+"""Language models behind a server: vLLM, llama.cpp, and every other server with OpenAI's chat API."""

@@ -1,4 +1,4 @@
-"""Requests to one model server: through the session of public services, as many at once as the server bears."""
+"""Requests to one model server, through the session of public services, with an adaptive number of concurrent ones."""
 
 import os
 import re
@@ -30,7 +30,7 @@ _CACHE_TTL_DAYS = 36_500.0
 
 
 class InFlight:
-    """The number of concurrent requests: doubled while that raises the rate of responses, halved when it falls."""
+    """Number of concurrent requests: doubled while doubling raises the rate of responses, halved if the rate falls."""
 
     BETTER, WORSE = 1.1, 0.7
 
@@ -41,7 +41,7 @@ class InFlight:
         self._began = time.monotonic()
 
     def begin(self) -> None:
-        """Start a period of requests; a pause before it does not count."""
+        """Start a period of requests, so that the pause before it does not count."""
         with self._changed:
             self._ended, self._began = 0, time.monotonic()
 
@@ -81,12 +81,12 @@ class Client:
 
     Attributes:
         cache: The folder of cached responses.
-        rerun: The number of a forced rerun; responses of lower numbers are requested again.
-        offline: Only cached responses are used.
-        requests: Requests so far.
+        rerun: The number of a forced rerun; cached responses of lower numbers are requested again.
+        offline: True to use only cached responses.
+        requests: Number of requests so far.
 
     Raises:
-        UsageError: The environment variable of the key is not set, and something may be sent.
+        UsageError: The environment variable of the key is not set, and requests are possible.
     """
 
     endpoint: Endpoint
@@ -141,7 +141,7 @@ class Client:
 
     @property
     def session(self) -> Session:
-        """The session of this process; the one of an earlier run is closed."""
+        """The session of this process; the session of an earlier run is closed."""
         return shared_session(
             self._service, contact=None, cache=self.cache, rerun=self.rerun, key=self._key, offline=self.offline
         )
@@ -156,7 +156,16 @@ class Client:
         allow: Collection[int] = (200,),
         error_of: ErrorOf = lambda content: None,
     ) -> Answer:
-        """Return the response to a body in JSON; store: it is cached; fresh: a cached one is not used."""
+        """Send a body in JSON and return the response.
+
+        Args:
+            path: The route of the server.
+            body: The request.
+            store: Cache the response.
+            fresh: Ignore a cached response.
+            allow: Statuses that are no errors.
+            error_of: Returns the error in a response; None without an error.
+        """
         answer = self.session.ask(
             body,
             method="POST",
@@ -171,7 +180,7 @@ class Client:
         return answer
 
     def get(self, path: str) -> Any:
-        """Return what the server says of itself at a path, None if it has no such path; ServiceError if it failed."""
+        """Return the content of a route; None if the server lacks the route, ServiceError if the request fails."""
         answer = self.session.ask(
             {}, path=path, allow=(200, 400, 401, 403, 404, 405, 501), bypass_cache=True, keep=False
         )
@@ -186,7 +195,7 @@ class Client:
     def each(
         self, request: Callable[[Item], Result], items: Iterable[Item], *, prompts_each: float = 1
     ) -> list[Result]:
-        """Return the result for each item in its order, several at once; the first error cancels the others."""
+        """Request several items at once and return the results in order; the first error cancels waiting requests."""
         listed = list(items)
         if len(listed) < 2:
             return [request(item) for item in listed]

@@ -1,4 +1,4 @@
-"""An endpoint, what is sent to it and what it replies: the same for every kind of server."""
+"""An endpoint, its prompts, its decoding parameters and its replies: the same for every kind of server."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 SERVED = "served"
 """Dtype and placement of a model whose server decides both."""
 REPEATED_PROMPTS = 20
-"""Upper bound on prompts whose greedy reply is requested twice, to see whether it is reproducible."""
+"""Upper bound on prompts whose greedy reply is requested twice, for a check that it is reproducible."""
 KEY_FROM = r"^((([A-Za-z0-9-]+):\s*)?[A-Za-z_][A-Za-z0-9_]*)?$"
 """The environment variable of a key, with the name of its header before a colon if that is not Authorization."""
 Api = Literal["openai", "vllm", "llama.cpp"]
@@ -38,7 +38,7 @@ class Endpoint:
         requests_per_minute: Rate limit; None: no limit.
         timeout_s: Seconds that the server may be silent.
         max_requests: Upper bound on the requests of a run; None: no limit.
-        revision: The server's weights in the study's words; replies of another revision are not used.
+        revision: The study's name of the server's weights; stored replies of another revision are not used.
         max_age_hours: The age up to which a stored reply is used; None: any age.
     """
 
@@ -78,7 +78,7 @@ class Endpoint:
 
 
 class Prompt(NamedTuple):
-    """A prompt: the tokens of a text, a text, or the turns of a conversation; one of the three.
+    """A prompt: either token ids, or a text, or the turns of a conversation.
 
     Attributes:
         tokens: Token ids.
@@ -101,8 +101,8 @@ class Decoding(NamedTuple):
         temperature: 0 for the greedy reply.
         top_p: Probability mass that is sampled from.
         top_k: Likeliest tokens that are sampled from; 0 for all.
-        seed: Servers that honour it give the same reply to the same seed.
-        choices: The only replies that are allowed, if the server constrains replies; empty for any reply.
+        seed: The seed of the draws; some servers ignore it.
+        choices: The allowed replies, for servers that constrain replies; empty for any reply.
     """
 
     max_tokens: int
@@ -115,18 +115,18 @@ class Decoding(NamedTuple):
 
 @dataclass(frozen=True)
 class Reply:
-    """A reply of a server, as it came.
+    """A raw reply of a server.
 
     Attributes:
-        text: Its content, without what the server itself separated as thoughts.
-        finish: Why it ended.
-        token_ids: Its tokens, the end token included; empty if the server does not send them.
-        token_log_probs: Their log-probabilities before temperature, nats; empty if the server does not send them all.
-        token_texts: Their texts, of chat replies alone.
-        thoughts: What the server separated from the text.
-        prompt_tokens: Tokens of the prompt as the server counts them; 0 if it does not say.
-        completion_tokens: Tokens of thoughts and reply as the server counts them; None if it does not say.
-        model: The model and the configuration that replied, in the server's words.
+        text: The content, without thoughts that the server separates.
+        finish: The finish reason.
+        token_ids: The tokens, the end token included; empty if the server does not send them.
+        token_log_probs: Log-probabilities of the tokens before temperature, nats; empty if some are missing.
+        token_texts: Texts of the tokens, only for chat replies.
+        thoughts: Thoughts that the server separates from the text.
+        prompt_tokens: The server's count of the prompt's tokens; 0 if unknown.
+        completion_tokens: The server's count of the tokens of thoughts and reply; None if unknown.
+        model: The server's name of the model and of the configuration that replied.
     """
 
     text: str

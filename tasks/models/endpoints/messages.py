@@ -1,7 +1,7 @@
-"""The tokenizer of a model with unknown tokens: its "tokens" are the characters of the prompt.
+"""A tokenizer for models whose tokens are unknown: each character of the prompt is a "token".
 
-Prompts of a server that writes its own chat template thus pass through the measures like any others: as numbers, which
-are read back into turns before they are sent.
+With these numbers, the measures treat prompts of a server that applies its own chat template like all others. Before a
+request, the numbers are decoded into turns.
 """
 
 import json
@@ -70,7 +70,7 @@ class Letters:
 
 
 def _letters(text: str) -> list[int]:
-    """Return the code points of a text; its beginning must not look like turns, because it may be untrusted."""
+    """Return the code points of a text, without a leading mark of turns, because the text may be untrusted."""
     return list(map(ord, text.lstrip(_TURNS)))
 
 

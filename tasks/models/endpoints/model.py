@@ -1,6 +1,6 @@
-"""A model behind a server, with the capabilities that a probe left it: the protocols of tasks/models/capabilities.py.
+"""A model behind a server, with the protocols of tasks/models/capabilities.py that its probe confirmed.
 
-Its "device" is this machine's CPU, which computes on what the server sends; the server reads the prompts.
+The attribute `device` is this machine's CPU, which computes scores from the server's responses.
 """
 
 import logging
@@ -57,8 +57,8 @@ class ServedModel:
     Attributes:
         name: The model's name in the study.
         revision: The revision of its weights in the study.
-        tokenizer: Of transformers, or `Letters` if the server writes the prompts.
-        probe: What the probe of the server learnt.
+        tokenizer: The tokenizer of transformers, or `Letters` if the server applies the chat template.
+        probe: The result of the server's probe.
     """
 
     dtype, device = SERVED, "cpu"
@@ -97,7 +97,7 @@ class ServedModel:
 
     @property
     def hardware(self) -> str:
-        """The server's description of itself, and the form of the prompts."""
+        """The server's description, and the form of the prompts."""
         form = "messages" if isinstance(self.tokenizer, Letters) else f"tokens of {self.endpoint.tokenizer}"
         words = (f"{name} {value}" for name, value in self.probe.description.items())
         return ", ".join([self.probe.api, f"prompts are sent as {form}", *words])
@@ -111,7 +111,7 @@ class ServedModel:
         return "; ".join(notes) or None
 
     def lacks(self, capability: Capability | None) -> str | None:
-        """Return why a capability is missing; None if it is there."""
+        """Return the reason why a capability is missing; None if the server has it."""
         if capability == "gradients":
             return "no server gives gradients"
         return None if capability is None else self.probe.missing.get(capability)
@@ -128,8 +128,8 @@ class ServedModel:
         settings: SampleOptions = {**DEFAULT_OPTIONS, **options}
         if settings["decoding"] is not None:
             raise UsageError(
-                f"the answers of {self.name} cannot be decoded otherwise, as its server draws them itself; "
-                "ask for the decoding greedy, or read this model from its weights"
+                f"the server of {self.name} draws replies itself, without contrastive decoding; "
+                "set decoding to greedy, or run this model from its weights"
             )
         if len(prompts) != len(identities):
             raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
@@ -137,7 +137,7 @@ class ServedModel:
         self.server.check(Decoding(1, *sampling))
         samples, limit = settings["samples"], settings["max_new_tokens"] + (settings["max_thoughts"] or 0)
         per_request = max(samples, 1) if self.server.settings.several else 1
-        starts = (-1, *range(0, samples, per_request))  # of each request's samples; -1 for the greedy reply
+        starts = (-1, *range(0, samples, per_request))  # first sample of each request; -1 for the greedy reply
 
         def send(key: tuple[int, int]) -> list[Reply]:
             index, start = key
@@ -189,14 +189,14 @@ class ServedModel:
         return self.server.client.each(send, range(len(prompts)))
 
     def _repeat(self, prompts: Sequence[Tokens], limit: int, texts: Sequence[str]) -> None:
-        """Request some greedy replies again, for the first prompts of a run, and count those that differ.
+        """Request the greedy replies of a run's first prompts again, and count the replies that differ.
 
-        The second request has another seed, on which no greedy reply depends, so both are stored.
+        The second request has another seed, so that both responses are cached; a greedy reply does not depend on it.
         """
         server = self.server
         if self._repeated or server.client.offline or {*server.settings.refused} & {"seed", "temperature"}:
             return
-        # By what is sent, so that other kinds or ids of the same passages ask nothing.
+        # Distinct by the text sent, so that the same passages with other kinds or ids cause no request.
         order = sorted(range(len(prompts)), key=lambda index: content_key({"prompt": [*map(int, prompts[index])]}))
         indices = order[:REPEATED_PROMPTS]
         decoding = Decoding(limit, seed=1)
@@ -206,7 +206,7 @@ class ServedModel:
         self._repeated = len(indices)
         self._changed = sum(texts[index] != text for index, text in zip(indices, again, strict=True))
 
-    def engine_of_answers(self, prompts: Sequence[Tokens], *, to_come: int) -> str:
+    def engine_of_answers(self, prompts: Sequence[Tokens], *, new_tokens: int) -> str:
         """Return the engine's name: the kind of server."""
         return self.probe.api
 
@@ -222,7 +222,7 @@ class ServedModel:
         return prompt_of(prompt) if isinstance(self.tokenizer, Letters) else Prompt(tokens=tuple(map(int, prompt)))
 
     def _order(self, prompts: Sequence[Tokens]) -> list[int]:
-        """Return the indices of prompts so that those with a common prefix are neighbours, for the server's cache."""
+        """Return the indices of prompts sorted by their tokens, because a common prefix is in the server's cache."""
         return sorted(range(len(prompts)), key=lambda index: tuple(prompts[index]))
 
     def _answer(self, reply: Reply, *, single_line: bool, header: str, limit: int | None) -> Answer:
@@ -237,7 +237,7 @@ class ServedModel:
         text = text.lstrip() if thoughts else text  # space between thoughts and answer belongs to neither
         is_cut = reply.finish == "length"
         tokens = _Tokens(reply, self.tokenizer)
-        if thoughts and not reply.thoughts:  # they are in the text, before the answer
+        if thoughts and not reply.thoughts:  # the thoughts are part of the text
             tokens.begin_with(text)
         if single_line and "\n" in text:
             text, is_cut = text.partition("\n")[0], False
@@ -331,11 +331,11 @@ def _without_answer(state: ReplyState, reply: Reply, thoughts: str) -> Answer:
 
 
 class _Tokens:
-    """The tokens of an answer as far as the server sends them; a part without known log-probabilities has none.
+    """The tokens of an answer, if the server sends them.
 
     Attributes:
-        ids: Token ids.
-        log_probs: Log-probabilities of the tokens, nats.
+        ids: Token ids; empty if unknown.
+        log_probs: Log-probabilities of the tokens, nats; empty if unknown.
     """
 
     def __init__(self, reply: Reply, tokenizer: Any) -> None:
@@ -356,7 +356,7 @@ class _Tokens:
         self._keep(next((slice(index, None) for index, tail in enumerate(tails) if tail == text.strip()), None))
 
     def end_with_line(self) -> None:
-        """Drop the tokens behind the first end of a line, which stays."""
+        """Drop the tokens behind the first line break; the token of the line break stays."""
         ends = (index for index in range(self.count) if "\n" in self._text(slice(index, index + 1)))
         self._keep(slice(next(ends, self.count - 1) + 1) if self.count else None)
 
@@ -371,7 +371,7 @@ class _Tokens:
         return "".join(self._texts[part])
 
     def _keep(self, part: slice | None) -> None:
-        """Keep a part of the tokens; None for an unknown part, whose log-probabilities are unknown, too."""
+        """Keep a part of the tokens; None makes tokens and log-probabilities unknown."""
         if part is None:
             self.ids, self.log_probs, self._texts = (), (), ()
         else:
@@ -386,17 +386,17 @@ def load_served(
     rerun: int = 0,
     offline: bool = False,
 ) -> ServedModel:
-    """Load the model at an endpoint, probed once a process.
+    """Load the model at an endpoint; the server is probed once a process.
 
     Args:
-        endpoint: Its address and settings.
+        endpoint: The endpoint.
         cache: The folder of the server's cached responses.
         revision: The revision of the weights in scores.
-        rerun: The number of a forced rerun; replies of lower numbers are requested again.
-        offline: Only cached responses and the last probe are used. No key is needed.
+        rerun: The number of a forced rerun; cached replies of lower numbers are requested again.
+        offline: True to use only cached responses and the last probe, without a key.
 
     Raises:
-        UsageError: The key is not in the environment.
+        UsageError: The environment variable of the key is not set.
         ModelError: The server lacks the model, or has another tokenizer.
         ServiceError: The server cannot be reached, or refuses to answer.
     """
@@ -438,7 +438,7 @@ def _letters(result: ProbeResult) -> Letters:
 
 
 def _warn_if_unencrypted(endpoint: Endpoint) -> None:
-    """Warn of requests that others can read, once a process for each address."""
+    """Warn that requests travel unencrypted, once a process for each address."""
     if endpoint.is_unencrypted and endpoint.address not in _warned:
         _warned.add(endpoint.address)
         what = "prompts, answers and the key" if endpoint.key_from else "prompts and answers"

@@ -1,23 +1,23 @@
-"""Probe a server before a study spends anything: a dozen requests show what it can give, since servers mislead.
+"""Probe a server before a study spends anything: a dozen requests measure its capabilities, which servers may misstate.
 
-Each check has a name. A check that fails takes capabilities away, with the reason; if no number depends on it, the
-failure is only noted.
+Each check has a name. A failed check removes the capabilities that depend on it, with the reason; if no number depends
+on the check, only the failure is recorded.
 
     models          the server lists the model
-    parameters      it takes the parameters of a request; refused ones are left out
-    prompt          it reads the tokens that it is sent, and adds none
+    parameters      the server accepts the parameters of a request; refused ones are left out
+    prompt          the server reads exactly the tokens of the prompt
     tokens          the study's tokenizer is the server's
     thoughts        thoughts are separated from replies, and end
-    several         one request gives several replies, and not the same one
+    several         one request gives several different replies
     sampling        replies to other seeds at temperature 1 differ
     seed            the same seed gives the same reply
-    greedy          the greedy reply is the same when it is requested again
-    log_probs       log-probabilities are sent, and are not all 0 or -9999, with a mass of at most 1
-    temperature     they are those before temperature
-    whole           whole distributions are sent, and their likeliest token begins the greedy reply
-    likeliest       the likeliest tokens are sent, their texts or ids all different
-    limit           replies are not cut before the limit of the request
-    moved           the server describes itself as at the last run
+    greedy          a second request gives the same greedy reply
+    log_probs       replies have log-probabilities with a mass of at most 1, not all 0 or -9999
+    temperature     log-probabilities do not depend on the temperature
+    whole           the server sends whole distributions, and their likeliest token begins the greedy reply
+    likeliest       the server sends the likeliest tokens, with distinct texts or ids
+    limit           replies reach the limit of the request
+    moved           the server's description is the same as at the last run
 """
 
 import math
@@ -56,9 +56,9 @@ _OWNERS: Mapping[str, Api] = {"llamacpp": "llama.cpp", "vllm": "vllm"}
 _TOLERANCE = 2e-2
 _CONFIGURATION = "configuration"
 _LENGTH = 12
-"""Tokens of a reply: enough that two sampled ones are never the same by chance."""
+"""Tokens of a reply, so many that two sampled replies are never the same by chance."""
 _THOUGHTS = (256, 1024, 4096)
-"""Tokens that thoughts may have while a server is probed, tried in turn."""
+"""Limits of the tokens of thoughts during a probe, tried in turn."""
 _LOG_PROB_CAPABILITIES: tuple[Capability, ...] = (
     "token_log_probs",
     "likeliest_tokens",
@@ -68,22 +68,22 @@ _LOG_PROB_CAPABILITIES: tuple[Capability, ...] = (
 _REQUEST_SWITCHES = ("reasoning_effort", "think")
 """Switches of thinking that are keys of a request, at Ollama and hosted APIs."""
 _COMMON_SWITCH = "enable_thinking"
-"""The keyword of chat templates that servers take without saying which kind they are."""
+"""The keyword of chat templates that most servers accept, also servers of an unknown kind."""
 
 
 @dataclass
 class ProbeResult:
-    """Findings of the probe of a server.
+    """Result of the probe of a server.
 
     Attributes:
         api: The kind of server.
-        description: Its own words about itself and the model, by name.
+        description: The server's description of itself and the model, by name.
         failed: Failed checks with their reasons.
-        missing: Capabilities that it lacks, with the reason.
-        context_window: In tokens, if the server says it.
-        thinks: The model thinks before it replies to messages.
-        switch: The option that turns this off; empty if there is none.
-        settings: How requests are written.
+        missing: Missing capabilities with their reasons.
+        context_window: The context window in tokens; None if the server does not state it.
+        thinks: True if the model thinks before it replies to messages.
+        switch: The option that turns thoughts off; empty without such an option.
+        settings: The form of requests.
     """
 
     api: Api
@@ -96,14 +96,14 @@ class ProbeResult:
     settings: RequestSettings = field(default_factory=RequestSettings)
 
     def fail(self, check: str, reason: str, *capabilities: Capability) -> None:
-        """Note that a check failed, and which capabilities are missing for it."""
+        """Record a failed check, and the capabilities that are therefore missing."""
         self.failed[check] = reason
         for capability in capabilities:
             self.missing.setdefault(capability, f"{check}: {reason}")
 
 
 def note_changes(result: ProbeResult, before: ProbeResult) -> str:
-    """Note, and return, in which words a server describes itself otherwise than before; "" if in none."""
+    """Record and return the changes of a server's description since the last run; "" without a change."""
     now, then = result.description, before.description
     names = sorted(name for name in now.keys() & then.keys() if now[name] != then[name] and name != _CONFIGURATION)
     changes = ", ".join(f"{name} was {then[name]} and is {now[name]}" for name in names)
@@ -132,8 +132,8 @@ def probe(client: Client, write: Write | None) -> tuple[Server, ProbeResult]:
     result.context_window = _window(entry)
     if write is not None and not server.takes_tokens:
         raise ModelError(
-            f"model {client.endpoint.name}: a tokenizer is named, and its server ({api}) takes no tokens; leave the "
-            "tokenizer out, or say with `api` which server it is"
+            f"model {client.endpoint.name}: a tokenizer is set, and its server ({api}) takes no tokens; leave "
+            "`tokenizer` out, or set `api` to the kind of server"
         )
     prompt = write(_STORY) if write else Prompt(turns=[{"role": "user", "content": _STORY}])
     reply = _first_reply(server, result, prompt, entries if not entry else [])
@@ -144,13 +144,15 @@ def probe(client: Client, write: Write | None) -> tuple[Server, ProbeResult]:
 
 
 class _RefusedError(Exception):
-    """A server that is well does not answer this."""
+    """A working server refuses one kind of request."""
 
 
 def _unless_refused(server: Server, prompt: Prompt, request: Callable[[], Response]) -> Response:
-    """Return a response; _RefusedError if the server answers a plain request in between, but not this one.
+    """Return a response; after a failure, test the server with a plain request.
 
-    ServiceError if it does not answer the plain one: a transient fault says nothing of what a server can give.
+    Raises:
+        _RefusedError: The server answers the plain request and refuses this one.
+        ServiceError: The plain request fails, too: a transient fault, which says nothing about capabilities.
     """
     try:
         return request()
@@ -165,9 +167,13 @@ def _unless_refused(server: Server, prompt: Prompt, request: Callable[[], Respon
 
 
 def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: list[Mapping[str, Any]]) -> Reply:
-    """Return the first reply, without the parameters that the server refuses one after the other.
+    """Return the first reply, leaving out one refused parameter after the other.
 
-    others: the models that the server lists, if it does not list this one: the list is a hint.
+    Args:
+        server: The server.
+        result: The result of the probe, which records refused parameters.
+        prompt: The prompt.
+        others: The models that the server lists, if this model is not among them.
     """
     reasons, endpoint, refused = dict[str, str](), server.endpoint, server.settings.refused
     while True:
@@ -187,8 +193,8 @@ def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: li
                 raise
             listed = (printable(str(other.get("id")), 100) for other in others)
             raise ModelError(
-                f"{server.client.root} has no model {endpoint.model!r}; {nearest(endpoint.model, listed)}; if the "
-                f"server has another name for it, say so with `served_as` ({_short(error)})"
+                f"{server.client.root} has no model {endpoint.model!r}; {nearest(endpoint.model, listed)}; set "
+                f"`served_as` if the server has another name for it ({_short(error)})"
             ) from None
     if others:
         result.fail("models", f"the server replies as {endpoint.model}, which its list of models lacks")
@@ -209,7 +215,7 @@ def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: li
 
 
 class _Checks:
-    """The checks of one server, with the same prompt."""
+    """The checks of one server, all with the same prompt."""
 
     def __init__(self, server: Server, result: ProbeResult, prompt: Prompt, reply: Reply, *, listed_as: str) -> None:
         self._server, self._result, self._prompt, self._reply = server, result, prompt, reply
@@ -235,7 +241,7 @@ class _Checks:
         return self._replies(temperature, seed)[0].text
 
     def _thoughts(self) -> None:
-        """Find the switch that turns thoughts off, else a limit of tokens that thoughts do not reach."""
+        """Find the switch that turns thoughts off or, without a switch, a limit of tokens above their length."""
         result, plain = self._result, self._prompt
         result.thinks = True
         for name, in_request in self._switches():
@@ -272,7 +278,7 @@ class _Checks:
         return is_off
 
     def _description_of_reply(self) -> None:
-        """Note the model and the configuration that replied, and the tokens that a chat template adds."""
+        """Record the model and the configuration that replied, and the tokens that a chat template adds."""
         reply, result, server = self._reply, self._result, self._server
         seen = {"", server.endpoint.model, self._listed_as, *result.description.values()}
         words = zip(("answers as", _CONFIGURATION), reply.model, strict=True)
@@ -355,7 +361,7 @@ class _Checks:
             server.settings.log_probs = False
 
     def _first_token(self, likeliest: Mapping[str, float]) -> None:
-        """Check that the greedy reply begins with the likeliest token, or with one that is as likely."""
+        """Check that the greedy reply begins with the likeliest token, or with a token of the same probability."""
         (reply,) = self._server.replies(self._prompt, Decoding(self._length))
         first = f"token_id:{reply.token_ids[0]}" if reply.token_ids else next(iter(reply.token_texts), None)
         if first is None or reply.thoughts:
@@ -365,7 +371,7 @@ class _Checks:
             self._result.fail("log_probs", reason, "token_log_probs", "likeliest_tokens")
 
     def _likeliest_after_text(self) -> None:
-        """Check that the server continues a text, as queries need it; a chat API may not."""
+        """Check that the server continues a text, which queries need and some chat APIs cannot do."""
         try:
             self._unless_refused(lambda: self._server.likeliest(Prompt(text=_STORY), 5))
         except _RefusedError as error:
@@ -412,12 +418,12 @@ def _check_tokens(server: Server, write: Write) -> None:
 
 
 def save_probe(client: Client, result: ProbeResult) -> None:
-    """Store a probe beside the server's responses; WorkspaceError if that cannot be written."""
+    """Store a probe beside the server's responses; WorkspaceError if the file cannot be written."""
     write_sealed(_file(client), asdict(result))
 
 
 def load_probe(client: Client) -> tuple[Server, ProbeResult]:
-    """Load the last probe of this endpoint; ServiceError if there was none."""
+    """Load the last probe of this endpoint; ServiceError without one."""
     try:
         content = unsealed(note_of(_file(client)))
         result = ProbeResult(**{**content, "settings": RequestSettings(**content["settings"])})
@@ -430,7 +436,7 @@ def load_probe(client: Client) -> tuple[Server, ProbeResult]:
 
 
 def _file(client: Client) -> Path:
-    """Return one file for each way of asking; the address does not count, because a server may move."""
+    """Return the file of an endpoint's probe, by the settings that change replies; a server may change its address."""
     same = replace(
         client.endpoint,
         address="",
@@ -450,7 +456,9 @@ def _file(client: Client) -> Path:
 def models_at(address: str, key_from: str = "") -> list[dict[str, Any]]:
     """Return the models that a server lists, each with its server and its context window in tokens.
 
-    ServiceError if it cannot be reached, UsageError if the variable of its key is not set.
+    Raises:
+        ServiceError: The server cannot be reached.
+        UsageError: The environment variable of the key is not set.
     """
     with TemporaryDirectory() as folder:
         client = Client(Endpoint("of the server", address, key_from=key_from), Path(folder))
@@ -472,7 +480,7 @@ def _entries(content: Any) -> list[Mapping[str, Any]]:
 
 
 def _entry(model: str, entries: list[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the entry of a model, perhaps by an alias or a wildcard; empty if there is none."""
+    """Return the entry of a model, which may be listed by an alias or a wildcard; empty without an entry."""
     for entry in entries:
         aliases = entry.get("aliases")
         if model in (entry.get("id"), *(aliases if isinstance(aliases, list) else ())):
@@ -484,7 +492,7 @@ def _entry(model: str, entries: list[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def _description(client: Client, api: Api, entry: Mapping[str, Any]) -> dict[str, str]:
-    """Return the server's own words about itself and the model."""
+    """Return the server's description of itself and the model."""
     words = {"id": entry.get("id"), "root": entry.get("root")}
     if api == "vllm":
         words["version"] = _mapping_at(client, "version").get("version")

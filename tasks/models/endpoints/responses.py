@@ -30,7 +30,7 @@ _MARKUP = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.IGNORECASE | re.DO
 
 
 def chat_reply(choice: Mapping[str, Any], content: Mapping[str, Any], limit: int) -> Reply:
-    """Read a choice of /chat/completions; limit: tokens that the reply could have."""
+    """Read a choice of /chat/completions; `limit` is the request's limit of tokens."""
     message = choice.get("message") or {}
     usage = _mapping(content.get("usage"))
     text, own_thoughts = _parts(message.get("content"))
@@ -61,7 +61,7 @@ def chat_reply(choice: Mapping[str, Any], content: Mapping[str, Any], limit: int
 
 
 def text_reply(choice: Mapping[str, Any], content: Mapping[str, Any], limit: int) -> Reply:
-    """Read a choice of /completions."""
+    """Read a choice of /completions; `limit` is the request's limit of tokens."""
     usage, log_probs = _mapping(content.get("usage")), _mapping(choice.get("logprobs"))
     ids = tuple(map(_count, choice.get("token_ids") or ()))
     return Reply(
@@ -79,7 +79,7 @@ def text_reply(choice: Mapping[str, Any], content: Mapping[str, Any], limit: int
 def llama_reply(content: Mapping[str, Any]) -> Reply:
     """Read a reply of llama.cpp's /completion.
 
-    Tokens that end within a character have no log-probability there: the whole reply then has none.
+    llama.cpp sends no log-probability for a token that ends within a character; the whole reply then has none.
     """
     entries = content.get("completion_probabilities") or ()
     ids, entry_ids = tuple(map(_count, content["tokens"])), tuple(_count(entry["id"]) for entry in entries)
@@ -104,7 +104,7 @@ def _parts(content: Any) -> tuple[str, str]:
 
 
 def _start(tokens: Sequence[str], text: str) -> int | None:
-    """Return the index of the first token of a text behind other tokens, perhaps before an end token."""
+    """Return the index at which the tokens of a text begin; other tokens may precede it, and an end token follow."""
     for index in range(len(tokens)):
         if text.strip() in ("".join(tokens[index:]).strip(), "".join(tokens[index:-1]).strip()):
             return index
@@ -112,7 +112,7 @@ def _start(tokens: Sequence[str], text: str) -> int | None:
 
 
 def _finish(reason: Any, completion_tokens: Any, limit: int) -> Finish:
-    """Read a finish reason; a missing one is the limit if all of its tokens were used."""
+    """Read a finish reason; without one, a reply with `limit` tokens ended at the limit."""
     word = str(reason).lower()
     if any(word.startswith(name) for name in _FILTERS):
         return "content_filter"
@@ -154,7 +154,7 @@ def log_prob(value: Any) -> float:
 
 
 def _log_probs(values: Any) -> tuple[float, ...]:
-    """Read the log-probabilities of a reply's tokens; one that is null makes all of them unknown."""
+    """Read the log-probabilities of a reply's tokens; empty if any is null."""
     listed = list(values)
     return () if any(value is None for value in listed) else tuple(map(log_prob, listed))
 
@@ -167,7 +167,7 @@ def whole_distribution(ids: Sequence[int], log_probs: Sequence[float]) -> Log:
     indices = np.asarray(ids, np.int64)
     values = np.asarray(log_probs, np.float64)
     if not len(indices) or indices.min() < 0 or indices.max() >= LARGEST_VOCABULARY:
-        raise ValueError("it names no tokens by their ids")
+        raise ValueError("it has no token ids")
     whole = np.full(indices.max() + 1, np.nan)
     whole[indices] = values
     mass = float(np.exp(values).sum())
@@ -186,7 +186,7 @@ def distinct_tokens(tokens: Sequence[tuple[str, Any]]) -> Mapping[str, float]:
 
 
 def find_error(content: Any) -> ServiceError | TransientError | None:
-    """Return the error in a response, also one with the status of a success, or a reply that broke off.
+    """Return the error in a response, also in a response with status 200, or of a reply that broke off.
 
     Servers send errors as an object, a list of objects (Gemini), a string, or a page of HTML.
     """
@@ -212,25 +212,25 @@ def find_error(content: Any) -> ServiceError | TransientError | None:
 
 
 def is_filtered(content: Any) -> bool:
-    """True for the error of a content filter that a prompt caused."""
+    """Return True for the error of a content filter."""
     error = content.get("error") if isinstance(content, dict) else None
     return isinstance(error, dict) and error.get("code") in ("content_filter", "content_policy_violation")
 
 
 def refused_parameter(content: Any, sent: Collection[str]) -> str:
-    """Return the parameter of a request that an error names, in whatever form it comes; "" if it names none."""
+    """Return the parameter of a request that an error of any format names; "" if it names no parameter."""
     names = set(sent) - _CONTENT
     texts = [re.sub(r"input_value=.*", "", text) for text in _strings(content)]  # pydantic quotes the request
     if exact := [text for text in texts if text in names]:
         return exact[0]
     words = [word for text in texts for word in re.findall(r"\w+", text) if word in names and word != "n"]
     words += ["n"] if "n" in names and any(re.search("[\"'`]n[\"'`]", text) for text in texts) else []
-    # An error about temperature may name another parameter before: that one is refused.
+    # An error that names temperature and another parameter is about the other parameter.
     return next((word for word in words if word != "temperature"), words[0] if words else "")
 
 
 def _strings(content: Any, depth: int = 0) -> Iterator[str]:
-    """Yield all strings of an error, without the request that it repeats."""
+    """Yield all strings of an error, without the repeated request."""
     if isinstance(content, str):
         yield content
     elif depth < 20 and isinstance(content, dict | list):

@@ -18,12 +18,12 @@ from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Log, Prompt
 Content = TypeVar("Content")
 
 FEW = 5
-"""Likeliest tokens that every server sends if it sends any."""
+"""Number of likeliest tokens that every server with likeliest tokens can send."""
 OTHER_NAMES = {"max_tokens": "max_completion_tokens", "seed": "random_seed"}
-"""Names of parameters at servers that refuse the usual name."""
+"""Other names of parameters, for servers that refuse the usual name."""
 _REFUSALS = (400, 422)
 _DEFAULTS: Mapping[str, tuple[Any, ...]] = {"temperature": (0.0, 1.0), "top_p": (1.0,), "top_k": (0, -1), "n": (1,)}
-"""The values with which a refused parameter may be left out; other values change replies."""
+"""Values that servers use by default, so that a refused parameter with such a value can be left out."""
 _NEUTRAL = {"min_p": 0.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}
 _SAMPLERS = ("top_k", "top_p", "temperature")
 
@@ -36,12 +36,12 @@ class RefusedParameter(ServiceError):
 
 @dataclass
 class RequestSettings:
-    """The form of requests that a server takes, as its probe found it.
+    """The form of requests that a server accepts, by its probe.
 
     Attributes:
-        several: The server gives several replies to one request.
-        log_probs: Log-probabilities of the reply's tokens are requested.
-        template_options: Keywords are passed on to the server's chat template.
+        several: True if one request gives several replies.
+        log_probs: True to request log-probabilities of the reply's tokens.
+        template_options: True if the server passes keywords on to its chat template.
         request_options: Options of a prompt that are keys of the request itself.
         refused: Parameters that are left out, or sent by another name.
     """
@@ -54,23 +54,23 @@ class RequestSettings:
 
 
 class Server:
-    """A server with OpenAI's API; the other kinds add to it."""
+    """A server with OpenAI's API, and the base class of the other kinds."""
 
     name: ClassVar[Api] = "openai"
     has_distributions: ClassVar[bool] = False
     takes_tokens: ClassVar[bool] = False
     takes_template_options: ClassVar[bool] = False
     is_sequential: ClassVar[bool] = False
-    """True if replies to one prompt are requested one after the other, because parallel ones prefill it again."""
+    """True if replies to one prompt are requested in sequence, because parallel requests would prefill it again."""
 
     def __init__(self, client: Client, settings: RequestSettings | None = None) -> None:
         self.client, self.endpoint = client, client.endpoint
         self.settings = settings or RequestSettings(template_options=self.takes_template_options)
 
     def replies(self, prompt: Prompt, decoding: Decoding, count: int = 1, *, fresh: bool = False) -> list[Reply]:
-        """Return `count` replies to a prompt; fresh: a cached response is not used."""
+        """Return `count` replies to a prompt; `fresh` ignores a cached response."""
         if prompt.tokens and not self.takes_tokens:
-            raise ModelError(f"model {self.endpoint.name}: its server takes no tokens; leave out its tokenizer")
+            raise ModelError(f"model {self.endpoint.name}: its server takes no tokens; leave `tokenizer` out")
         body: dict[str, Any] = {
             "model": self.endpoint.model,
             "max_tokens": decoding.max_tokens,
@@ -107,7 +107,9 @@ class Server:
 
     def next_token(self, prompt: Prompt) -> Log:
         """Return the log-probabilities of all next tokens, (V,) nats, before temperature."""
-        raise ModelError(f"model {self.endpoint.name}: its server gives no whole distributions")
+        raise ModelError(
+            f"model {self.endpoint.name}: its server sends no whole distributions; leave out measures that need them"
+        )
 
     def likeliest(self, prompt: Prompt, count: int, *, temperature: float = 1.0) -> Mapping[str, float]:
         """Return the log-probabilities of the likeliest next tokens by their texts, or by `token_id:N`."""
@@ -137,11 +139,11 @@ class Server:
         return self._post(self.client.prefix + "completions", body, read_completion)
 
     def tokenize(self, text: str) -> tuple[int, ...] | None:
-        """Return the server's own tokens of a text; None if it has no route for that."""
+        """Return the server's own tokens of a text; None without a route for tokens."""
         return None
 
     def _sampling(self, decoding: Decoding) -> Mapping[str, Any]:
-        """Return the other parameters of sampling; ModelError for one that the API lacks."""
+        """Return further parameters of sampling; ModelError for a parameter that the API lacks."""
         if decoding.top_k:
             raise ModelError(
                 f"model {self.endpoint.name}: its API ({self.name}) has no top_k and ignores it; leave `top_k` at 0"
@@ -158,9 +160,19 @@ class Server:
         store: bool = True,
         may_filter: bool = False,
     ) -> Content:
-        """Return what `read` makes of a response, before it is cached; may_filter: a filter's error is a reply.
+        """Send a request and return the content that `read` extracts; an unreadable response is never cached.
 
-        RefusedParameter if the server names a parameter that it does not take, ServiceError for another error or form.
+        Args:
+            path: The route.
+            body: The request.
+            read: Extracts the content of a response.
+            fresh: Ignore a cached response.
+            store: Cache the response.
+            may_filter: Treat the error of a content filter as a reply.
+
+        Raises:
+            RefusedParameter: The server names a parameter that it refuses.
+            ServiceError: The server reports another error, or its response cannot be read.
         """
         sent, results, refused = self._accepted(body), list[Content](), list[str]()
 
@@ -207,7 +219,7 @@ class Server:
         self._accepted({"temperature": decoding.temperature, "top_p": decoding.top_p, "top_k": decoding.top_k})
 
     def _accepted(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a body without refused parameters; ModelError if replies would be others without them."""
+        """Return a body without refused parameters; ModelError if a refused parameter would change replies."""
         sent = {}
         for usual, value in body.items():
             name = OTHER_NAMES.get(usual, usual) if usual in self.settings.refused else usual
@@ -216,14 +228,14 @@ class Server:
             elif value not in _DEFAULTS.get(usual, (value,)):
                 values = " or ".join(f"{default:g}" for default in _DEFAULTS[usual])
                 raise ModelError(
-                    f"model {self.endpoint.name}: its server refuses `{usual}`, so that it cannot be {value:g}; set it "
-                    f"to {values}"
+                    f"model {self.endpoint.name}: its server refuses `{usual}`, so the value {value:g} has no effect; "
+                    f"set `{usual}` to {values}"
                 )
         return sent
 
 
 class Vllm(Server):
-    """vLLM: keys of its own beside OpenAI's."""
+    """vLLM: OpenAI's API with further keys."""
 
     name, has_distributions, takes_tokens, takes_template_options = "vllm", True, True, True
 
@@ -305,9 +317,9 @@ class LlamaCpp(Server):
         return self._post("completion", body, read)
 
     def _letter_bias(self) -> Mapping[str, Any]:
-        """Return a bias to a letter: the server sends no distribution if a token within a character is drawn.
+        """Return a bias towards a letter, because llama.cpp sends no distribution if it draws part of a character.
 
-        The distribution that it sends is the one before this bias.
+        The distribution that the server sends does not include the bias.
         """
         if self._letter is None:
             (self._letter, *_) = self.tokenize("a") or (0,)

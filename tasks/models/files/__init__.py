@@ -1,1 +1,1 @@
-"""The files of a model: which ones a name stands for, whether they are as published, and a copy that can be loaded."""
+"""The files of a model: the identity of a name, verified digests, and GGUF files converted for loading."""

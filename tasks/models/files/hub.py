@@ -1,8 +1,8 @@
 """Digests of files, verification of the hub's cache, and GGUF files converted into folders.
 
-The cache names a file by the hub's digest: the SHA-256 of a large file, git's SHA-1 of a small one. Our own cache lists
-verified files by path, size and times of change. A GGUF file is converted once; later loads read its folder, verified
-by its manifest.
+The hub's cache names a file by its digest: the SHA-256 of a large file, git's SHA-1 of a small one. Swaymeter's cache
+lists verified files by path, size and times of change. A GGUF file is converted once, into a folder that later loads
+verify by its manifest.
 """
 
 import contextlib
@@ -51,20 +51,20 @@ def _state(path: Path) -> State:
 def set_offline(offline: bool) -> None:
     """Forbid or allow requests to the hub in this process; an offline environment always forbids them."""
     offline = offline or _IS_OFFLINE
-    os.environ[_OFFLINE] = str(int(offline))  # also for the processes that it starts
-    if constants := sys.modules.get("huggingface_hub.constants"):  # it reads the variable only once
+    os.environ[_OFFLINE] = str(int(offline))  # subprocesses inherit it
+    if constants := sys.modules.get("huggingface_hub.constants"):  # the library reads the variable only once
         constants.HF_HUB_OFFLINE = offline  # type: ignore[attr-defined]
 
 
 def snapshot_folder(hub_id: str, commit: str) -> Path:
-    """Return the folder of the hub's cache for a model's files at a commit; it need not exist."""
+    """Return the folder of the hub's cache for a model's files at a commit; the folder may be missing."""
     from huggingface_hub import constants
 
     return Path(constants.HF_HUB_CACHE) / f"models--{hub_id.replace('/', '--')}" / "snapshots" / commit
 
 
 def verify_snapshot(name: str, folder: Path) -> None:
-    """Raise ModelError if a file of a snapshot lacks the digest that the hub gave; files without one pass."""
+    """Raise ModelError if a file of a snapshot does not match the hub's digest; files without a digest pass."""
     verified = cache_folder() / "verified.json"
     try:
         states: dict[str, list[int]] = json_object(verified.read_text(encoding="utf-8"))
@@ -84,7 +84,7 @@ def verify_snapshot(name: str, folder: Path) -> None:
                 f"delete {blob} so that it is downloaded again"
             )
         states[str(blob)], is_new = state, True
-    if is_new:  # if this file cannot be written, snapshots are verified again
+    if is_new:  # without this file, snapshots would be verified again
         with contextlib.suppress(WorkspaceError):
             write_file(verified, json.dumps(states))
 
@@ -109,7 +109,7 @@ def converted_folder(gguf: Path, digest: str) -> Path:
 
 
 def folder_of(gguf: Path, digest: str) -> Path:
-    """Return the folder for the conversion of a GGUF file with this SHA-256; it need not exist."""
+    """Return the folder for the conversion of a GGUF file with this SHA-256; the folder may be missing."""
     return cache_folder() / "models" / f"{gguf.stem.lower()}-{digest[:16]}-{_FORM}"
 
 

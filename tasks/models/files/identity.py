@@ -1,4 +1,4 @@
-"""The model and the revision that a name stands for, without loading weights.
+"""Identity of a model name: its model and revision, without loading weights.
 
 A name is an alias of the catalog, a folder, or an id on the hub. The revision is a part of the key of a score:
     embedded   the SHA-256 of the file inside an installed package, which is never imported
@@ -51,18 +51,18 @@ _OFFLINE: dict[ModelKind, str] = {
     "embedder": "the embedded all-minilm-l6-v2",
     "entailment": "the stand-in all-minilm-l6-v2",
 }
-"""A model for each purpose that needs no hub."""
+"""For each purpose, a model that is installed as a package and needs no hub."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """The model that a name stands for.
+    """The model behind a name.
 
     Attributes:
         name: The name.
         revision: The revision of the weights, of the function, or of the replies.
-        kind: Where it comes from.
-        location: The embedded file, the folder, the id on the hub, an address, a function, or a column of replies.
+        kind: The kind of source.
+        location: The embedded file, folder, hub id, address, function, or column of replies, by `kind`.
     """
 
     name: str
@@ -98,7 +98,7 @@ def _identify(name: str, purpose: ModelKind, *, instead: str) -> ModelIdentity:
     elif os.path.isdir(os.path.expanduser(name)):
         identity = _identify_folder(name)
     elif _is_path(name):
-        raise ModelError(f"model {name!r}: the folder does not exist")
+        raise ModelError(f"model {name!r}: the folder does not exist; correct its path")
     elif not _HUB_ID.fullmatch(name):
         raise UnknownName(_WORDS[purpose], name, aliases(purpose))
     else:
@@ -112,7 +112,7 @@ def identify_judge(name: str) -> tuple[ModelKind, ModelIdentity]:
     Raises:
         UnknownName: The name is no alias, folder or hub id.
         UsageError: The alias is of an embedder, which cannot judge.
-        ModelError: The model cannot be found, or is neither.
+        ModelError: The model is missing, or is of another kind.
     """
     entry = models().get(name)
     kind: ModelKind = "entailment" if entry is not None and entry.kind == "entailment" else "language_model"
@@ -148,7 +148,7 @@ def aliases(purpose: ModelKind) -> list[str]:
 def _identify_alias(entry: CatalogModel, purpose: ModelKind, instead: str) -> ModelIdentity:
     if entry.kind != purpose:
         kind, names = _WORDS[purpose], ", ".join(aliases(purpose))
-        raise UsageError(f"{entry.alias!r} is of kind {entry.kind}, and no {kind}; known: {names}")
+        raise UsageError(f"{entry.alias!r} is of kind {entry.kind}, and no {kind}; use one of {names}")
     if entry.hub is not None:
         return ModelIdentity(entry.alias, _commit(entry.hub, instead), "hub", entry.hub)
     file, digest = _embedded_file(entry)
@@ -212,7 +212,9 @@ def _is_as_installed(file: metadata.PackagePath) -> bool:
 def _identify_folder(name: str) -> ModelIdentity:
     folder = Path(name).expanduser().resolve()
     if not (folder / "config.json").is_file():
-        raise ModelError(f"model {name!r}: the folder has no config.json, so it is not a model of transformers")
+        raise ModelError(
+            f"model {name!r}: the folder has no config.json, so it is not a model of transformers; name another folder"
+        )
     files = sorted(file for file in folder.iterdir() if file.suffix in _FOLDER_FILES and file.is_file())
     if not any(file.suffix == ".safetensors" for file in files):
         raise ModelError(

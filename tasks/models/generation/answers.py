@@ -85,15 +85,14 @@ class Thoughts:
         return Answer("", tokens, log_probs, mean_distribution, "complete" if self.ends(tokens) else "truncated")
 
     def split(self, tokens: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
-        """Return the tokens of a reply that are thoughts, and True if the thoughts are closed.
+        """Return the tokens of a reply's thoughts, and True if the thoughts are closed; no tokens without thoughts.
 
-        There are none without an opening mark.
-        If the token that closes the thoughts begins the answer, too, only the first part of it counts as thoughts.
+        If the last token of the thoughts is also the beginning of the answer, only its first part counts as thoughts.
         """
         reply = tokens[:-1] if tokens[-1] in self._ends else tokens
         if not reply or (marks := self._marks_of(reply)) is None:
             return (), self._open_marks is None
-        # Tokens before the window that closes the thoughts; all tokens if no window does.
+        # Count the tokens before the window with the closing mark; all tokens count if no window has one.
         starts = range(0, len(reply), WINDOW)
         windows = (self._text(reply[max(0, start - WINDOW) : start + WINDOW]) for start in starts)
         before = (start for start, part in zip(starts, windows, strict=True) if marks.close.search(part))
@@ -130,9 +129,9 @@ class Thoughts:
         return "answer" if text[closed.end() :].strip() else "closed"
 
     def _cut_last_token(self, tokens: tuple[int, ...], marks: Marks) -> tuple[tuple[int, ...], bool]:
-        """Return thoughts without the part of their last token that belongs to the answer, and True.
+        """Remove the part of the last token that belongs to the answer; return the tokens of the thoughts and True.
 
-        If no tokens spell that, return all tokens and False.
+        If no tokens of the vocabulary spell the shorter text, return all tokens and False.
         """
         text, before = self._text(tokens), tokens[:-1]
         closed = marks.close.search(text)
@@ -143,7 +142,7 @@ class Thoughts:
         return (whole, True) if self._text(whole) == text[: closed.end()] else (tokens, False)
 
     def _marks_of(self, tokens: tuple[int, ...]) -> Marks | None:
-        """Return the marks that the reply or its prompt opens thoughts with; None without thoughts."""
+        """Return the marks of the thoughts that the reply or its prompt opens; None without thoughts."""
         if self._open_marks is not None:
             return self._open_marks
         start = tokens[:WINDOW]

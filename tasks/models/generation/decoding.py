@@ -28,8 +28,8 @@ class ContextAware:
     """Context-aware decoding (CAD): log p(y) = (1 + weight) log p2(y) - weight log p1(y) + a constant.
 
     Source: Shi et al. 2024 (NAACL), and github.com/xhan77/context-aware-decoding for the weights. No departure from the
-    paper. Departure from the released code: it cuts the tokens behind which the cumulative probability, sorted and
-    summed in float32, has reached 1 ("top-p 1.0").
+    paper. Departure from the released code, whose "top-p 1.0" drops the tokens behind the point at which the sum of the
+    sorted float32 probabilities rounds to 1.
 
     Attributes:
         weight: alpha of the paper, at least 0; 0 is the model's own distribution. The paper takes 1 if contexts
@@ -61,15 +61,16 @@ class AdaptiveContextAware:
     """AdaCAD: context-aware decoding whose weight is, at each step, max(least, JSD(p1, p2)).
 
     Source: Wang et al. 2025 (NAACL) and github.com/HanNight/AdaCAD. Departures: in a step with a probability of exactly
-    0, the released code raises all below 1e-9 to 1e-9 before it computes the divergence; here the divergence is exact.
-    The released code cuts the same tail as that of CAD.
+    0, the released code raises all probabilities below 1e-9 to 1e-9 before it computes the divergence; here the
+    divergence is exact. The released code drops the same tail as the released code of CAD.
 
     Attributes:
-        least: at least 0; 0 for short answers. The authors warm long texts up with 0.3.
-        base: of the divergence's logarithm, e or 2. The authors' code takes e, so that weights lie in [0, 0.69]; with
-            base 2 they lie in [0, 1].
+        least: lower bound of the weight, at least 0; 0 for short answers. The authors use 0.3 for long texts.
+        base: base of the divergence's logarithm, e or 2. The authors' code uses e, so that weights are in [0, 0.69];
+            with base 2 they are in [0, 1].
 
-    UsageError for other values.
+    Raises:
+        UsageError: a value is out of range.
     """
 
     least: float = 0.0
@@ -102,23 +103,24 @@ class AdaptiveContextAware:
 
 @dataclass(frozen=True, slots=True)
 class EntropyConstrained:
-    """COIECD: tokens that keep a constraint on their information are contrasted from p1, the others from p2.
+    """COIECD: the contrast starts from p1 for tokens that satisfy an information constraint, from p2 for the others.
 
-        log p(y) = log p1(y) + weight g(y) if y keeps the constraint, else log p2(y) + weight g(y), + a constant
+        log p(y) = log p1(y) + weight g(y) if y satisfies the constraint, else log p2(y) + weight g(y), + a constant
         g(y) = log p2(y) - log p1(y)
         the constraint: min d / ratio <= d(y) <= ratio max d, with d = softmax over tokens of (-log p2 - H(p1))
 
     The entropy H(p1) is the same for all tokens, so that it cancels in the softmax and d(y) is 1 / p2(y) up to a
-    constant: the constraint reads min p2 / ratio <= p2(y) <= ratio max p2. A single token above the upper bound keeps
-    the constraint, because a context that leaves no doubt is not a conflict. With weight 1, the default, tokens that
-    keep it get p2(y), and the others p2(y)^2 / p1(y), before the constant.
+    constant: the constraint reads min p2 / ratio <= p2(y) <= ratio max p2. If only one token is above the upper bound,
+    this token satisfies the constraint, too, because a context that leaves no doubt is not a conflict. With weight 1,
+    the default, tokens that satisfy the constraint get p2(y), and the others p2(y)^2 / p1(y), before the constant.
     Source: Yuan et al. 2024 (Findings of ACL) and github.com/Stacy027/COIECD, with its defaults; no departure from it.
 
     Attributes:
         weight: alpha of the paper, at least 0.
         ratio: lambda of the paper, in (0, 1).
 
-    UsageError for other values.
+    Raises:
+        UsageError: a value is out of range.
     """
 
     weight: float = 1.0
@@ -130,7 +132,7 @@ class EntropyConstrained:
             raise UsageError(f"ratio of coiecd is {self.ratio}; it must lie between 0 and 1")
 
     def keeps(self, conditioned: torch.Tensor) -> torch.Tensor:
-        """Return True for tokens that keep the constraint, (n, V) bool, from the logits with the context."""
+        """Return True for tokens that satisfy the constraint, (n, V) bool, from the logits with the context."""
         highest, lowest = self._bounds(conditioned)
         above = conditioned > highest
         above &= above.sum(dim=1, keepdim=True) != 1
@@ -142,19 +144,19 @@ class EntropyConstrained:
         return _contrasted(torch.where(self.keeps(conditioned), other, own), own, other, self.weight)
 
     def error(self, conditioned: torch.Tensor, without: torch.Tensor, rounding: float) -> torch.Tensor:
-        """Return a bound of the error, (n,); infinite if rounding can decide if a token keeps the constraint."""
+        """Return a bound of the error, (n,); infinite if rounding decides whether a token satisfies the constraint."""
         unsure = [((conditioned - bound).abs() < 2 * rounding).any(dim=1) for bound in self._bounds(conditioned)]
         # Log-probabilities of both distributions are compared here, so that the rounding of their sums counts, too.
         return _full(conditioned, 2 * (1 + 2 * self.weight) * rounding).masked_fill_(unsure[0] | unsure[1], math.inf)
 
     def _bounds(self, conditioned: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the highest and the lowest logit that keep the constraint, (n, 1) each."""
+        """Return the highest and the lowest logit that satisfy the constraint, (n, 1) each."""
         room = -math.log(self.ratio)
         return conditioned.amax(dim=1, keepdim=True) - room, conditioned.amin(dim=1, keepdim=True) + room
 
 
 Decoding = ContextAware | AdaptiveContextAware | EntropyConstrained
-"""Frozen, so that decodings can be compared and stored; `name_of` and the fields identify one."""
+"""A contrastive decoding: frozen, and identified by `name_of` and its fields."""
 DECODINGS: dict[str, type[Decoding] | None] = {
     "greedy": None,
     "cad": ContextAware,
@@ -180,7 +182,7 @@ def decoding_of(name: str, **parameters: float) -> Decoding | None:
 
 
 def name_of(decoding: Decoding | None) -> str:
-    """Return the name by which `decoding_of` makes a decoding."""
+    """Return the name of a decoding, as `decoding_of` takes it."""
     return next(name for name, kind in DECODINGS.items() if (type(decoding) if decoding else None) is kind)
 
 

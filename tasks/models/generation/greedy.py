@@ -1,6 +1,6 @@
 """Greedy replies of one line: the most probable token at every step, up to the end of the first line with text.
 
-They do not come from transformers' generate. Of a model's generation settings, only its end tokens are used.
+The decoding does not use transformers' `generate`. From a model's generation settings, it takes only the end tokens.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ def greedy_lines(
     Raises:
         ScoreError: a logit within a reply is not finite.
     """
-    engine_name = engine(model, prompts, to_come=max_tokens)
+    engine_name = engine(model, prompts, new_tokens=max_tokens)
     decoder = _LineDecoder(model)
     text = cache(decoder.text)
     texts = [[""] * len(contexts) for _ in queries]
@@ -50,9 +50,9 @@ def greedy_lines(
         def next_logits(tokens: torch.Tensor) -> torch.Tensor:
             for prompt, token in zip(grown, tokens.tolist(), strict=True):
                 prompt.append(token)
-            return read_plain(model, grown, to_come=max_tokens)
+            return read_plain(model, grown, new_tokens=max_tokens)
 
-        return decoder.decoded(read_plain(model, grown, to_come=max_tokens), next_logits, max_tokens)
+        return decoder.decoded(read_plain(model, grown, new_tokens=max_tokens), next_logits, max_tokens)
 
     def store(query: int, indices: Sequence[int], tokens: torch.Tensor, is_broken: torch.Tensor) -> None:
         broken[query, indices] = is_broken.cpu().numpy()
@@ -82,15 +82,15 @@ def greedy_lines(
 
 
 class _LineDecoder:
-    """Greedy decoding of replies of one line; a reply that has ended may be continued, and is cut later."""
+    """Greedy decoding of replies of one line; `decoded` may continue behind the end of a reply, and `text` cuts it."""
 
     def __init__(self, model: Network) -> None:
         self._tokenizer, self._ends = model.tokenizer, end_tokens(model)
-        # A part of a character does not count as visible, because it may belong to a blank.
+        # A token with a part of a character counts as blank, because the character may be a blank.
         texts = [text.replace("\ufffd", "") for text in vocabulary_texts(model)]
         texts += [""] * (model.vocabulary_size - len(texts))
-        # For each token: it is visible; it contains a line break; it ends a reply by itself, as an end token or by a
-        # line break behind something visible.
+        # Tokens with visible text; tokens with a line break; and tokens that always end a reply: end tokens, and tokens
+        # with a line break behind visible text.
         self._visible = torch.tensor([bool(text.strip()) for text in texts], device=model.device)
         self._breaks = torch.tensor(["\n" in text for text in texts], device=model.device)
         self._ends_reply = torch.tensor(

@@ -1,4 +1,4 @@
-"""Prompts in cache slots. A prefix that a slot contains already is copied, so that it is read only once."""
+"""Prompts in cache slots. A prefix that another slot contains is copied, so that every prefix is read only once."""
 
 import itertools
 from collections.abc import Sequence
@@ -17,7 +17,14 @@ _NOTHING = -1
 
 
 class Unread(NamedTuple):
-    """The tokens of a prompt from `start` on, which its slot does not contain yet."""
+    """The tokens of a prompt from `start` on, which are not yet in its slot.
+
+    Attributes:
+        of: the slots.
+        slot: the number of the prompt's slot.
+        prompt: all tokens of the prompt.
+        start: number of tokens that the slot contains.
+    """
 
     of: Slots
     slot: int
@@ -25,12 +32,12 @@ class Unread(NamedTuple):
     start: int
 
     def until(self, stop: int) -> New:
-        """Return the tokens before `stop` as new tokens; only the prompt's last token returns logits."""
+        """Return the tokens from `start` to `stop` as new tokens; only the prompt's last token has logits."""
         return self.of.prefilled(self.slot, self.prompt, self.start, stop)
 
 
 class PromptCache:
-    """Cache slots for prompts, and the tokens in each slot; they stay after the replies have ended."""
+    """Cache slots for prompts, with a record of the tokens in each slot, also after its replies have ended."""
 
     def __init__(self, model: Network, slots: int, slot_tokens: int) -> None:
         self.slots = Slots(model, slots, slot_tokens)
@@ -49,12 +56,12 @@ class PromptCache:
         return slot, int(shared[slot]) if shared[slot] >= WORTH else 0
 
     def admit(self, slots: Sequence[int], prompts: Sequence[Tokens]) -> list[Unread]:
-        """Copy prefixes from other slots into these, and return the tokens of the prompts that must be read."""
+        """Copy shared prefixes into these slots, and return the tokens of the prompts that must still be read."""
         copies = []
         for slot, prompt in zip(slots, prompts, strict=True):
             source, start = self.longest_prefix(prompt)
             copies.append((source, slot, start))
-            self.record(slot, prompt[:start])  # a later prompt may copy this prefix, and no token that is not read yet
+            self.record(slot, prompt[:start])  # later prompts may copy only tokens that are in the slot
         for source, group in itertools.groupby(copies, key=lambda copy: copy[0]):
             targets = [(slot, start) for _, slot, start in group if start]
             if targets:  # tokens beyond a target's own start are overwritten when the rest is read
@@ -65,6 +72,6 @@ class PromptCache:
         ]
 
     def record(self, slot: int, tokens: Tokens) -> None:
-        """Record that a slot contains the keys of these tokens, and of no others behind them."""
+        """Record that a slot contains the keys of exactly these tokens."""
         self._tokens[slot, : len(tokens)] = tokens
         self._tokens[slot, len(tokens) :] = _NOTHING

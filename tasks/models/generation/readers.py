@@ -45,12 +45,12 @@ class Read(NamedTuple):
 
 @dataclass(frozen=True)
 class PlainReader:
-    """Reads every prompt with the tokens of its replies so far in full, at every step."""
+    """Reader that reads every prompt and its replies so far in full, at every step."""
 
     model: Network
 
     def unread(self, tree: Tree, before: Tree | None) -> int | None:
-        """Return the number of tokens that prefilling a tree reads, which is all of them."""
+        """Return the number of tokens that the prefill of a tree reads: all tokens."""
         return tree.tokens
 
     def prefill(self, trees: Sequence[Tree]) -> Read:
@@ -63,12 +63,12 @@ class PlainReader:
 
     def _read(self, prompts: Sequence[Tokens], without: Sequence[Tokens | None], tree: Tree) -> Read:
         twins = {index: twin for index, twin in enumerate(without) if twin is not None}
-        logits = read_plain(self.model, [*prompts, *twins.values()], to_come=tree.points.shape[1])
+        logits = read_plain(self.model, [*prompts, *twins.values()], new_tokens=tree.points.shape[1])
         return Read(logits[: len(prompts)], logits[len(prompts) :], list(twins))
 
 
 class SlotReader:
-    """Reads in cache slots; a shared prefix is read once as long as a slot contains it.
+    """Reader with cache slots; a shared prefix is read once as long as a slot contains it.
 
     Args:
         model: the network.
@@ -84,7 +84,7 @@ class SlotReader:
         self._without = PromptCache(model, slots, slot_tokens_without)
 
     def unread(self, tree: Tree, before: Tree | None) -> int | None:
-        """Return the tokens that prefilling a tree reads; None to wait for `before`, which shares a prefix."""
+        """Return the number of tokens that the prefill of a tree reads; None to wait for the prefix of `before`."""
         cached = self._own.longest_prefix(tree.prompt)[1]
         unread = len(tree.prompt) - cached
         if before is not None:
@@ -139,9 +139,11 @@ class SlotReader:
         return torch.cat(logits)
 
 
-def engine_of_answers(model: Network, prompts: Sequence[Tokens], *, to_come: int = 0) -> str:
-    """Return the engine that decodes `to_come` tokens after the prompts; ScoreError if no prompt fits the memory."""
-    return choose_method(model, prompts, {SLOTS: partial(_read_probe, model)}, PLAIN, to_come=to_come, in_parts=True)
+def engine_of_answers(model: Network, prompts: Sequence[Tokens], *, new_tokens: int = 0) -> str:
+    """Return the engine that decodes `new_tokens` tokens after the prompts; ScoreError if no prompt fits the memory."""
+    return choose_method(
+        model, prompts, {SLOTS: partial(_read_probe, model)}, PLAIN, new_tokens=new_tokens, in_parts=True
+    )
 
 
 def rounding(model: Network) -> float:

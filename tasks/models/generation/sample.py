@@ -1,7 +1,7 @@
-"""Replies to many prompts. Prompts are prefilled; their replies are decoded together and leave when they have ended.
+"""Replies to many prompts: prompts are prefilled, and their replies are decoded together until each has ended.
 
-Thoughts are decoded first, and the answer is sampled behind them with random numbers of its own. Without a budget for
-thoughts, only replies that begin with thoughts are sampled again behind these.
+Thoughts are decoded first, and the answer is sampled behind them with separate random numbers. Without a budget for
+thoughts, a reply that begins with thoughts is sampled again behind the thoughts.
 """
 
 from collections import deque
@@ -86,7 +86,7 @@ def sample_answers(
         Ends(model, settings["form"] or prompt_form(model), settings["header"]),
         Thoughts(model, prompts[0]),
     )
-    later_thoughts = Thoughts(model, ())  # thoughts that a reply begins behind its first ones
+    later_thoughts = Thoughts(model, ())  # further thoughts that a reply opens behind its first thoughts
     decode = partial(_decoded, model, sampling=sampling, contrast=settings["decoding"], at_once=at_once)
     replies = decode(
         prompts, twins, identities, [rows[:, :first] for rows in points], thoughts if max_thoughts else ends
@@ -165,7 +165,7 @@ def _decoded(
     # Tokens of a slot: of prompts, and of prompts without their contexts.
     slot_tokens = tuple(max(map(len, group)) + max_tokens * answers if group else 0 for group in (prompts, without))
     at_once = min(at_once, len(trees), model.engine.prompts_at_once or at_once)
-    engine_name = engine_of_answers(model, [*prompts, *without], to_come=max_tokens)
+    engine_name = engine_of_answers(model, [*prompts, *without], new_tokens=max_tokens)
     if engine_name != PLAIN:  # as many as the budget allows; a fifth of it is left for shared prefixes
         config, size = model.model.config.get_text_config(), model.model.dtype.itemsize
         # Sums and logits, and as much for a step.
@@ -194,7 +194,7 @@ class _Decoding:
     ends: Ends | Thoughts
 
     def finished(self, trees: Sequence[Tree], slots: int, slot_tokens: int, slot_tokens_without: int) -> Iterator[Tree]:
-        """Yield each tree when all its replies have ended; after memory ran out, fewer are decoded together."""
+        """Yield each tree when all its replies have ended; after memory ran out, fewer trees are decoded together."""
         waiting, growing = deque(trees), list[Tree]()
         halving = Halving(self.model, "prompts are answered", slots)
         while waiting:
@@ -215,7 +215,7 @@ class _Decoding:
     ) -> Iterator[Tree]:
         free = list(range(slots))
         while waiting or growing:
-            # Several prompts are prefilled together, unless nothing else is left to do: a pass for each is slower.
+            # Wait until several prompts can be prefilled in one pass, unless no reply is being decoded.
             if waiting and (len(free) >= max(1, slots // 8) or not growing):
                 entering = self._entering(reader, waiting, free)
                 growing += entering
@@ -234,7 +234,7 @@ class _Decoding:
                 yield tree
 
     def _entering(self, reader: PlainReader | SlotReader, waiting: deque[Tree], free: list[int]) -> list[Tree]:
-        """Return the trees to prefill next, each with the lowest free slot; trees wait for others with their prefix."""
+        """Return the trees to prefill next, each with the lowest free slot; a tree may wait for one with its prefix."""
         budget = TOKENS_PER_PASS[torch.device(self.model.device).type]
         free.sort(reverse=True)
         chosen, later = list[Tree](), list[Tree]()
@@ -253,7 +253,7 @@ class _Decoding:
         return chosen
 
     def _step(self, read: Read, nodes: list[Node]) -> None:
-        """Add a token to all replies of these nodes: some end, and nodes split if their replies differ."""
+        """Add a token to all replies of these nodes; replies may end, and a node splits if its replies differ."""
         parts: list[dict[int, _Part]] = [{} for _ in nodes]
         for number, member, token, log_prob in self._chosen(read, nodes):
             parts[number].setdefault(token, _Part(log_prob, [])).members.append(member)
@@ -285,7 +285,7 @@ class _Decoding:
         answers = [(row, member) for row, node in enumerate(nodes) for member in node.members]
         points = np.array([nodes[row].tree.points[member, len(nodes[row].tokens)] for row, member in answers])
         rows, sums = [row for row, _ in answers], [node.sums for node in nodes]
-        # Rounding is read here, because plain reading may have been compared since these logits were read.
+        # Rounding is looked up at every step, because plain reading may have been compared in the meantime.
         contrast = self._contrast(read.without, read.contrasted)
         options: dict[str, Any] = {"sums": sums, "rounding": rounding(self.model), "contrast": contrast}
         drawn = step(read.logits, rows, points, self.sampling, **options)
@@ -322,7 +322,7 @@ class _Decoding:
 
 
 class _Part(NamedTuple):
-    """The replies of a node that chose the same token, and its log-probability."""
+    """The replies of a node that chose the same token, with the token's log-probability."""
 
     log_prob: float
     members: list[int]

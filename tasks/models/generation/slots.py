@@ -1,8 +1,9 @@
 """Many prompts and the trees of tokens behind them, read in one pass without padding; every key is computed once.
 
-A prompt has a cache slot: its KV cache, followed by that of its replies' tokens. The new tokens of all slots go through
-the model as one sequence. Attention alone is computed slot by slot, by a function that transformers calls in place of
-the model's. A model with other attention is detected by `unreadable`, by an error, or by the comparison.
+A prompt has a cache slot: the KV cache of its tokens, followed by that of its replies' tokens. The new tokens of all
+slots go through the model as one sequence. Only attention is computed slot by slot, by a function that transformers
+calls in place of the model's own. A model with another kind of attention is detected by `unreadable`, by an error, or
+by the comparison with prompts read alone.
 """
 
 import itertools
@@ -27,7 +28,7 @@ Keys = tuple[torch.Tensor, torch.Tensor]
 """KV cache of a layer: keys and values, (slots, heads, tokens of a slot, size of a head) each."""
 
 _NAME = "swaymeter_slots"
-_STEP = 8  # key counts are rounded up to a multiple, as attention kernels of GPUs require
+_STEP = 8  # numbers of keys are rounded up to a multiple, because attention kernels of GPUs require it
 _AT_ONCE = {"cpu": 8, "cuda": 1 << 16}  # slots in a call of attention: few need little padding, many keep a GPU busy
 _MASK = 1 << 26  # limit of the entries of a mask, so that a long prompt does not lengthen the others
 _PADDING = {"cpu": 64, "cuda": 4096}  # tokens of padding that cost less than another call
@@ -35,7 +36,7 @@ _BLOCK = {"cpu": 128, "cuda": 1024}  # tokens of a prompt that attend in one cal
 
 
 class Slots:
-    """Cache slots for prompts of at most `slot_tokens` tokens, replies included; `read` fills them."""
+    """Cache slots for prompts of at most `slot_tokens` tokens, replies included; `read` fills the slots."""
 
     def __init__(self, model: Network, slots: int, slot_tokens: int) -> None:
         self._shape = slots, -(-slot_tokens // _STEP) * _STEP
@@ -45,7 +46,7 @@ class Slots:
         self.at_once, self.padding, self.block = _AT_ONCE[kind], _PADDING[kind], _BLOCK[kind]
 
     def prefilled(self, slot: int, prompt: Tokens, start: int, stop: int) -> "New":
-        """Return the tokens of a prompt from `start`, behind its cached prefix, to `stop`; the last has logits."""
+        """Return the tokens of a prompt from `start`, behind its cached prefix, to `stop`; its last has logits."""
         indices = np.arange(start, stop)
         seen = np.arange(stop) <= indices[:, None]
         return New(self, slot, list(prompt[start:stop]), indices, indices, seen, ends=int(stop == len(prompt)))
@@ -74,7 +75,7 @@ class Slots:
         return news
 
     def layer(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> Keys:
-        """Return the keys and values of a layer, which are allocated on first use."""
+        """Return the keys and values of a layer; the first use allocates them."""
         if layer not in self._layers:
             slots, slot_tokens = self._shape
             whole = [new.new_zeros((slots, new.shape[1], slot_tokens, new.shape[3])) for new in (keys, values)]
@@ -139,7 +140,7 @@ def read(model: Network, news: Sequence[New]) -> torch.Tensor:
 
 
 class _Indices(NamedTuple):
-    """The slots of a call; row, column, slot and index in the slot of every token, (n,) each."""
+    """The slots of a call, and the row, column, slot and key of every token, (n,) each."""
 
     slots: torch.Tensor
     row: torch.Tensor
@@ -149,7 +150,7 @@ class _Indices(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Columns of a call that attend together, and the indices that they attend to."""
+    """Columns of a call that attend together, and the indices of the keys that they see."""
 
     columns: slice
     indices: slice
@@ -184,13 +185,13 @@ class _Call:
         self._positions = [(new.positions, positions[new.slot, :size].copy()) for new in news]
 
     def _block(self, start: int) -> _Block:
-        """Return the columns from `start` on that attend together, and the indices up to the last that they see."""
+        """Return the block of columns from `start` on, with the indices up to the last key that the columns see."""
         columns = slice(start, min(start + self.of.block, self.seen.shape[1]))
         last = int(np.flatnonzero(np.any(self.seen[:, columns], axis=(0, 1))).max())
         return _Block(columns, slice(0, min(self.seen.shape[2], -(-(last + 1) // _STEP) * _STEP)))
 
     def on(self, device: torch.device) -> _Indices:
-        """Return the indices of its tokens on a device."""
+        """Return the indices of the call's tokens on a device."""
         if device not in self._indices:
             self._indices[device] = _Indices(*(tensor.to(device) for tensor in self._indices[torch.device("cpu")]))
         return self._indices[device]
@@ -251,7 +252,7 @@ def _own_attention(model: Network, forward_pass: "_Pass") -> Iterator[None]:
 
 
 class _Pass:
-    """The KV cache that the model receives in a pass."""
+    """The object that transformers takes for the KV cache of a pass; it writes new keys into the slots and attends."""
 
     def __init__(self, calls: Sequence[_Call]) -> None:
         self._calls = calls

@@ -34,12 +34,12 @@ class Node:
 
     @property
     def prompt(self) -> list[int]:
-        """All tokens before the next one."""
+        """All tokens before the next token."""
         return [*self.tree.prompt, *self.tokens]
 
     @property
     def without(self) -> list[int] | None:
-        """All tokens before the next one, without the context; None without a contrast."""
+        """All tokens before the next token, without the context; None without a contrast."""
         return None if self.tree.without is None else [*self.tree.without, *self.tokens]
 
 
@@ -90,7 +90,7 @@ class Tree:
 
 
 def by_beginning(trees: Sequence[Tree]) -> list[Tree]:
-    """Trees whose prompts have more than half in common beside each other, and long ones beside long ones."""
+    """Sort trees: prompts with more than half of their tokens in common side by side, the longest groups first."""
     groups = list[list[Tree]]()
     for tree in sorted(trees, key=lambda tree: tuple(tree.prompt)):
         last = groups[-1][-1] if groups else None

@@ -1,10 +1,10 @@
 """The reference of all faster reading methods: a prompt read alone, without padding and without a KV cache.
 
-A method is compared with it once for a loaded model, on prompts as short and as long as those to read, and again if
-later prompts are shorter or longer. Very long prompts, which the prefix tree and the slots read in several passes, are
-compared by their beginnings, unless a number of the model's configuration lies between, at which its reading may
-change. A method that differs by more than rounding, or raises an error, is rejected for the model, and the reason is
-stored beside the scores. An unknown kind of model costs time, and never gives a wrong number.
+A method is compared with prompts read alone once for a loaded model, on the shortest and the longest prompt, and again
+for shorter or longer prompts. Of very long prompts, which the prefix tree and the slots read in several passes, only
+the beginnings are compared. They are compared in full if the model's configuration has a length, such as a window,
+between the two lengths. A method that differs by more than rounding, or raises an error, is rejected for the model, and
+the reason is stored beside the scores. An unknown kind of model costs time, and never gives a wrong number.
 """
 
 import logging
@@ -27,16 +27,16 @@ from swaymeter.tasks.models.prompts.tokens import shortened
 log = logging.getLogger(__name__)
 
 Read = Callable[["Probe"], torch.Tensor]
-"""Reads all prompts of a probe by some method, perhaps several times: the logits after each, (times x n, V)."""
+"""A method: reads the n prompts of a probe, once or several times, and returns their logits, (times x n, V)."""
 
 TOKENS_PER_PASS = {"cpu": 4096, "cuda": 65536}
 """Limit of the tokens in a pass, unless a single prompt has more."""
 
-_LIKELY = -10.0  # log-probabilities above this matter to draws
+_LIKELY = -10.0  # log-probabilities above this limit matter to draws
 _AHEAD = 2048  # limit of the new tokens that a comparison includes: it reads about five prompts of that length
 _SHORT = 64  # limit of the short prompt beside a long one if all prompts have the same length
 FAR = {"cpu": 1280, "cuda": 18432}  # tokens from which the prefix tree and the slots read a prompt in several passes
-_MANY = 100  # so many longer prompts cost several times as much as a comparison at their full length
+_MANY = 100  # reading this number of longer prompts costs several times as much as a comparison at full length
 _NO_LENGTHS = re.compile("vocab|hidden|intermediate|inner|embd|ffn|dim|rank|theta|_id$")
 
 
@@ -58,14 +58,14 @@ def single(model: Network, prompt: Tokens) -> str:
 
 
 def long_positions(model: Network, tokens: int) -> bool:
-    """Return True if a pass with so long a prompt computes other positions than shorter ones (LongRoPE)."""
+    """Return True if a prompt of this length changes the positions of its pass (LongRoPE)."""
     return tokens > _switch(model)
 
 
 def _switch(model: Network) -> int:
-    """Return the longest prompt, in tokens, before positions change."""
+    """Return the length of the longest prompt, in tokens, whose pass has the usual positions."""
     rope = getattr(model.model.config.get_text_config(), "rope_parameters", None) or {}
-    kinds = [rope, *(kind for kind in rope.values() if isinstance(kind, dict))]  # one a type of layer in some models
+    kinds = [rope, *(kind for kind in rope.values() if isinstance(kind, dict))]  # some models: one for each layer type
     switches = (kind["original_max_position_embeddings"] for kind in kinds if kind.get("rope_type") == "longrope")
     return min(switches, default=sys.maxsize)
 
@@ -74,7 +74,7 @@ def _switch(model: Network) -> int:
 class Probe:
     """Prompts of a comparison: a short and a long context, each before the same two tails of two tokens.
 
-    The tails differ in their first token if the prompts have two tokens: behind a context they are a tree.
+    Behind a context, the tails are a tree: they differ in the first token if the prompts have two different tokens.
     """
 
     contexts: tuple[tuple[int, ...], tuple[int, ...]]
@@ -82,7 +82,7 @@ class Probe:
 
     @classmethod
     def of(cls, shortest: Tokens, longest: Tokens, *, halved: bool = True) -> "Probe":
-        """Return a probe of these lengths; equal lengths are made different if the short one may be `halved`."""
+        """Return a probe with prompts of these lengths; `halved` shortens the short prompt of equal lengths."""
         if halved and len(shortest) == len(longest):
             shortest = shortest[: min(_SHORT, -(-len(shortest) // 2))]
         ids = sorted({*shortest, *longest})
@@ -106,7 +106,7 @@ def choose_method(
     methods: Mapping[str, Read],
     fallback: str,
     *,
-    to_come: int = 0,
+    new_tokens: int = 0,
     in_parts: bool = False,
 ) -> str:
     """Return the first method that reads prompts of these lengths like prompts read alone, or `fallback`.
@@ -116,7 +116,7 @@ def choose_method(
         prompts: prompts on one side of the change of positions, unless `in_parts`; empty for earlier verdicts only.
         methods: by name, the fastest first.
         fallback: the name of the method that is always exact.
-        to_come: limit of the tokens that follow a prompt.
+        new_tokens: limit of the tokens that follow a prompt.
         in_parts: True if the methods read a prompt, and the tokens behind it, in passes whose positions must agree;
             False if longer prompts are compared when they are read.
 
@@ -125,8 +125,8 @@ def choose_method(
     """
     verdicts = model.engine.verdicts
     lengths = sorted(map(len, prompts)) or [0]
-    long = long_positions(model, lengths[-1] + (to_come if in_parts else 0))
-    reached = _reached(model, lengths, to_come, long)
+    long = long_positions(model, lengths[-1] + (new_tokens if in_parts else 0))
+    reached = _reached(model, lengths, new_tokens, long)
     shortest, longest = min(lengths[0], reached), reached if in_parts else min(lengths[-1], reached)
     probe: Probe | None = None
     for method, read in methods.items():
@@ -161,11 +161,11 @@ def _read_alone(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
     return torch.cat(rows)
 
 
-def _reached(model: Network, lengths: Sequence[int], to_come: int, long: bool) -> int:
+def _reached(model: Network, lengths: Sequence[int], new_tokens: int, long: bool) -> int:
     """Return the length that prompts reach on their side of the change of positions, up to the comparison's limit."""
     tokens = lengths[-1]
     limits = (model.context_window or sys.maxsize, sys.maxsize if long else _switch(model))
-    reached = max(tokens, min(tokens + min(to_come, _AHEAD), *limits))
+    reached = max(tokens, min(tokens + min(new_tokens, _AHEAD), *limits))
     far = FAR[torch.device(model.device).type]
     if far >= reached or (len(lengths) >= _MANY and lengths[-_MANY] > far):
         return reached

@@ -36,7 +36,7 @@ def check_scores(
     queries: Sequence[str],
     contexts: Sequence[str],
 ) -> None:
-    """Raise ScoreError with the query and the context of a failed check.
+    """Raise ScoreError for a failed check, with the query and the context.
 
     Args:
         breaks_alone: returns True if a prompt read alone gives a NaN.
@@ -57,7 +57,7 @@ def check_scores(
 def check_contexts_matter(
     model: Diagnosable, unmoved: NDArray[np.bool_], prompts: Sequence[Sequence[Tokens]], queries: Sequence[str]
 ) -> None:
-    """Raise ScoreError for a model that gives the same bits after every context, as damaged weights do.
+    """Raise ScoreError if a model gives the same bits after every context, which is a sign of damaged weights.
 
     Equal prompts, and prompts whose differences the last token cannot attend to, may give the same bits.
 
@@ -71,5 +71,5 @@ def check_contexts_matter(
         if model.in_reach([row[query] for row in prompts]):
             raise ScoreError(
                 f"{model.name} in {model.dtype} gives the same distribution, to the last bit, after all {len(prompts)} "
-                f"contexts of the query {shortened(queries[query])}, as damaged weights do; get the model again"
+                f"contexts of the query {shortened(queries[query])}, like damaged weights; get the model again"
             )

@@ -67,15 +67,17 @@ def engine_of_next_token(model: Network, prompts: Sequence[Sequence[Tokens]]) ->
     return PLAIN if len(prompts[0]) == 1 else engine(model, prompts)
 
 
-def engine(model: Network, prompts: Sequence[Sequence[Tokens]], *, to_come: int = 0) -> str:
-    """Return the engine that reads [context][query] prompts with `to_come` tokens behind each."""
+def engine(model: Network, prompts: Sequence[Sequence[Tokens]], *, new_tokens: int = 0) -> str:
+    """Return the engine that reads [context][query] prompts with `new_tokens` tokens behind each."""
     flat = [prompt for row in prompts for prompt in row]
-    return choose_method(model, flat, {PREFIX_TREE: partial(_read_probe, model)}, PLAIN, to_come=to_come, in_parts=True)
+    return choose_method(
+        model, flat, {PREFIX_TREE: partial(_read_probe, model)}, PLAIN, new_tokens=new_tokens, in_parts=True
+    )
 
 
 @torch.inference_mode()
 def _read_probe(model: Network, probe: Probe) -> torch.Tensor:
-    """Return the logits after a probe's prompts: as trees, and with their last tokens as tokens that follow."""
+    """Return the logits after a probe's prompts, read as trees, and with the last token by `following`."""
     if reason := unreadable(model):
         raise CannotRead(reason)
     with Halving(model, "prompts are rehearsed", 1).attempt(1, smallest=lambda: "two contexts and queries"):

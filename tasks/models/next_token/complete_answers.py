@@ -51,7 +51,7 @@ def complete_answers(
         terminators: beginnings of tokens that end an answer.
         prompts: [context][query] tokens.
         start_token: put the start token before every text.
-        by: name and reading function of another engine, for a model that is not on this machine.
+        by: name and reading function of the engine of a served model; None for an engine of this machine.
 
     Returns:
         Nats, (n_queries, n_contexts, n_answers) float64 on the CPU; True if all distributions behind them are finite,
@@ -62,7 +62,7 @@ def complete_answers(
         ScoreError: a prompt exceeds the context window, or shares no token with its answers.
     """
     longest = max(map(len, tokenized(model, [f" {answer}" for answer in answers], start_token=False)))
-    engine_name, read = by or (engine(model, prompts, to_come=longest), partial(read_plain, model))
+    engine_name, read = by or (engine(model, prompts, new_tokens=longest), partial(read_plain, model))
     look_up = cache(partial(_LookUp, stops=_stops(model, terminators), device=model.device))
     size = max(1, _PROMPTS_AT_ONCE // (len(contexts) * (len(answers) + 1)))
     parts = []
@@ -142,7 +142,7 @@ class _LookUp:
     A tail is the tokens of an answer behind the shared prefix.
 
     Attributes:
-        places: the distinct nodes to look up, as an answer and the number of its tokens before.
+        places: the distinct nodes to look up, each as an answer and the number of its tokens before the node.
     """
 
     def __init__(self, tails: Sequence[tuple[int, ...]], stops: Sequence[int], device: str) -> None:

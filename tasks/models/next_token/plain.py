@@ -31,7 +31,7 @@ ALONE = "one at a time"
 
 
 def read_plain(
-    model: Network, prompts: Sequence[Tokens], *, batch_size: int | None = None, to_come: int = 0
+    model: Network, prompts: Sequence[Tokens], *, batch_size: int | None = None, new_tokens: int = 0
 ) -> torch.Tensor:
     """Return the logits after prompts, (n, V), in the model's dtype, on its device.
 
@@ -39,7 +39,7 @@ def read_plain(
         model: the network.
         prompts: tokens of each prompt.
         batch_size: limit of a batch; None for the default.
-        to_come: limit of the tokens by which the prompts grow if they are read again.
+        new_tokens: limit of the tokens by which the prompts grow if they are read again.
 
     Raises:
         ScoreError: a single prompt does not fit the memory.
@@ -54,7 +54,9 @@ def read_plain(
         group = [prompts[index] for index in indices]
         methods = {method: partial(_read_probe, model, method) for method in (PADDED, EQUAL)}
         parts.append(
-            _in_batches(model, group, choose_method(model, group, methods, ALONE, to_come=to_come), batch_size or BATCH)
+            _in_batches(
+                model, group, choose_method(model, group, methods, ALONE, new_tokens=new_tokens), batch_size or BATCH
+            )
         )
     return torch.cat(parts)[np.argsort(np.concatenate(list(sides.values())))]
 
@@ -69,7 +71,7 @@ def likeliest(model: Network, prompts: Sequence[Tokens], count: int) -> list[Map
 
 
 def _read_probe(model: Network, method: str, probe: Probe) -> torch.Tensor:
-    # Padding is text here, so that a model that attends to it differs by far more than rounding.
+    # The padding is text here, so that a model that attends to padding differs by far more than rounding.
     return _in_batches(model, probe.all, method, len(probe.all), padding=probe.contexts[1])
 
 
@@ -96,7 +98,7 @@ def _in_batches(
 
 
 def left_padded(tokens: Sequence[Tokens], device: str, *, padding: Tokens = ()) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return token ids padded on the left by `padding`, and the mask of what is not padding, (n, longest) each."""
+    """Return token ids padded on the left by `padding`, and the mask, 0 for padding, (n, longest) each."""
     longest = max(map(len, tokens))
     ids, mask = np.zeros((2, len(tokens), longest), dtype=np.int64)
     for row, ids_of_prompt in enumerate(tokens):
@@ -107,7 +109,7 @@ def left_padded(tokens: Sequence[Tokens], device: str, *, padding: Tokens = ()) 
 
 
 def forward_options(model: Network, mask: torch.Tensor) -> dict[str, object]:
-    """Return the arguments of a padded batch beside its ids that this model's forward pass takes."""
+    """Return the arguments of a padded batch, other than its ids, that this model's forward pass takes."""
     positions = {"position_ids": (mask.cumsum(dim=1) - 1).clamp(min=0)} if "position_ids" in model.takes else {}
     return {"attention_mask": mask, **positions, **model.keeping(1)}
 

@@ -1,8 +1,8 @@
 """Contexts x sequences with every shared prefix computed once, within a memory budget.
 
 The prefix that all prompts of a context share is read once. The rest is a tree, the same for all contexts unless a
-token spans the seam. Half of the budget is for what the caller stores of a batch over all contexts, an eighth for the
-KV cache of the contexts, and a quarter for a pass. A pass is halved and repeated after memory ran out.
+token spans the seam. Half of the budget is for the caller's results of a batch over all contexts, an eighth for the KV
+cache of the contexts, and a quarter for a pass. After memory ran out, a pass is halved and repeated.
 """
 
 from collections import deque
@@ -43,15 +43,18 @@ class Pass:
 
 
 class SharedPrefixes:
-    """Prompts of several contexts, read with shared prefixes computed once; `largest` is the size of the largest batch.
+    """Prompts of several contexts, read with shared prefixes computed once.
+
+    Attributes:
+        largest: the number of units of the largest batch.
 
     Args:
         model: the network.
         prompts: [context][sequence] complete prompts as tokens.
-        units: indices of sequences that stay together; by default each sequence is a unit.
-        entries: numbers that the caller stores of a unit and a context; None for a vocabulary.
-        inner: read logits at inner nodes, too.
-        keep: more tokens will follow.
+        units: groups of sequences, by their indices, that stay in one batch; by default each sequence is a unit.
+        entries: how many numbers the caller stores for a unit and a context; None for the size of the vocabulary.
+        inner: True to read logits at inner nodes, too.
+        keep: True to store the trees' KV cache, because more tokens will follow.
         memory: bytes; None for `memory_budget`.
     """
 
@@ -91,7 +94,7 @@ class SharedPrefixes:
         self._halving = Halving(model, "prompts are read", rows, self.largest)
 
     def read(self, compute: Callable[[Pass], None]) -> Iterator[list[int]]:
-        """Read all prompts by `compute`, in smaller passes after memory ran out; yield complete batches of units."""
+        """Call `compute` for passes over all prompts, smaller ones after memory ran out; yield complete batches."""
         while self._waiting:
             units, rows = self._waiting.popleft(), self._halving.amounts[0]
             with self._halving.attempt(rows, len(units), smallest=lambda: "a single context and query"):
@@ -174,7 +177,7 @@ def _groups(model: Network, prompts: Sequence[Sequence[Tokens]]) -> list[_Group]
 
 
 def cache_per_token(config: Any) -> int:
-    """Return the numbers of a token's keys and values, over all layers, whose heads may differ."""
+    """Return how many numbers the keys and values of one token are, over all layers, whose heads may differ."""
     return sum(
         2
         * (getattr(layer, "num_key_value_heads", None) or layer.num_attention_heads)

@@ -1,8 +1,8 @@
-"""The prompt for a short answer, in the form that the tokenizer decides, unless a study never uses chat templates.
+"""Prompts for a short answer, in the form chat if the tokenizer has a chat template, unless the study forbids it.
 
-    chat     with a chat template: the instruction as one turn of the user, behind the system text; either of them has
-             the context; an answer ends with an end-of-turn token
-    plain    without a chat template: the question-answer form, behind the tokenizer's start token; an answer ends with
+    chat     the instruction is one turn of the user, behind the system text; either has the context; an answer ends
+             with an end-of-turn token
+    plain    the question-answer form without a chat template, behind the tokenizer's start token; an answer ends with
              the line
 
 Control tokens, gaps and templates that questions, contexts and a study's texts spell out are tokenized as text.
@@ -53,7 +53,7 @@ class AnswerPrompt:
 
 
 class _Fields(NamedTuple):
-    """Texts for the gaps of a prompt; `about` is the sentence that names the page, or empty."""
+    """Texts for the gaps of a prompt; `about` is a sentence with the name of the page, or empty."""
 
     question: str
     context: str | None = None
@@ -114,7 +114,7 @@ def answer_prompt(
 
 
 def turn_prompt(model: Model, text: str, *, begun: str) -> tuple[int, ...]:
-    """Write the prompt with a text as the user's turn and the begun answer; in the plain form, the text as it is.
+    """Write the prompt with a text as the user's turn and the begun answer; in the plain form, only the text.
 
     Raises:
         ModelError: the chat template opens thoughts before an answer.
@@ -132,7 +132,7 @@ def turn_prompt(model: Model, text: str, *, begun: str) -> tuple[int, ...]:
 
 
 def answer_header(model: Model, prompts: AnswerPrompts) -> str:
-    """Return the assistant's header, with which a reply begins if the prompt does not write it."""
+    """Return the assistant's header, with which a reply begins if the prompt lacks it."""
     if prompts.generation_prompt or prompt_form(model, prompts) == "plain":
         return ""
     turns = [{"role": "user", "content": "?"}]

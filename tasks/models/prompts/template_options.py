@@ -1,7 +1,7 @@
 """A model's chat template: its keywords, its switch of thoughts, the prompts that it writes, and the end of a turn.
 
-A keyword is a name that a template uses and does not set itself. A switch is a keyword of `SWITCHES` with which the
-template writes another prompt when thinking is off than when it is on.
+A keyword is a name that a template uses and does not set itself. A switch is a keyword of `SWITCHES` whose values for
+thinking on and off give different prompts.
 """
 
 import ctypes
@@ -54,13 +54,13 @@ _ITS_OWN = frozenset(
         "unk_token",
     }
 )
-# 26 July 2024, the day that the templates of Llama 3 name without a clock.
+# 26 July 2024, the date in the templates of Llama 3 if they receive no clock.
 _CALENDAR = (
     "{% macro strftime_now(form) %}{{ form | replace('%Y', '2024') | replace('%m', '07') | replace('%d', '26')"
     " | replace('%B', 'July') | replace('%b', 'Jul') }}{% endmacro %}\n"
 )
 MAX_BYTES = 1 << 30
-"""Limit of the memory that the process may gain while a template writes, on systems with /proc."""
+"""Limit of the memory in bytes that a template may take, on systems with /proc."""
 _LOOK_SECONDS = 0.05
 _raise_in_thread = ctypes.pythonapi.PyThreadState_SetAsyncExc
 _GENERATION = re.compile(r"\{%-?\s*(?:end)?generation\s*-?%\}")
@@ -80,9 +80,7 @@ def options_of(model: Speaker, prompts: AnswerPrompts) -> dict[str, Any]:
     """
     if prompt_form(model, prompts) == "plain":
         if prompts.template_options:
-            raise ModelError(
-                f"{model.name} is asked without a chat template, which prompt.template_options are for; leave them out"
-            )
+            raise ModelError(f"{model.name} is used without a chat template, so leave prompt.template_options out")
         return {}
     template = chat_template(model)
     try:
@@ -94,7 +92,7 @@ def options_of(model: Speaker, prompts: AnswerPrompts) -> dict[str, Any]:
         its_own = ", ".join(sorted(names)) or "none"
         raise ModelError(
             f"prompt.template_options: the chat template of {model.name} has no keyword {name!r}; it has: {its_own}; "
-            f"leave {name} out, or ask this model in a study of its own"
+            f"leave {name} out, or run this model in a separate study"
         )
     turns = [{"role": "user", "content": PROBE}]
     return switch(
@@ -105,7 +103,7 @@ def options_of(model: Speaker, prompts: AnswerPrompts) -> dict[str, Any]:
 
 
 def opens_thoughts(model: Speaker, prompts: AnswerPrompts, options: Mapping[str, Any]) -> bool:
-    """Return True if the chat template opens thoughts, and none of `options` (of `options_of`) turns them off."""
+    """Return True if the chat template opens thoughts in spite of `options`, a result of `options_of`."""
     is_off = any(options[name] == off for name, (off, _) in SWITCHES.items() if name in options)
     return prompt_form(model, prompts) == "chat" and not is_off and opens_marks(chat_template(model))
 
@@ -121,20 +119,22 @@ def chat_template(model: Speaker) -> str:
     except TemplateError as error:
         raise cannot_write(model, error) from error
     if "**" in signs:
-        raise cannot_write(model, "it has a power, 9 ** (9 ** 9), which nothing can stop; write it without **")
+        raise cannot_write(
+            model, "it has a power such as 9 ** (9 ** 9), which no time limit stops; write it without **"
+        )
     return _CALENDAR + template if "strftime_now" in template else template
 
 
 def rendered(
     model: Speaker, turns: Turns, *, generation_prompt: bool = True, options: Mapping[str, Any] | None = None
 ) -> str:
-    """Write turns by the model's chat template with the keywords `options`; it can raise any exception."""
+    """Write turns by the model's chat template with the keywords `options`; the template can raise any exception."""
     own = {"tokenize": False, "add_generation_prompt": generation_prompt}
     return str(applied(model, turns, chat_template(model), {**(options or {}), **own}))
 
 
 def applied(model: Speaker, turns: Turns, template: str, options: Mapping[str, Any]) -> Any:
-    """Apply a chat template, a program of the model's author, to turns; TimeoutError if it does not end."""
+    """Apply a chat template, a program of the model's author, to turns; TimeoutError after TEMPLATE_SECONDS."""
     with time_limit(TEMPLATE_SECONDS):
         return model.tokenizer.apply_chat_template(turns, chat_template=template, **options)
 
@@ -154,8 +154,8 @@ def switch(template: str, write: Callable[[Mapping[str, Any]], str], *, thinking
 
     Args:
         template: the chat template.
-        write: (options) -> a prompt of the template with these options; it can raise any exception.
-        thinking: turn thinking on.
+        write: returns the template's prompt for options, or raises any exception.
+        thinking: True to turn thinking on, False to turn it off.
     """
     names, texts = keywords(template), {constant.value for constant in _parsed(template).find_all(nodes.Const)}
     for name, values in SWITCHES.items():

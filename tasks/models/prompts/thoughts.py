@@ -33,7 +33,7 @@ _TEXTS = (
     ("◁think▷", "◁/think▷"),
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
 )
-_HARMONY = Marks(  # its channel `final` has the answer
+_HARMONY = Marks(  # the channel `final` has the answer
     re.compile(r"<\|channel\|>(?:analysis<\|message\|>)?"),
     re.compile(r"(?:<\|end\|>(?:<\|start\|>assistant)?)?<\|channel\|>final<\|message\|>"),
 )
@@ -71,7 +71,7 @@ def without_thoughts(text: str) -> str | None:
 
 
 def opens_marks(template: str) -> bool:
-    """Return True if a chat template writes a mark that opens thoughts; others may name the end to remove it."""
+    """Return True if a chat template contains a mark that opens thoughts."""
     return any(mark["close"] is None for mark in _MARK.finditer(template))
 
 

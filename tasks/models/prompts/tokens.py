@@ -12,7 +12,7 @@ def start_tokens(model: Model) -> tuple[int, ...]:
     Tokens that the tokenizer appends are no part of a prompt.
 
     Raises:
-        ModelError: a text has other tokens beside special ones than alone.
+        ModelError: the tokens of a text differ with and without special tokens.
     """
     if model.engine.start_tokens is None:
         alone, whole = (model.tokenizer("a", add_special_tokens=special)["input_ids"] for special in (False, True))
@@ -66,7 +66,7 @@ def tokenized_prompts(
 def check_length(model: Model, prompt: str, tokens: int, *, reserved_tokens: int = 0) -> None:
     """Raise ScoreError for a prompt without tokens, or longer than the window less `reserved_tokens`."""
     if tokens == 0:
-        raise ScoreError(f"the prompt {prompt!r} has no tokens, so nothing can follow it")
+        raise ScoreError(f"the prompt {prompt!r} has no tokens; use a text, or a model with a start token")
     window = model.context_window
     if window is not None and tokens + reserved_tokens > window:
         raise does_not_fit(model, "prompts", prompt, f"{tokens} tokens", reserved_tokens)

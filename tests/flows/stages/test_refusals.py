@@ -63,7 +63,7 @@ def test_models_larger_than_their_gpus_are_refused(
             "has no keyword 'enable_thinking'; it has: none; leave enable_thinking out, or ask this model in a study",
         ),
         (THINKS, ""),
-        (None, "is asked without a chat template, which prompt.template_options are for; leave them out"),
+        (None, "is used without a chat template, so leave prompt.template_options out"),
         ("not here", ""),
     ],
 )

@@ -214,7 +214,7 @@ def test_a_question_is_put_before_both_answers(folder: Path) -> None:
 
 
 def test_a_question_is_needed_for_each_or_none(folder: Path) -> None:
-    with pytest.raises(InputError, match="1 questions were given with the answers to 2"):
+    with pytest.raises(InputError, match="1 questions do not match 2 lists of answers"):
         model(folder).equivalent_in_bulk([["Oslo"], ["Lima"]], ["Where?"])
 
 

@@ -26,4 +26,4 @@ def test_every_family_has_its_fastest_engine(family: str) -> None:
     prompts = tokenized_prompts(model, ["Oslo is big.\n", "x"], ["Q: Who?\nA:", "The capital is"])
     replies = [prompt for row in prompts for prompt in row]
     assert engine(model, prompts) == (PLAIN if family in WITHOUT_PREFIX_TREE else PREFIX_TREE)
-    assert engine_of_answers(model, replies, to_come=4) == (PLAIN if family in WITHOUT_SLOTS else SLOTS)
+    assert engine_of_answers(model, replies, new_tokens=4) == (PLAIN if family in WITHOUT_SLOTS else SLOTS)

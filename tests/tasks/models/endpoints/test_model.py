@@ -127,7 +127,7 @@ def test_a_prompt_is_read_once(tmp_path: Path) -> None:
 def test_a_server_decodes_its_answers_itself(tmp_path: Path) -> None:
     with made_up() as server:
         model, before = served_by(server, tmp_path), posts(server)
-        with pytest.raises(UsageError, match="ask for the decoding greedy, or read this model from its weights"):
+        with pytest.raises(UsageError, match="set decoding to greedy, or run this model from its weights"):
             model.sample_answers([tokens_of("Who?")], [("q",)], decoding=ContextAware(), without=[None])
         assert posts(server) == before
 

@@ -267,7 +267,7 @@ def test_a_weight_of_zero_gives_ordinary_answers() -> None:
 def test_a_question_without_its_contexts_is_read_once(monkeypatch: pytest.MonkeyPatch, batch_size: int) -> None:
     model = tiny_language_model()
     prompts, without = _texts(model)
-    engine_of_answers(model, [*prompts, *(twin for twin in without if twin)], to_come=1)
+    engine_of_answers(model, [*prompts, *(twin for twin in without if twin)], new_tokens=1)
     monkeypatch.setattr("swaymeter.tasks.models.generation.sample.rounding", lambda _: 0.0)  # none is read alone
     read: list[int] = []
     model.model.register_forward_pre_hook(

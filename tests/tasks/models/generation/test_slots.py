@@ -108,7 +108,7 @@ def test_out_of_memory_reduces_prompts_in_flight(caplog: pytest.LogCaptureFixtur
 
 def test_a_prompt_that_fits_nowhere_is_an_error() -> None:
     model = tiny_language_model()
-    engine_of_answers(model, [tokens_of(model, text) for text in PROMPTS], to_come=6)
+    engine_of_answers(model, [tokens_of(model, text) for text in PROMPTS], new_tokens=6)
     with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="answers to a single prompt"):
         _answered(model)
 
@@ -123,7 +123,7 @@ def test_a_budget_of_memory_makes_fewer_slots(monkeypatch: pytest.MonkeyPatch) -
             super().__init__(model, count, room, **more)
 
     model = tiny_language_model()
-    engine_of_answers(model, [tokens_of(model, text) for text in PROMPTS], to_come=6)
+    engine_of_answers(model, [tokens_of(model, text) for text in PROMPTS], new_tokens=6)
     monkeypatch.setattr("swaymeter.tasks.models.generation.sample.SlotReader", Counted)
     _answered(model, batch_size=None)
     monkeypatch.setattr("swaymeter.tasks.models.generation.sample.memory_budget", lambda device: 150_000)
@@ -134,7 +134,7 @@ def test_a_budget_of_memory_makes_fewer_slots(monkeypatch: pytest.MonkeyPatch) -
 
 def test_what_answers_share_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny_language_model()
-    engine_of_answers(model, [tokens_of(model, text) for text in PROMPTS], to_come=6)
+    engine_of_answers(model, [tokens_of(model, text) for text in PROMPTS], new_tokens=6)
     monkeypatch.setattr("swaymeter.tasks.models.generation.sample.rounding", lambda _: 0.0)  # none is read alone
     read: list[int] = []
     model.model.register_forward_pre_hook(

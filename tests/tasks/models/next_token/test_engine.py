@@ -91,8 +91,8 @@ def test_a_comparison_is_as_long_as_prompts_become() -> None:
     model = tiny_language_model(window=128)
     prompts = tokenized_prompts(model, CONTEXTS[:1], QUERIES)
     longest = max(map(len, prompts[0]))
-    for to_come, reached in ((0, longest), (20, longest + 20), (10, longest + 20), (500, 128)):
-        assert engine(model, prompts, to_come=to_come) == PREFIX_TREE
+    for new_tokens, reached in ((0, longest), (20, longest + 20), (10, longest + 20), (500, 128)):
+        assert engine(model, prompts, new_tokens=new_tokens) == PREFIX_TREE
         assert len(model.engine.verdicts[PREFIX_TREE, False].compared[1]) == reached
 
 
