@@ -1,4 +1,4 @@
-"""Descriptions of layouts, one YAML file each: where question, answers and passages of a row stand.
+"""Descriptions of layouts, one YAML file each: the paths of question, answers and passages in a row.
 
 A value is a path (swaymeter.data.sources.layouts.paths), or a text behind `=` with paths in braces:
 `="Is this {name} true? {claim}"`.
@@ -16,30 +16,30 @@ from swaymeter.data.untrusted import UniqueKeyLoader
 
 
 class Entry(BaseModel):
-    """A part of a description; a key that it does not know is refused."""
+    """A part of a description; unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ContextRule(Entry):
-    """The paths of a context of a row, or of each of several."""
+    """The paths of a row's context, or of each of its contexts."""
 
     each: str | None = None
-    """The list of contexts; the paths below begin in its items then, and in the row."""
+    """The list of contexts; the other paths of the rule then begin in an item of the list, or in the row."""
     text: str
     kind: str | dict[str, dict[str, OwnKind | None]] | None = None
-    """A kind, a path, or a column and the kind of each of its values; null: it follows from the text."""
+    """A kind, a path, or a column with the kind of each of its values; null: the kind follows from the text."""
     answers: str | dict[OwnKind, str] | None = None
-    """The answers that it states, for contexts of every kind or by kind."""
+    """The answers that the context states, for contexts of every kind or by kind."""
     id: str | None = None
     title: str | None = None
     source: str | None = None
     date: str | None = None
     score: str | None = None
     if_equal: tuple[str, str] | None = None
-    """Two paths: there is such a context only if both have the same text."""
+    """Two paths: the rule applies only if both have the same text."""
     unless_equal: tuple[str, str] | None = None
-    """Two paths: there is such a context only if their texts differ."""
+    """Two paths: the rule applies only if their texts differ."""
 
 
 class Form(Entry):
@@ -48,7 +48,7 @@ class Form(Entry):
     name: str
     """The name in error messages."""
     needs: tuple[str, ...]
-    """The paths by which a file is recognised; it is of the first form that has all of them."""
+    """The required paths of the form; a file has the first form whose required paths are all in the file."""
     rows: str = ""
     """The path of the rows within a row of the file, such as `paragraphs[*].qas[*]`."""
     step: str = ""
@@ -57,19 +57,19 @@ class Form(Entry):
     group: str | None = None
     question: str
     answers: str
-    """The right answers; the first is shown."""
+    """The right answers; reports show the first one."""
     aliases: str | None = None
     contexts: str | tuple[ContextRule, ...]
-    """The contexts, or the path of a list of texts or objects that own rows may have."""
+    """The contexts, or the path of a list of texts or objects, as a row of a user's file may have them."""
     keep: tuple[str, ...] | Literal["all"] = ()
-    """Further columns; all: every one that is not nested and not used above."""
+    """Further columns; all: every column that is not nested and has no other use in the form."""
 
 
 class PassageForm(Entry):
     """An object that stands for a passage, such as a document of a framework."""
 
     text: str
-    """The path of its text, by which such an object is recognised."""
+    """The path of the text; an object is such a passage if it has this path."""
     id: str
     metadata: str
     """The path of an object that may have a title, source, date and score."""
@@ -87,18 +87,18 @@ class DataSet(Layout):
     """A published data set, which is a source of questions under the name of its file."""
 
     measures: str
-    """The question that it answers, for the documentation."""
+    """The question that the data set answers, for the documentation."""
     citation: str
     licence: str
-    """Under which terms it is, as its repository says."""
+    """The licence that the repository states."""
     address: str
-    """The place of its publication."""
+    """The address of the publication."""
     file: str
-    """Its file, for the documentation and for errors."""
+    """The name of the file, for the documentation and for errors."""
     becomes: str
     """The question and contexts of a row, for the documentation."""
     version: int = 1
-    """A number that is raised if the same file gives other questions."""
+    """The version of the description, raised if the same file gives other questions."""
 
 
 def data_set(name: str) -> DataSet:
@@ -108,7 +108,7 @@ def data_set(name: str) -> DataSet:
 
 @cache
 def nested_layouts() -> tuple[Layout, ...]:
-    """Return the layouts that are recognised in own files."""
+    """Return the layouts that are recognised in users' files."""
     names = sorted(file.name for file in (resources.files(__package__) / "nested").iterdir())
     return tuple(Layout.model_validate(_content(f"nested/{name}")) for name in names if name.endswith(".yaml"))
 

@@ -10,9 +10,9 @@ _ABOUT = ("title", "source", "date", "score")
 
 
 def as_passage(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an object that stands for a passage, such as a LangChain document, under our names of keys.
+    """Return an object that stands for a passage, such as a LangChain document, with Swaymeter's names of keys.
 
-    Further keys are kept. An object that is none of the described ones is returned as it is.
+    Further keys stay. An object without a description is returned unchanged.
     """
     forms = (form for layout in nested_layouts() for form in layout.passages)
     form = None if "text" in content else next((form for form in forms if exists_at(content, form.text)), None)

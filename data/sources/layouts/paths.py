@@ -1,7 +1,7 @@
 """Paths into nested cells: keys with dots between them, `[0]` for an item, `[*]` for every item.
 
-`passages[*].url` has the address of every passage, also if `passages` is an object of equally long lists, which is how
-Hugging Face stores lists of objects. `@` is an item that is no object.
+`passages[*].url` is the address of every passage, also if `passages` is an object of equally long lists, the form in
+which Hugging Face stores lists of objects. `@` is an item that is no object.
 """
 
 import re
@@ -39,7 +39,7 @@ def column_of(path: str) -> str:
 
 
 def value_at(cells: Cells, path: str) -> Any:
-    """Return the value at a path, a list for a path with `[*]`; None if there is none."""
+    """Return the value at a path, a list for a path with `[*]`; None for a missing value."""
     return cells[path] if path in cells else _value(cells, parts_of_path(path))
 
 
@@ -56,7 +56,7 @@ def _value(value: Any, parts: tuple[str | int, ...]) -> Any:
 
 
 def exists_at(cells: Cells, path: str) -> bool:
-    """Return whether the cells have the keys of a path; an empty list has those of its items."""
+    """Return True if the cells have the keys of a path; an empty list counts as having any keys of its items."""
 
     def exists(value: Any, parts: tuple[str | int, ...]) -> bool:
         if not parts:
@@ -80,7 +80,7 @@ def items_of(value: Any) -> list[Any] | None:
 
 
 def unnested(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
-    """Yield the items that a path leads to, each with the keys of what it is in and its place, such as "qas 2".
+    """Yield the items at a path, each with its position, such as "qas 2", and the keys of the objects around it.
 
     Raises:
         InputError: If there is no list at the path.
@@ -100,7 +100,7 @@ def unnested(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
 
 
 def text(cells: Cells, value: str) -> str:
-    """Return the text of a path, or one behind `=` with its slots filled; InputError if it is missing."""
+    """Return the text at a path, or a template behind `=` with its slots filled; InputError for a missing text."""
     if value.startswith("="):
         return _SLOT.sub(lambda slot: text(cells, slot[1]), value[1:])
     content = none_where_empty(value_at(cells, value))
@@ -112,7 +112,7 @@ def text(cells: Cells, value: str) -> str:
 
 
 def texts(cells: Cells, value: str, *, needed: bool = True) -> list[str]:
-    """Return the different texts of a path that has a list, also as CSV writes one; InputError if it is missing."""
+    """Return the different texts of the list at a path, also of a list in a CSV cell; InputError if it is missing."""
     try:
         items = listed(text(cells, value) if value.startswith("=") else value_at(cells, value))
     except ValueError as error:

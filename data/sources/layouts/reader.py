@@ -1,4 +1,4 @@
-"""Rows of a file in a described layout, read as rows of own questions."""
+"""Rows of a file in a described layout, read as rows of a user's questions."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -14,16 +14,16 @@ from swaymeter.data.sources.own.lists import none_where_empty
 
 ROWS_BY_WHICH_RECOGNISED = 100
 _SHOWN = ("question", "query", "claim", "template")
-"""Columns of which a rejected row shows the first that it has."""
+"""Columns that a rejected row shows: the first that exists."""
 _ABOUT = ("title", "source", "date", "score")
 ROWS_OF_LAYOUTS = frozenset(
     column_of(form.rows).lower() for layout in nested_layouts() for form in layout.forms if form.rows
 )
-"""Columns, in lower case, that have the rows of a nested layout."""
+"""Columns with the rows of a nested layout, in lower case."""
 
 
 class Recognised(NamedTuple):
-    """The layout of a file, and the form that its rows have."""
+    """The layout of a file, and the form of its rows."""
 
     layout: Layout
     form: Form
@@ -41,13 +41,13 @@ def missing_of(form: Form, content: FileRows) -> list[str]:
 
 
 def recognised(content: FileRows) -> Recognised | None:
-    """Return the nested layout of a file, or None if it has none that is described."""
+    """Return the nested layout of a file; None without a description."""
     forms = (Recognised(layout, form) for layout in nested_layouts() for form in layout.forms)
     return next((candidate for candidate in forms if not missing_of(candidate.form, content)), None)
 
 
 def own_rows(form: Form, rows: Sequence[FileRow]) -> list[FileRow]:
-    """Return the rows of a file in a form as rows of own questions, each with its place or what is wrong with it."""
+    """Return the rows of a file in a form as rows of a user's questions, each with its location or its problem."""
     renamed = [row._replace(cells=_renamed(row.cells, form)) for row in rows]
     step = STEPS[form.step]([row.cells for row in renamed if not row.problem]) if form.step else None
     return [own for row in renamed for own in _own_rows(row, form, step)]

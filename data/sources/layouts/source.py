@@ -1,4 +1,4 @@
-"""Published data sets as sources of questions: a file or folder that the user has, read as its description says."""
+"""Published data sets as sources of questions: a user's copy of the file or folder, read by a description."""
 
 import logging
 from collections.abc import Mapping
@@ -23,18 +23,18 @@ log = logging.getLogger(__name__)
 
 VERSION = 2
 ENDINGS = (".csv", ".json", ".jsonl", ".parquet", ".pqt", ".tsv")
-"""The endings of files of data in a folder; of a file that is named, its content decides."""
+"""The endings of data files in a folder; a file that the study names is read by its content."""
 
 
 class PublishedFile(AskedFile):
-    """A file or folder of a published data set, as it is published; what is left out is the data set's own."""
+    """A file or folder of a published data set, in its published form; title, licence and citation have defaults."""
 
     model_config = ConfigDict(use_attribute_docstrings=False)  # no field of its own, and reading source takes long
     data_set: ClassVar[DataSet]
 
     @property
     def origin(self) -> Origin:
-        """The data set, its paper and its licence, if the study does not name others."""
+        """The data set, its paper and its licence, unless the study names others."""
         stated, published = super().origin, self.data_set
         title, citation = self.title or published.title, self.citation or published.citation
         licence = stated.licence if "licence" in self.model_fields_set else published.licence
@@ -74,7 +74,7 @@ def read_questions(options: PublishedFile) -> ReadQuestions:
 
 
 def files_of(published: DataSet, path: Path) -> list[Path]:
-    """Return the file, or the files of data in the folder and below it, sorted; InputError if there is none."""
+    """Return the file, or the data files in the folder and below it, sorted; InputError without a file."""
     if not path.is_dir():
         return [path]
     below = (file for file in sorted(path.rglob("*")) if file.suffix.lower() in ENDINGS and file.is_file())
@@ -84,12 +84,12 @@ def files_of(published: DataSet, path: Path) -> list[Path]:
 
 
 def rows_of_files(published: DataSet, path: Path) -> list[FileRow]:
-    """Return the rows of a data set's file, or of all its files in a folder, as rows of own questions.
+    """Return the rows of a data set's file, or of all its files in a folder, as rows of a user's questions.
 
-    Files of a folder that have another form are left out, with a warning.
+    Files of a folder with another form are skipped, with a warning.
 
     Raises:
-        InputError: If no file has rows of the data set: it names what is missing, and what the file has.
+        InputError: No file has rows of the data set; the message has the missing and the existing columns.
     """
     files, rows, problems = files_of(published, path), list[FileRow](), list[str]()
     for file in files:
@@ -116,7 +116,7 @@ def _rows_of_file(published: DataSet, file: Path) -> list[FileRow]:
 
 
 def _form(published: DataSet, file: Path, content: FileRows) -> Form:
-    """Return the form of a file; InputError names the columns that it lacks of the nearest form."""
+    """Return the form of a file; InputError names the missing columns of the most similar form."""
     missing = [(form, missing_of(form, content)) for form in published.forms]
     nearest, columns = min(missing, key=lambda item: len(item[1]))
     if not columns:

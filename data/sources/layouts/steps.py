@@ -12,11 +12,11 @@ from swaymeter.data.sources.own.lists import none_where_empty
 from swaymeter.data.sources.own.rows import stands_in
 
 Step = Callable[[Sequence[Cells]], Callable[[Cells], Cells]]
-"""(all rows of a file) -> the function that adds columns to each; InputError refuses a row."""
+"""A function from all rows of a file to the function that adds columns to a row; InputError refuses the row."""
 
 
 def clasheval(cells: Cells) -> Cells:
-    """Refuse a row whose context was not changed, though its answer was."""
+    """Refuse a row with a changed answer and an unchanged context."""
     answer, changed_answer, original, changed = (
         text(cells, name) for name in ("answer_original", "answer_mod", "context_original", "context_mod")
     )
@@ -32,7 +32,7 @@ SIDES = {
 }
 """The two answers of a row of ConflictQA, and the passages of each."""
 LONGEST_DIFFERENCE = 8
-"""Words by which a wrong sentence is told from the right one."""
+"""Limit of the words in which a wrong sentence differs from the right one."""
 _NEGATIONS = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|without|unlikely|impossible)\b|n['’]t\b", re.IGNORECASE
 )
@@ -42,11 +42,10 @@ _SAME_NEGATION = {"cannot": "not", "n't": "not", "n’t": "not"}
 def conflictqa(cells: Cells) -> Cells:
     """Add the passages and answers of the right and of the wrong sentence.
 
-    The file does not say which of both is right. For PopQA it is the sentence in which a form of the ground truth
-    stands. For StrategyQA, one of whose sentences denies what the other says, the sentence with the negations of the
-    question says yes, and the other one says no. A row in which that holds for both sentences or none is refused. The
-    wrong answer of PopQA is what its sentence has in place of the words of the right one, if these are few, and the
-    sentence.
+    The file has two sentences without a mark of the right one. For PopQA, the sentence with a form of the ground truth
+    is right. For StrategyQA, one sentence denies the other: the sentence with as many negations as the question says
+    yes, the other sentence says no. A row is refused if both sentences or neither fit. The wrong answers of PopQA are
+    the wrong sentence, and its words that differ from the right sentence, if they are few.
     """
     truth = texts(cells, "ground_truth")
     polar = {"true": "yes", "false": "no"}.get(truth[0].lower()) if len(truth) == 1 else None
@@ -83,7 +82,7 @@ def _stating(sentences: Mapping[str, str], truth: Sequence[str]) -> str:
 
 
 def _yes_or_no(sentences: Mapping[str, str], polar: str, question: str) -> str:
-    """Return the side whose sentence says yes or no, as the truth is."""
+    """Return the side whose sentence says the ground truth, yes or no."""
     in_question = _negations(re.sub(r"n['’]t\b", "", question))  # "Isn't it old?" is the question if it is old
     denying = [side for side, sentence in sentences.items() if _negations(sentence) != in_question]
     if len(denying) != 1:
@@ -97,7 +96,7 @@ def _negations(sentence: str) -> Counter[str]:
 
 
 def _difference(sentence: str, other: str) -> list[str]:
-    """Return the words that a sentence has in place of the other's, if these are few, and the sentence."""
+    """Return the sentence, and the words that differ from the other sentence, if they are few."""
     words, other_words = sentence.rstrip(".").split(), other.rstrip(".").split()
     before = _common(words, other_words)
     words, other_words = words[before:], other_words[before:]
@@ -107,7 +106,7 @@ def _difference(sentence: str, other: str) -> list[str]:
 
 
 def _common(words: Sequence[str], others: Sequence[str]) -> int:
-    """Return how many words two lists begin with alike."""
+    """Return the number of equal words at the beginning of two lists."""
     return len([*takewhile(lambda pair: pair[0] == pair[1], zip(words, others, strict=False))])
 
 
@@ -115,7 +114,7 @@ _TEMPLATE_SLOT = re.compile(r"<([a-z][a-z_-]*)>")
 
 
 def cub_counterfact(cells: Cells) -> Cells:
-    """Add the sentence to be completed, and the fact that `template_w_context` has before it."""
+    """Add the sentence to be completed, and the fact that precedes it in `template_w_context`."""
     template, with_context = text(cells, "template"), text(cells, "template_w_context")
     if "<|" in with_context:
         raise InputError("template_w_context: is a chat; use a file without instruct_template in its name")
@@ -127,7 +126,7 @@ def cub_counterfact(cells: Cells) -> Cells:
 
 
 def _filled(template: str, cells: Cells) -> str:
-    """Return a template with its slots filled; InputError if one is no column."""
+    """Return a template with its slots filled; InputError for a slot without a column."""
     values = {**cells, "subject-w-space": f"{cells.get('subject') or ''} ", "target": cells.get("target_new")}
 
     def value(slot: re.Match[str]) -> str:
@@ -139,13 +138,13 @@ def _filled(template: str, cells: Cells) -> str:
 
 
 def cub_druid(cells: Cells) -> Cells:
-    """Add what the question calls the claim: with the claimant, if that is known."""
+    """Add the claim in the words of the question, with the claimant if known."""
     claimant = none_where_empty(cells.get("claimant"))
     return {**cells, "subject": "claim" if claimant is None or not claimant else f"claim of {claimant}"}
 
 
 def faitheval_choices(cells: Cells) -> Cells:
-    """Add the texts of the choices, and that of the right one."""
+    """Add the texts of all choices and of the right choice."""
     choices = cells.get("choices")
     if not isinstance(choices, dict) or not isinstance(choices.get("text"), list):
         raise InputError("choices: is not an object with the lists label and text")
@@ -163,7 +162,7 @@ NO_ANSWERS = frozenset({"unanswerable", "unknown", "no answer", "no information"
 def faitheval_documents(cells: Cells) -> Cells:
     """Add the part of FaithEval, the right answers, and the context with its documents.
 
-    A document that states one of the answers alone is a context of its own; all of them together are unknown.
+    A document that states only one of the answers is a separate context; the kind of all documents together is unknown.
     """
     answers, whole = texts(cells, "answers"), text(cells, "context")
     if NO_ANSWERS.issuperset(answer.lower() for answer in answers):
@@ -182,20 +181,20 @@ NO_ANSWER_PRESENT = "No Answer Present."
 
 
 def ms_marco(cells: Cells) -> Cells:
-    """Refuse a question that MS MARCO has no answer to."""
+    """Refuse a question without an answer in MS MARCO."""
     if NO_ANSWER_PRESENT in texts(cells, "answers"):
         raise InputError(f"answers: is {NO_ANSWER_PRESENT!r}: the question has no right answer; leave the row out")
     return cells
 
 
 _SENTENCES = {"capital of": "{subj} is the capital of {obj}."}
-"""The sentences of properties that are no nouns of the subject."""
+"""The sentences of properties whose names are no nouns, so that "The P of S is O" does not fit."""
 
 
 def popqa(rows: Sequence[Cells]) -> Callable[[Cells], Cells]:
     """Add a sentence with the answer, and one with the object of another row of the property.
 
-    The id of the question draws the other object. If no other row has another answer, there is the first alone.
+    The id of the question draws the other object. If all rows have the same answer, only the first sentence is added.
     """
     objects: dict[str, dict[str, None]] = {}
     for row in rows:
@@ -216,16 +215,16 @@ def popqa(rows: Sequence[Cells]) -> Callable[[Cells], Cells]:
 
 
 MAX_FORMS = 50
-"""Forms of an answer of several parts, which are those of its parts in every combination."""
+"""Limit of the forms of an answer with several parts, which are all combinations of the forms of its parts."""
 _CHINESE = re.compile("[一-鿿]")
 
 
 def rgb(cells: Cells) -> Cells:
     """Add the forms of an answer, and passages that have all of its parts.
 
-    An answer is a text, or a list of parts that are all needed, each a text or a list of its forms. If `positive` has
-    a list of passages for each part, no passage has the whole answer: the first passages of all parts together are a
-    context, the second ones the next, and so on, as long as every part has one.
+    An answer is a text, or a list of required parts, each a text or a list of forms. If `positive` has a list of
+    passages for each part, a single passage has only a part of the answer. The first passages of all parts are then one
+    context, the second passages the next context, and so on up to the end of the shortest list.
     """
     answer = cells.get("answer")
     listed = answer if isinstance(answer, list) else [answer]
@@ -239,7 +238,7 @@ def rgb(cells: Cells) -> Cells:
 
 
 def _together(cells: Cells, column: str) -> list[str]:
-    """Return the passages of a list; of a list for each part the first ones together, then the second ones."""
+    """Return the passages of a list; if each part has a list, join the first passages, then the second, and so on."""
     passages = value if isinstance(value := cells.get(column), list) else []
     if any(isinstance(part, list) for part in passages):
         parts = [[str(passage) for passage in part] for part in passages if isinstance(part, list)]

@@ -1,1 +1,1 @@
-"""Data of one's own in CSV, JSONL or Parquet files: questions with contexts; facts and contexts of relations."""
+"""Users' data in CSV, JSONL or Parquet files: questions with contexts; facts and contexts of relations."""

@@ -1,4 +1,4 @@
-"""The columns of own questions, their names in other tools, and the errors of files that lack one."""
+"""The columns of users' questions, their names in other tools, and errors for missing columns."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ FLAT: Mapping[str, str] = {
     "context_date": "date",
     "context_score": "score",
 }
-"""The columns of a row's one context, and their short keys in a list of contexts, which may have either."""
+"""The columns of a row's only context, and their short keys in a list of contexts, which may have both."""
 COLUMNS = ("id", "group", "question", "answer", "aliases", "contexts", *FLAT)
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "question": (
@@ -89,21 +89,21 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
         "source_text",
     ),
 }
-"""Names of needed columns in other tools and data sets, the surest first."""
+"""Names of required columns in other tools and data sets, the surest first."""
 TRUTHS = frozenset(SYNONYMS["answer"][: SYNONYMS["answer"].index("expected_output")])
-"""Names of a column of right answers: beside one, `answer` is often what a model replied."""
+"""Names of a column of right answers; in a file with such a column, `answer` often has a model's reply."""
 LOOKED_AT = 100
-"""Rows that show if a column holds lists or objects."""
+"""Number of rows by which columns of lists or objects are recognised."""
 QUESTIONS = frozenset({"question", *SYNONYMS["question"]})
 
 
 def plain(name: str) -> str:
-    """Return the name of a column without differences that mean nothing."""
+    """Return the name of a column in a form for comparisons, without case, spaces and the like."""
     return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
 def checked_map(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the file's own names of columns by ours; ValueError for a name that is not ours, or is there twice."""
+    """Return the file's names of columns by Swaymeter's; ValueError for an unknown or repeated name of Swaymeter."""
     columns: dict[str, str] = {}
     for ours, theirs in pairs:
         if ours not in COLUMNS:
@@ -117,15 +117,15 @@ def checked_map(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> None:
-    """Refuse a file that lacks a needed column, or one that `columns` names, with the option that maps it.
+    """Refuse a file without a required column or a column in `columns`; the message has the option that maps it.
 
     Args:
         file: The file, for errors.
-        content: Its columns and rows.
-        columns: The file's own names of columns, or paths into them, by ours.
+        content: The columns and rows of the file.
+        columns: The file's names of columns, or paths into them, by Swaymeter's names.
 
     Raises:
-        InputError: If a column is missing, or has objects in place of texts.
+        InputError: A column is missing, or has objects in place of texts.
     """
     if len(content.columns) < 2:
         raise InputError(
@@ -182,7 +182,7 @@ def _lists(rows: Iterable[FileRow]) -> dict[str, dict[str, Any]]:
 
 
 def _exists(column: str, content: FileRows, lists: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Return whether a file has a column, or the objects in its lists a key, of that name or path."""
+    """Return True if a file has a column of this name or path, or the objects in its lists have such a key."""
     if column in content.columns:
         return True
     try:
@@ -198,7 +198,7 @@ def _nested(name: str, column: str, rows: Iterable[FileRow]) -> str:
     cells = (row.cells.get(column) for row in islice(rows, LOOKED_AT))
     value = next((cell for cell in cells if cell), None)
     if isinstance(value, dict) and isinstance(value.get("text"), list) and name == "answer":
-        return ""  # of SQuAD
+        return ""  # a column of answers in SQuAD's layout, which is read as texts
     path, item = column, value
     if items := items_of(value):
         path, item = f"{column}[*]", items[0]
@@ -209,7 +209,7 @@ def _nested(name: str, column: str, rows: Iterable[FileRow]) -> str:
 
 
 def _synonym(name: str, columns: Iterable[str]) -> str:
-    """Return the column of the file whose name is a synonym; empty if there is none."""
+    """Return the column of the file whose name is a synonym; empty without such a column."""
     named = {plain(column): column for column in columns}
     return next((named[synonym] for synonym in SYNONYMS[name] if synonym in named), "")
 

@@ -1,4 +1,4 @@
-"""The source `file`: facts of one's own, under relations of the catalog or one's own; and own contexts of relations."""
+"""The source `file`: users' facts, under relations of the catalog or of the user; and users' contexts of relations."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -59,7 +59,7 @@ class RelationRow(BaseModel):
 
 
 class FactRow(RelationRow):
-    """A fact; aliases: what else is true of the subject under the relation, and other names of the object."""
+    """A fact; `aliases` has other names of the object, and further true objects of the subject."""
 
     subject: Name
     object: Name
@@ -69,7 +69,7 @@ class FactRow(RelationRow):
 
 
 class ContextRow(RelationRow):
-    """A context that is put before every query of the relation; entity: whom it is about; object: what it states."""
+    """A context before every query of the relation; `entity` is its subject, `object` the answer that it states."""
 
     text: Text
     kind: Annotated[
@@ -85,17 +85,24 @@ Row = TypeVar("Row", bound=RelationRow)
 def rows_by_relation(
     file: Path, key: str, model: type[Row], own: Mapping[str, Relation]
 ) -> Mapping[str, tuple[Row, ...]]:
-    """The rows of a file by relation, in its order; a warning names those that cannot be used, once a process.
+    """Return the rows of a file by relation, in the file's order; log a warning with unusable rows, once a process.
 
-    key: under which the study names the file. own: the relations beside those of the catalog. InputError where no row
-    can be used, MissingFile where the file cannot be read.
+    Args:
+        file: The file.
+        key: The study's key that names the file.
+        model: The model of a row.
+        own: The user's relations, besides the catalog's.
+
+    Raises:
+        InputError: No row can be used.
+        MissingFile: The file cannot be read.
     """
     return _read(file, file_digest(file, key), model, (*catalog.relations(), *own))
 
 
 @lru_cache(maxsize=8)
 def _read(file: Path, digest: str, model: type[Row], columns: tuple[str, ...]) -> Mapping[str, tuple[Row, ...]]:
-    """The rows of the file while it has that digest."""
+    """Return the rows of a file, cached by its digest."""
     places: dict[Row, str] = {}
 
     def check(location: str, cells: Mapping[str, Any]) -> None:
@@ -116,7 +123,7 @@ def _read(file: Path, digest: str, model: type[Row], columns: tuple[str, ...]) -
 
 
 def facts_of(rows: Iterable[FactRow], origin: Origin) -> list[Fact]:
-    """The facts of a relation's rows: the first of a subject; what else the rows hold true of it is kept beside."""
+    """Return a fact for each subject of a relation's rows, from its first row; other rows give further true objects."""
     first: dict[str, FactRow] = {}
     true: dict[str, list[str]] = {}
     for row in rows:
@@ -151,35 +158,35 @@ OwnRelations = Annotated[
     PlainSerializer(lambda own: {name: relation.entry for name, relation in own.items()}),
     WithJsonSchema({"type": "string"}),
 ]
-"""The path of a file of relations in a study file; the relations of that file once it is read."""
+"""The path of a file of relations in a study file; after validation, the relations of the file."""
 
 
 class _Files(OwnFile):
     """The files, which are read before the list of relations is checked."""
 
     relations_file: OwnRelations | None = None
-    """A YAML file of relations of one's own, in the form of the catalog's (docs/own-data.md)."""
+    """A YAML file of your own relations, in the form of the catalog's (docs/own-data.md)."""
 
 
 class OwnFacts(FactsOptions, _Files):
-    """Facts of one's own in a file, under relations of the catalog or of one's own."""
+    """Your own facts in a file, under relations of the catalog or of `relations_file`."""
 
     display_name: ClassVar[str] = "the facts file"
     names_own_relations: ClassVar[bool] = True
 
     source: Literal["file"] = "file"
-    """Facts of one's own in a file."""
+    """Your own facts in a file."""
 
     @classmethod
     def available_relations(cls) -> tuple[str, ...]:
-        """Every relation that the catalog has texts for."""
+        """Every relation with texts in the catalog."""
         return tuple(catalog.relations())
 
     @field_validator("relations", mode="before")
     @classmethod
     def _check_relations(cls, names: Any, info: ValidationInfo) -> Any:
         if not {"file", "relations_file"} <= info.data.keys():
-            return ()  # what is wrong with them is named already
+            return ()  # another error names the problem
         own = info.data["relations_file"] or {}
         if names != "all":
             return listed_relations(names, own)

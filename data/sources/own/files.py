@@ -1,8 +1,9 @@
-"""The rows of a file as people have them: CSV, JSON or Parquet by its content; a row that is broken is named.
+"""The rows of a user's file, which is CSV, JSON or Parquet by its content; broken rows are reported.
 
 A CSV file may have commas, semicolons, tabs or |, and any Unicode encoding that its bytes show. JSON may be an object
-on each line, one list of objects, a list under a key, or columns, as pandas and datasets write them. Whole numbers
-that pandas wrote with a decimal, because one of the column is missing, and days with a time are read as they were.
+on each line, one list of objects, a list under a key, or columns, as pandas and datasets write them. pandas writes
+whole numbers with a decimal in a column with missing values, and days with a time; both are read in their original
+form.
 """
 
 import csv
@@ -23,17 +24,17 @@ LARGEST_FILE = 128 << 20
 LARGEST_CELL = 64 << 20
 MAX_ROWS = 500_000
 MAX_VALUES = 8_000_000
-"""Cells and values of a file: an empty one takes a byte there, and a hundred in memory."""
+"""Limit of the cells and values of a file: an empty cell takes one byte in the file, and a hundred in memory."""
 MAX_BROKEN = 1000
 MAX_REREAD = 1 << 30
-"""Characters that are read again behind lines that are not CSV: each of them may open a quote up to the file's end."""
+"""Limit of the characters read again behind broken lines: each may have a quote that is open up to the file's end."""
 _TOGETHER = 8
-"""Rows of a Parquet file that are unpacked at once."""
+"""Number of rows of a Parquet file that are unpacked at once."""
 SEPARATORS = ",;\t|"
 _NAMED_SEPARATOR = re.compile(r'"?sep=([^"\s]|\t)"?\s*', re.IGNORECASE)
-"""A first line by which Excel says what stands between the cells."""
-_CR_ENDED = re.compile(r'(?:[^"\r\n]++|"[^"]*+")*+\r(?!\n)')  # possessive: what is read is not read again
-"""A first row that ends as old Macs end lines; line feeds are of cells then."""
+"""A first line in which Excel names the separator of cells."""
+_CR_ENDED = re.compile(r'(?:[^"\r\n]++|"[^"]*+")*+\r(?!\n)')  # possessive, so that matching takes linear time
+"""A first row that ends with a carriage return, like lines of old Macs; line feeds then belong to cells."""
 _WHOLE = re.compile(r"(-?\d+)\.0")
 _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]00:00:00(?:\.0+)?(?:Z|\+00:00)?")
 _PAGE = "is a web page and not the data; download the file itself, such as by its raw or download link"
@@ -53,11 +54,11 @@ _OTHERS = {
     b"<html": _PAGE,
     b"%PDF": "is a PDF; save its table as CSV",
 }
-"""The content that the first bytes of a file show, and the remedy."""
+"""Formats that are not read, by the first bytes of a file, with the remedy."""
 
 
 class FileRow(NamedTuple):
-    """A row of a file with its place, such as "line 4", or its problem."""
+    """A row of a file with its location, such as "line 4", or its problem."""
 
     location: str
     cells: Mapping[str, Any]
@@ -65,14 +66,14 @@ class FileRow(NamedTuple):
 
 
 class FileRows(NamedTuple):
-    """The columns of a file, as it names them, and its rows."""
+    """The names of a file's columns, and its rows."""
 
     columns: Sequence[str]
     rows: list[FileRow]
 
 
 def read_file(file: Path, needed: str) -> list[FileRow]:
-    """Return the rows of a file; InputError if it cannot be read, or has no column of the name `needed`."""
+    """Return the rows of a file; InputError for an unreadable file, or without the column `needed`."""
     columns, rows = read_rows(file, {needed.lower()})
     if columns and needed.lower() not in (name.strip().lower() for name in columns):
         raise InputError(f"{file} has no column {needed}; it has {named(columns)}")
@@ -80,7 +81,7 @@ def read_file(file: Path, needed: str) -> list[FileRow]:
 
 
 def is_csv(file: Path) -> bool:
-    """Return True if a file that can be read is CSV, which writes an empty text and a missing value alike."""
+    """Return True if a readable file is CSV, in which an empty text and a missing value look the same."""
     with file.open("rb") as opened:
         begin = opened.read(1 << 16)
     text = begin.decode(json.detect_encoding(begin), errors="ignore").lstrip("\ufeff \t\r\n")
@@ -88,15 +89,17 @@ def is_csv(file: Path) -> bool:
 
 
 def named(columns: Sequence[str]) -> str:
-    """Return the names of columns for a message; of many the first ones."""
+    """Return the names of columns for a message; only the first of many."""
     more = f" and {len(columns) - MAX_NAMES} more" if len(columns) > MAX_NAMES else ""
     return ", ".join(map(printable, columns[:MAX_NAMES])) + more
 
 
 def read_rows(file: Path, expected: Collection[str]) -> FileRows:
-    """Return the rows and columns of a file, by its content; InputError if it cannot be read.
+    """Return the rows and columns of a file, by its content; InputError if the file cannot be read.
 
-    known: names, in lower case, of which a header is expected to have one; they tell a header from other text.
+    Args:
+        file: The file.
+        expected: Names in lower case; a header has at least one of them, other text has none.
     """
     try:
         if is_endless(file):
@@ -161,7 +164,7 @@ def _csv_rows(text: str, file: Path, expected: Collection[str]) -> FileRows:
         begin += 1
     separator = stated[1] if stated else _separator(lines[begin], expected)
     _refuse_more(text.count(separator), MAX_VALUES, "cells", file)
-    _refuse_more(len(lines), MAX_VALUES, "lines", file)  # a text may have many
+    _refuse_more(len(lines), MAX_VALUES, "lines", file)
     header = _cells(lines[begin], separator)
     if doubled := _doubled(header):
         raise InputError(f"{file}, line {begin + 1}: has the column {doubled} twice; rename one")
@@ -171,7 +174,7 @@ def _csv_rows(text: str, file: Path, expected: Collection[str]) -> FileRows:
 
 
 def _separator(first: str, expected: Collection[str]) -> str:
-    """Return the separator that makes a column of a known name of the first line, or else the most cells."""
+    """Return the separator that gives the first line an expected column or, without one, the most cells."""
     names = {separator: {name.lower() for name in _cells(first, separator)} for separator in SEPARATORS}
     return max(SEPARATORS, key=lambda separator: (not names[separator].isdisjoint(expected), len(names[separator])))
 
@@ -186,9 +189,9 @@ def _cells(line: str, separator: str) -> list[str]:
 
 
 def _csv_lines(lines: list[str], begin: int, header: Sequence[str], separator: str, file: Path) -> Iterator[FileRow]:
-    """Yield the rows from line `begin` on, counted from 0, without empty ones.
+    """Yield the rows from line `begin` on, counted from 0, without empty rows.
 
-    Behind a line that is not CSV, such as one with a quote that is never closed, reading goes on with the next line.
+    After a broken line, such as a line with an unclosed quote, reading continues with the next line.
     """
     broken = reread = 0
     while begin < len(lines):
@@ -221,7 +224,7 @@ def _row(location: str, header: Sequence[str], cells: list[str], separator: str)
 
 @contextmanager
 def _large_cells() -> Iterator[None]:
-    """Let cells be longer than csv reads by default, in the whole process, which has one limit."""
+    """Raise the csv module's limit of the length of a cell, which is one for the whole process."""
     before = csv.field_size_limit(LARGEST_CELL)
     try:
         yield
@@ -269,13 +272,13 @@ def _object_row(location: str, value: Any) -> FileRow:
 
 
 def _rows_in(document: dict[str, Any], file: Path, expected: Collection[str]) -> Sequence[Any]:
-    """Return the rows of an object: as columns, by a key each, or as a list under one key; or the object as a row."""
+    """Return the rows of an object that has columns, rows by key, or one list of rows; or the object as one row."""
 
     def has_expected(names: Iterable[str]) -> bool:
         return any(name.strip().lower() in expected for name in names)
 
     header, split = ([*value] if isinstance(value := document.get(key), list) else [] for key in ("columns", "data"))
-    if header and _are(str, header) and _are(list, split):  # as pandas splits a frame
+    if header and _are(str, header) and _are(list, split):  # pandas' orient="split"
         return [dict(zip(header, row, strict=False)) for row in split]
     values: list[Any] = list(document.values())
     if values and all(isinstance(value, dict) and value.keys() == values[0].keys() for value in values):
@@ -300,7 +303,7 @@ def _are(kind: type, values: Iterable[Any]) -> bool:
 
 
 def _doubled(names: Iterable[str]) -> str | None:
-    """Return the first name that is there twice."""
+    """Return the first repeated name; None without one."""
     return next((name for name, count in Counter(names).items() if name and count > 1), None)
 
 
@@ -316,7 +319,9 @@ def _parquet_rows(file: Path) -> FileRows:
             _refuse_more(about.num_rows, MAX_ROWS, "rows", file)
             _refuse_more(about.num_rows * about.num_columns, MAX_VALUES, "cells", file)
             size, rows = 0, list[FileRow]()
-            for batch in opened.iter_batches(batch_size=_TOGETHER):  # a text that is in every row is packed once
+            for batch in opened.iter_batches(
+                batch_size=_TOGETHER
+            ):  # a text repeated in all rows is large only unpacked
                 size += sum(map(_bytes, unpacked := batch.to_pylist()))
                 _refuse_more(size >> 20, LARGEST_FILE >> 20, "MiB unpacked", file)
                 rows += (FileRow(f"row {number}", row) for number, row in enumerate(unpacked, len(rows) + 1))
@@ -329,7 +334,7 @@ def _parquet_rows(file: Path) -> FileRows:
 
 
 def _bytes(value: Any) -> int:
-    """Return the fewest bytes that a value takes: one for a character, eight for a number."""
+    """Return a lower bound of a value's bytes: one for a character, eight for a number."""
     if isinstance(value, dict | list):
         return 8 + sum(map(_bytes, value.values() if isinstance(value, dict) else value))
     return len(value) if isinstance(value, str | bytes) else 8

@@ -1,7 +1,7 @@
 """The source `groups`: entities with labels, such as names by gender or pairs of friends, and texts about them.
 
-They are no facts that a model could know: each set of contexts of the texts is a relation of the study, asked about the
-same entities with the same queries. The bundled files are those of data/catalog/groups.
+Such entities have no facts that a model could know. Each set of contexts is a relation of the study, and all relations
+have the same entities and queries. The bundled files are in data/catalog/groups.
 """
 
 import logging
@@ -59,7 +59,7 @@ class PairRow(BaseModel):
 
 
 def _named(path: str, info: ValidationInfo) -> str:
-    """The path from the folder of the study's file, or the name of a bundled file, as which a folder may be called."""
+    """Return the path from the study's folder, or the name of a bundled file, which a folder may also have."""
     file = beside_the_study(path, info, is_present=Path.is_file)
     return file if Path(file).is_file() else path
 
@@ -78,14 +78,14 @@ Texts = Annotated[
     PlainSerializer(lambda texts: texts.model_dump(mode="json")),
     WithJsonSchema({"type": "string"}),
 ]
-"""The path of a file of texts, or the name of bundled ones; the texts of that file once it is read."""
+"""The path of a file of texts, or the name of bundled texts; after validation, the texts."""
 
 
 class _Files(OwnFile):
     """The files, which are read before the list of relations is checked."""
 
     file: Annotated[str, AfterValidator(_named)]
-    """The file of entities: CSV, JSON or Parquet; or the name of a bundled one (docs/own-data.md)."""
+    """The file of entities: CSV, JSON or Parquet; or the name of a bundled file (docs/own-data.md)."""
     texts: Texts
     """The YAML file of queries and sets of contexts, or the name of bundled texts (docs/own-data.md)."""
 
@@ -113,7 +113,7 @@ class Groups(FactsOptions, _Files):
     per_label: int | None = Field(default=None, ge=1, le=100_000)
     """The most entities of each label, drawn by the study's seed; null: all of the file."""
     invented_entities: Literal[0] = 0
-    """The entities are those of the file; leave it out."""
+    """All entities come from the file; leave it out."""
 
     @classmethod
     def available_relations(cls) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ class Groups(FactsOptions, _Files):
     def _check_relations(cls, names: Any, info: ValidationInfo) -> Any:
         texts = info.data.get("texts")
         if texts is None:
-            return ()  # what is wrong with it is named already
+            return ()  # another error names the problem
         if names == "all":
             return tuple(texts.contexts)
         if not isinstance(names, list | tuple):
@@ -155,7 +155,7 @@ class Groups(FactsOptions, _Files):
 
     @property
     def entities(self) -> tuple[LabelledEntity, ...]:
-        """Every entity of the file; InputError where it cannot be used."""
+        """Every entity of the file; InputError if the file cannot be used."""
         try:
             digest = file_digest(self.path, "facts.file")
         except MissingFile as error:
@@ -165,9 +165,10 @@ class Groups(FactsOptions, _Files):
 
 @lru_cache(maxsize=8)
 def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
-    """The entities of the file while it has that digest; a warning names the rows that cannot be used, once a process.
+    """Return the entities of a file, cached by its digest; log a warning with unusable rows, once a process.
 
-    InputError where fewer than two labels are left.
+    Raises:
+        InputError: Fewer than two labels are left.
     """
     taken: dict[frozenset[str] | str, str] = {}
 
@@ -203,7 +204,7 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
 
 
 def _alike(written: Iterable[str]) -> str:
-    """The first names that differ only in capitals; empty where all differ in more."""
+    """Return the first names that differ only in capitals; empty without such names."""
     spelt: dict[str, list[str]] = {}
     for name in dict.fromkeys(written):
         spelt.setdefault(name.casefold(), []).append(name)

@@ -1,4 +1,4 @@
-"""Lists that stand in one cell: as JSON or Python writes them, or as texts with | between them."""
+"""Lists in one cell: written by JSON or Python, or as texts with | between them."""
 
 import ast
 import json
@@ -12,17 +12,17 @@ from typing import Any
 
 _ESCAPE = r"\\(?:[\\'\"abfnrtv0]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5})"
 _ITEM = re.compile(rf"""\s*('(?:[^'\\\n]|{_ESCAPE})*'|"(?:[^"\\\n]|{_ESCAPE})*")\s*(?:,|$)""")
-"""A quoted text in a list as Python prints it; a comma or the list's end stands behind it, other than in an array."""
+"""A quoted text in a list printed by Python, with a comma or the end of the list behind it, unlike in a numpy array."""
 
 
 def none_where_empty(value: Any) -> Any:
-    """Return None for a blank text, a mark of a missing value, and NaN; other values as they are."""
+    """Return None for a blank text, a mark of a missing value, and NaN; other values unchanged."""
     is_nan = isinstance(value, float) and math.isnan(value)
     return None if is_nan or (isinstance(value, str) and value.strip() in MISSING) else value
 
 
 def as_text(value: Any) -> str:
-    """Return a value as a text: one that is no text as JSON, or as Python prints what JSON lacks, such as a date."""
+    """Return a value as a text: a text unchanged, any other value in JSON, a date or the like as Python prints it."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -31,9 +31,12 @@ MISSING = frozenset({"", "NaN", "nan", "NULL", "<NA>", "\\N"})
 
 
 def listed(value: Any) -> list[Any]:
-    """Return the texts of a cell that may hold several: a list, one that is written out, or with | between them.
+    """Return the texts of a cell: of a list, of the text of a list, or of texts with | between them.
 
-    A list of SQuAD is in an object, under `text`. ValueError for what looks like a list and cannot be read.
+    SQuAD has a list in an object, under `text`.
+
+    Raises:
+        ValueError: A text looks like a list and cannot be read.
     """
     if isinstance(value, Mapping) and isinstance(value.get("text"), list):
         value = value["text"]
@@ -65,7 +68,7 @@ def passages(value: Any) -> list[Any]:
 _LOOKS = "is not a list that can be read"
 _LISTS = ("['", '["', "[{")
 _PRINTED = re.compile(r"\s*(?:\[\s*\w+\((?:\w+=|['\"])|page_content=['\"])")
-"""The beginning of objects as Python prints them: `[Document(id='a', ...` or `page_content='...`."""
+"""The beginning of objects printed by Python: `[Document(id='a', ...` or `page_content='...`."""
 
 
 def printed_objects(text: str) -> list[dict[str, Any]] | None:
@@ -77,7 +80,7 @@ def printed_objects(text: str) -> list[dict[str, Any]] | None:
     if not _PRINTED.match(text):
         return None
     try:
-        with warnings.catch_warnings(action="error"):  # of an escape that Python never prints
+        with warnings.catch_warnings(action="error"):  # a warning means an escape that Python never prints
             listed_calls = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
@@ -88,7 +91,7 @@ def printed_objects(text: str) -> list[dict[str, Any]] | None:
 
 
 def _keywords(call: ast.expr) -> dict[str, Any]:
-    """Return the keyword arguments of a call that are literals or such calls; nothing of another expression."""
+    """Return the keyword arguments of a call that are literals or calls; empty for any other expression."""
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
         return {}
     values: dict[str, Any] = {}
@@ -102,7 +105,7 @@ def _keywords(call: ast.expr) -> dict[str, Any]:
 
 
 def list_in(text: str) -> list[Any] | None:
-    """Return the list that a text is, as JSON or as Python prints texts and objects, or None if it is not one."""
+    """Return the list that a text spells in JSON or Python; None for any other text."""
     text = text.strip()
     if text[:1] + text[-1:] not in ("[]", "()"):
         return None

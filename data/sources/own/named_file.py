@@ -1,4 +1,4 @@
-"""A file of one's own as a study names it: where it is, what the page says of it, and its rows, each one checked."""
+"""A user's file in a study: its path, its title and licence for the page, and its validated rows."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,33 +17,33 @@ from swaymeter.data.sources.own.one_row import Name, row_of
 log = logging.getLogger(__name__)
 
 SHOWN = 10
-"""Kinds of errors that a message has, and of each the first rows."""
+"""Limit of the kinds of errors in a message, and of the rows of each kind."""
 FIRST = 3
 Wrong = tuple[str, str]
-"""The place of a row that cannot be used, such as "line 4", and its problem."""
+"""The location of an unusable row, such as "line 4", and its problem."""
 Row = TypeVar("Row")
 RESERVED = NO_RELATIONS | {ALL, "disputable"}
-"""Names that mean something else where a relation is named."""
+"""Names with another meaning in a list of relations."""
 
 
 class Origin(NamedTuple):
-    """The source and licence that data state."""
+    """The source and licence of data."""
 
     source: str
     licence: str
 
 
 class OwnFile(Options):
-    """A file of one's own; a source takes these keys in before those of its kind, which may depend on the file."""
+    """A user's file; these keys are validated before the keys of facts or questions, which may depend on the file."""
 
     file: NamedPath
     """The file: CSV, JSON or Parquet (docs/own-data.md)."""
     title: str = Field(default="", max_length=200)
     """The name of the data on the page; empty: the name of the file."""
     licence: str = Field(default="not stated", min_length=1, max_length=200)
-    """Under which terms they are."""
+    """The licence of the data."""
     citation: str = Field(default="", max_length=1000)
-    """Their citation."""
+    """The citation of the data."""
 
     @property
     def path(self) -> Path:
@@ -57,7 +57,7 @@ class OwnFile(Options):
 
 
 def own_yaml(path: Any, read: Callable[[], Any], key: str, advice: str) -> Any:
-    """Return the content of an own YAML file, whose names below `key` become relations; ValueError if that fails."""
+    """Return the content of a user's YAML file, whose names below `key` become relations; ValueError if unreadable."""
     if not isinstance(path, str):
         raise ValueError(f"expected the path of a YAML file in quotes; {advice}")
     try:
@@ -77,7 +77,7 @@ class AliasRow(BaseModel):
 
 
 def read_aliases(file: Path) -> Mapping[str, tuple[str, ...]]:
-    """Return the aliases of each name, sorted; InputError names the rows that cannot be used."""
+    """Return the aliases of each name, sorted; InputError with the unusable rows."""
     rows, problem = _checked(file, "alias", lambda location, cells: row_of(AliasRow, cells))
     if problem:
         raise InputError(f"frequency.aliases: {problem}")
@@ -88,10 +88,16 @@ def read_aliases(file: Path) -> Mapping[str, tuple[str, ...]]:
 
 
 def usable_rows(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], Row]) -> list[Row]:
-    """Return the rows of a file that `check` made; a warning names those for which it raises an InputError.
+    """Return the validated rows of a file; log a warning with the rows that `check` refuses.
 
-    needed: a column that the file has to have. check: called with the place of a row, such as "line 4", and its cells,
-    by columns in small letters. InputError where no row can be used, or the file cannot be read.
+    Args:
+        file: The file.
+        needed: A required column.
+        check: Validates a row from its location, such as "line 4", and its cells by column in lower case; raises
+            InputError for an unusable row.
+
+    Raises:
+        InputError: No row can be used, or the file cannot be read.
     """
     rows, problem = _checked(file, needed, check)
     if problem and not rows:
@@ -102,7 +108,7 @@ def usable_rows(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]
 
 
 def _checked(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], Row]) -> tuple[list[Row], str]:
-    """Return the rows that can be used, and the message of the others."""
+    """Return the usable rows, and the message about the unusable ones."""
     usable, wrong = list[Row](), list[Wrong]()
     for location, cells, problem in read_file(file, needed):
         try:
@@ -118,14 +124,14 @@ def _checked(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], 
 
 
 def wrong_rows(rejected: Iterable[Rejected]) -> list[Wrong]:
-    """Return the place and the problem of each rejected row."""
+    """Return the location and the problem of each rejected row."""
     return [(row.part, row.detail or "") for row in rejected]
 
 
 def rows_not_usable(file: Path, wrong: Sequence[Wrong], total: int) -> str:
-    """Return the message of the rows that cannot be used; empty if there are none.
+    """Return the message about unusable rows; empty without any.
 
-    Equal errors are told once, with the first rows that have them; of many kinds, the most frequent.
+    An error of several rows is in the message once, with the first rows; the most frequent errors come first.
     """
     if not wrong:
         return ""

@@ -1,4 +1,4 @@
-"""One row of an own file, checked: a question with contexts, each column as a text, a list or an object."""
+"""One validated row of a user's file: a question with contexts, with texts, lists or objects in its columns."""
 
 import datetime
 import math
@@ -31,7 +31,7 @@ _WITH_KINDS = 'write each passage with its own kind, in `contexts`: [{"kind": "s
 
 
 def _as_text(value: Any) -> Any:
-    """Return numbers, truth values and dates as people write them, a date without a time of midnight."""
+    """Return numbers, truth values and dates as texts in their usual form; a date at midnight has no time."""
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         value = value.date()
     if isinstance(value, datetime.date):
@@ -41,7 +41,7 @@ def _as_text(value: Any) -> Any:
     if isinstance(value, float) and math.isinf(value):
         raise ValueError("is infinite; write a number, or a text")
     if isinstance(value, float) and value.is_integer():
-        value = int(value)  # as a whole number is written where others of its column are missing
+        value = int(value)  # pandas writes whole numbers as floats in a column with missing values
     if isinstance(value, str) and (control := CONTROL_CHARACTER.search(value)):
         raise ValueError(f"holds the control character U+{ord(control[0]):04X}; remove it")
     return str(value) if isinstance(value, int | float) else value
@@ -60,7 +60,7 @@ ABOUT_PASSAGES = ("title", "source", "date", "score")
 
 
 def _says(name: str, value: Any) -> bool:
-    """Return True if a value can be that of a passage under this name."""
+    """Return True if a passage can have this value under this name."""
     if name != "score":
         return isinstance(value, str | int | float | datetime.date)
     try:
@@ -70,7 +70,7 @@ def _says(name: str, value: Any) -> bool:
 
 
 class OwnContext(BaseModel):
-    """A context as a row has it; kind: None where nobody said which it is. Keys that it does not know are columns."""
+    """A context of a row; `kind` is None if the file has none. Unknown keys are further columns."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -99,7 +99,7 @@ class OwnContext(BaseModel):
             name = FLAT.get(plain, plain if plain in FLAT.values() else key)
             if none_where_empty(value) is not None and named.setdefault(name, value) is not value:
                 raise refused([Problem((name,), f"stands there twice, once as {key!r}; leave one out")])
-        for name in {*ABOUT_PASSAGES} & named.keys():  # a further column where it is something else
+        for name in {*ABOUT_PASSAGES} & named.keys():  # a value of another type makes it a further column
             if not _says(name, named[name]):
                 named[f"{name} of the context"] = named.pop(name)
         return _with_alternatives(named)
@@ -116,7 +116,7 @@ class OwnContext(BaseModel):
 
 
 def _with_alternatives(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the cells with the answer as one text, and the other texts of its cell among the aliases."""
+    """Return the cells with one text as the answer, and further texts of the answer's cell among the aliases."""
     texts: dict[str, list[Any]] = {}
     for name in ("answer", "aliases"):
         try:
@@ -151,7 +151,7 @@ class OwnRow(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _check_context(cls, content: Any) -> Any:
-        """Return the row with `contexts`, also if it has them in `context`, with their kind and the like beside."""
+        """Return the row with `contexts`, also for a row with one context in `context`, `kind` and so on."""
         if not isinstance(content, dict):
             return content
         rest = _with_alternatives({name: value for name, value in content.items() if name not in FLAT})
@@ -174,9 +174,9 @@ class OwnRow(BaseModel):
 
     @model_validator(mode="after")
     def _check_distinct_answers(self) -> "OwnRow":
-        """Refuse an answer without letters, and a conflicting one that is the right one: no rule can decide them.
+        """Refuse an answer without letters, and a conflicting answer that equals the right one: no rule decides them.
 
-        An alias without letters is only not looked for.
+        An alias without letters is ignored.
         """
         for answer in (self.answer, *(context.answer for context in self.contexts if context.answer)):
             if not any(map(str.isalnum, answer)):
@@ -191,7 +191,7 @@ class OwnRow(BaseModel):
 
 
 class ClosedBookRow(OwnRow):
-    """A row without a context: the question alone, with a recorded reply."""
+    """A closed-book row: a question with a recorded reply and no context."""
 
     contexts: tuple[OwnContext, ...] = ()
 
@@ -204,7 +204,7 @@ class ClosedBookRow(OwnRow):
 
 
 def row_of(model: type[Row], named: Mapping[str, Any]) -> Row:
-    """Return the cells of a row as its model; InputError names every column that is wrong."""
+    """Return the cells of a row as its model; InputError with every wrong column."""
     present = {name: value for name, value in named.items() if none_where_empty(value) is not None}
     try:
         return model.model_validate(present)

@@ -1,7 +1,7 @@
-"""Contexts of several passages: sets of a question's own passages by their kinds, each in several orders.
+"""Contexts of several passages: evidence sets of a question's passages by their kinds, each in several orders.
 
-A file has the passages of a question as contexts, each with its kind. `passages` in a study makes contexts of them: for
-each set that it names, the passages of these kinds, and for each order, these in that order.
+A file has the passages of a question as contexts, each with its kind. `passages` in a study combines them: each set and
+each order give one context, with the passages of the set's kinds in this order.
 """
 
 import random
@@ -20,7 +20,7 @@ from swaymeter.data.records.passages import PLAIN, SEPARATOR, SLOTS
 Order = Literal["given", "right_first", "right_last", "wrong_first", "wrong_last", "rotations", "reversed", "random"]
 Form = Literal["plain", "numbered", "titled", "cited"]
 EVERY = "all"
-"""The set of all passages of a question; before a kind, all of that kind."""
+"""The set of all passages of a question; before a kind, all passages of the kind."""
 
 FIRST_OR_LAST: Mapping[Order, tuple[OwnKind, bool]] = {
     "right_first": ("supporting", True),
@@ -28,7 +28,7 @@ FIRST_OR_LAST: Mapping[Order, tuple[OwnKind, bool]] = {
     "wrong_first": ("conflicting", True),
     "wrong_last": ("conflicting", False),
 }
-"""The kind that an order puts first (True) or last; the others stay in their order."""
+"""The kind that an order puts first (True) or last; the other passages stay in their order."""
 
 FORMS: Mapping[Form, str] = {
     "plain": PLAIN,
@@ -49,7 +49,7 @@ class SetPart(NamedTuple):
 
 
 def parts_of(name: str) -> tuple[SetPart, ...]:
-    """The parts of a set such as "supporting+3 irrelevant"; none of the set of all. ValueError for another text."""
+    """Return the parts of a set such as "supporting+3 irrelevant"; empty for "all"; ValueError for any other text."""
     if name.strip() == EVERY:
         return ()
     parts = []
@@ -78,26 +78,26 @@ def _check_template(template: str) -> str:
 
 
 class PassagesPart(Options):
-    """Contexts of several passages each: the contexts of the file are then the passages."""
+    """Contexts of several passages each, made from the contexts of the file."""
 
     sets: tuple[str, ...] = (EVERY,)
-    """The sets: kinds with + between them, each with how many (1 where nothing is said, or all), such as `supporting`,
-    `supporting+conflicting`, `supporting+3 irrelevant`, `all conflicting`; or `all` passages of a question. Those of a
-    kind are taken in the file's order. A question that has too few is not asked with that set."""
+    """The sets: kinds with + between them, each with a number (1 by default) or `all`, such as `supporting`,
+    `supporting+conflicting`, `supporting+3 irrelevant`, `all conflicting`; or `all` for all passages of a question.
+    Passages of a kind are taken in the file's order. A question with too few passages has no context for the set."""
     orders: tuple[Order, ...] = ("given",)
-    """The orders of each set: given, as the file has them; reversed; right_first, right_last, wrong_first and
-    wrong_last, the supporting or the conflicting ones first or last; rotations, every one that begins with another
-    passage and goes on as given; random, one by `seed`. An order that is there already is not asked
-    again, and a set of which none of them can be made is asked as given."""
+    """The orders of each set. given: the order of the file. reversed: the reverse. right_first, right_last, wrong_first
+    and wrong_last: the supporting or the conflicting passages first or last. rotations: all rotations of the given
+    order. random: an order drawn by `seed`. Equal orders count once. A set without any possible order has the given
+    order."""
     form: Form = "plain"
-    """Form of a passage: plain, its text; numbered, with [1] before it; titled, below its title; cited, below
-    its number, title, source and date. What a passage has not is left out."""
+    """Form of a passage. plain: its text. numbered: the text behind [1]. titled: the text below the title. cited: the
+    text below number, title, source and date. Missing parts are left out."""
     template: Annotated[str | None, AfterValidator(lambda text: text and _check_template(text))] = None
     """A form of your own, with the slots {number}, {text}, {title}, {source}, {date} and {score}."""
     separator: str = SEPARATOR
     """The text between two passages."""
     most: int = Field(default=50, ge=1, le=1000)
-    """The most passages of a set: further ones, as the file has them, are in none of its orders."""
+    """Upper bound on the passages of a set; further passages in the file's order are left out."""
     seed: int = 1
     """The seed of the order `random`."""
 
@@ -118,15 +118,21 @@ class PassagesPart(Options):
 
 
 class QuestionsInSets(NamedTuple):
-    """Questions with passages for a set, those with passages for none, and how many each set leaves out."""
+    """Questions split by the sets that their passages fill.
+
+    Attributes:
+        questions: questions that fill at least one set.
+        lacking: the number of questions with too few passages, by set.
+        without_any: questions that fill no set.
+    """
 
     questions: list[Question]
     lacking: Mapping[str, int]
     without_any: list[Question]
 
 
-def in_sets(questions: Iterable[Question], options: PassagesPart) -> list[Question]:
-    """The questions, each with a context for each set and order in place of each passage."""
+def with_set_contexts(questions: Iterable[Question], options: PassagesPart) -> list[Question]:
+    """Replace the passages of each question by a context for each set and order."""
     arranged = list[Question]()
     for question in questions:
         passages = [passage for context in question.contexts for passage in context.passages]
@@ -143,7 +149,7 @@ def in_sets(questions: Iterable[Question], options: PassagesPart) -> list[Questi
 
 
 def with_evidence_sets(questions: Iterable[Question], options: PassagesPart) -> QuestionsInSets:
-    """The questions as they are, without the contexts that no set has; those of no set are apart."""
+    """Split questions by the sets that their passages fill, and drop contexts that no set uses."""
     usable, without, lacking = list[Question](), list[Question](), Counter[str]()
     for question in questions:
         passages = [passage for context in question.contexts for passage in context.passages]
@@ -162,7 +168,7 @@ def with_evidence_sets(questions: Iterable[Question], options: PassagesPart) -> 
 
 
 def conditions_in(questions: Iterable[Question], options: PassagesPart) -> set[Condition]:
-    """The conditions of the contexts that `in_sets` makes of the questions."""
+    """Return the conditions of the contexts that `with_set_contexts` makes from the questions."""
     conditions = set[Condition]()
     for question in questions:
         passages = [passage for context in question.contexts for passage in context.passages]
@@ -174,7 +180,7 @@ def conditions_in(questions: Iterable[Question], options: PassagesPart) -> set[C
 
 
 def _chosen(passages: Sequence[Passage], parts: Sequence[SetPart]) -> list[int]:
-    """The places of a set's passages, in the file's order; none where there are too few of a kind."""
+    """Return the indices of a set's passages, in the file's order; empty if a kind has too few passages."""
     if not parts:
         return [*range(len(passages))]
     chosen: list[int] = []
@@ -189,9 +195,9 @@ def _chosen(passages: Sequence[Passage], parts: Sequence[SetPart]) -> list[int]:
 def _orders(
     passages: Sequence[Passage], chosen: Sequence[int], options: PassagesPart, question: str
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Each order by its name; one that puts a kind first or last only where that is there, with others.
+    """Yield the name and the indices of each possible order; the given order if no order of the options is possible.
 
-    The given one where none of them can be.
+    An order such as right_first is possible if the set has passages of this kind and of another one.
     """
     if not chosen:
         return
@@ -238,7 +244,7 @@ def _context(
 
 
 def _condition(kinds: set[OwnKind | None]) -> Condition:
-    """Return the condition of several passages: the kind that says most of the answer decides."""
+    """Return the condition of several passages, by the most informative kinds among them."""
     if {"supporting", "conflicting"} <= kinds:
         return "mixed"
     by_weight: tuple[OwnKind, ...] = ("supporting", "conflicting", "unknown", "irrelevant", "neutral")

@@ -1,8 +1,9 @@
-"""Recorded replies: columns of an own file with the replies of an application to the questions of its rows.
+"""Recorded replies: columns of a user's file with the replies of an application to the questions.
 
 A reply belongs to the passages of its row, in their order: one passage in a row with `context`, all of them in a row
 with a list of `contexts`, none in a row without a context (closed-book). A reply within an object of `contexts` belongs
-to this passage alone. Replies are looked up by these texts, whatever set and order a study makes of the passages.
+only to this passage. Replies are looked up by the texts of the passages, so that sets and orders of a study do not
+matter.
 """
 
 from collections.abc import Mapping
@@ -23,9 +24,9 @@ def recorded_in_row(column: str, cells: Mapping[str, Any], row: "OwnRow") -> Rec
     """Return the replies of a row in a column.
 
     Args:
-        column: The file's own name of the column, or a path into nested cells.
-        cells: The cells of the row, as the file has them.
-        row: The row as it was read.
+        column: The file's name of the column, or a path into nested cells.
+        cells: The raw cells of the row.
+        row: The validated row.
 
     Raises:
         InputError: A reply is no text.

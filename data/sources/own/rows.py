@@ -1,4 +1,4 @@
-"""Questions of rows: one row a question with all its contexts, or one row a context, those of a question together."""
+"""Questions from rows: a row has a question with all its contexts, or one context of a question of several rows."""
 
 import json
 import re
@@ -35,7 +35,7 @@ from swaymeter.data.wording.words import words
 
 @dataclass
 class AskedQuestion:
-    """A question with its contexts, as the rows of a file have them, and where the first of them stands."""
+    """A question with its contexts from the rows of a file, and the location of its first row."""
 
     location: str
     row: OwnRow
@@ -59,7 +59,7 @@ class AskedQuestion:
 
     @property
     def kinds(self) -> list[OwnKind]:
-        """The kind of each context: its own, or what follows from its text."""
+        """The kind of each context, from the file or derived from the text."""
         forms = self.forms
         return [
             context.kind or ("supporting" if states(context, forms, self.row.question) else "unknown")
@@ -75,7 +75,7 @@ class AskedQuestion:
             for context, extra in zip(self.contexts, inner, strict=True)
         ]
         others = {
-            f"{name} of the file" if plain(name) in TRUTHS else name: value  # the answer was chosen already
+            f"{name} of the file" if plain(name) in TRUTHS else name: value  # `answer` is already the right answer
             for name, value in self.others.items()
             if not any(name in extra for extra in inner)
         }
@@ -83,12 +83,12 @@ class AskedQuestion:
 
 
 def _set(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the cells that have something."""
+    """Return the cells that are not empty."""
     return {name: value for name, value in cells.items() if value not in (None, (), [])}
 
 
 class UnusableKinds(NamedTuple):
-    """Kinds of contexts none of whose rows can be used, and the column whose absence explains it.
+    """Kinds of contexts with only unusable rows, and the missing column that explains them.
 
     Attributes:
         kinds: The kinds, sorted.
@@ -100,17 +100,17 @@ class UnusableKinds(NamedTuple):
 
 
 class ReadQuestions(NamedTuple):
-    """The questions of a file in its order, and the rows that cannot be used.
+    """The questions of a file in their order, and the unusable rows.
 
     Attributes:
         questions: The questions.
-        rejected: The rows that cannot be used, with the reason.
-        derived: Contexts without a kind whose text states the right answer.
-        unknown: Contexts without a kind whose text does not state it.
-        lacking: Questions that have too few passages for a set, by set.
-        rows: Rows of the file.
-        unusable: Kinds of contexts none of whose rows can be used.
-        layout: The recognised layout of the file; empty if it has none.
+        rejected: The unusable rows with their reasons.
+        derived: Number of contexts without a kind that state the right answer.
+        unknown: Number of other contexts without a kind.
+        lacking: Number of questions with too few passages for a set, by set.
+        rows: Number of rows of the file.
+        unusable: Kinds of contexts with only unusable rows.
+        layout: The recognised layout of the file; empty without one.
         replies: The recorded replies of each requested column.
     """
 
@@ -125,14 +125,14 @@ class ReadQuestions(NamedTuple):
     replies: Mapping[str, Replies] = {}
 
     def about_sets(self) -> str:
-        """Return the sets for which passages are too few, with counts; empty if every question has enough."""
+        """Return a sentence on sets without enough passages, with counts; empty if all questions have enough."""
         if not self.lacking:
             return ""
         counts = "; ".join(f"{name}: {count}" for name, count in self.lacking.items())
         return f"questions of the file that have too few passages for a set, and are not asked with it: {counts}"
 
     def about_kinds(self, file: str) -> str:
-        """Return what became of contexts without a kind; file: its name with the options that map columns."""
+        """Return a sentence on contexts without a kind; `file` is the file's name with the options that map columns."""
         if not (without := self.derived + self.unknown):
             return ""
         asks = f"`swaymeter annotate passages {file} --annotator NAME` asks for the kind"
@@ -158,9 +158,9 @@ def questions_of(
     Args:
         rows: The rows.
         origin: The source and licence of the file.
-        columns: The file's own names of columns, or paths, by ours.
-        skip_repeated: Skip contexts that their question has already in place of refusing their row.
-        replies: Columns of recorded replies; a row without a context is the question alone then.
+        columns: The file's names of columns, or paths, by Swaymeter's names.
+        skip_repeated: True to skip repeated contexts of a question; False to refuse their rows.
+        replies: Columns of recorded replies; with replies, a row without a context is closed-book.
     """
     all_rows = [*rows]
     questions, rejected = questions_of_rows(all_rows, origin, columns, skip_repeated=skip_repeated, replies=replies)
@@ -188,7 +188,7 @@ def questions_of_rows(
     skip_repeated: bool = False,
     replies: Sequence[str] = (),
 ) -> tuple[list[AskedQuestion], list[Rejected]]:
-    """Return the questions as the rows have them, each with all of its contexts, and the rows that cannot be used."""
+    """Return the questions of the rows, each with all its contexts, and the unusable rows."""
     questions: dict[tuple[str, ...], AskedQuestion] = {}
     rejected: list[Rejected] = []
     for location, cells, problem in rows:
@@ -217,11 +217,11 @@ def questions_of_rows(
 
 _SHORT_KEYS = {short: name for name, short in FLAT.items()}
 _STATED = "context_answer"
-"""The one column that only conflicting contexts need, so that no file is refused that lacks it."""
+"""The column that only conflicting contexts need, so that a file may lack it."""
 
 
 def unusable_kinds(rows: Mapping[str, Mapping[str, Any]], rejected: Collection[str]) -> UnusableKinds:
-    """Return the kinds of contexts that only rejected rows have; rows: cells under our names, by place."""
+    """Return the kinds that only rejected rows have; `rows` has cells under Swaymeter's names, by location."""
     kinds: dict[bool, set[str]] = {True: set(), False: set()}
     names = set[str]()
     for location, cells in rows.items():
@@ -254,8 +254,8 @@ _YES_AND_NO = frozenset({"yes", "no", "true", "false"})
 def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
     """Return True if a context without a kind states the right answer, by its answer or by the words of its text.
 
-    An answer that may stand anywhere, as yes, no and one of those that the question names, is not looked for. One with
-    a number is looked for as replies are read, too: 8 years stand in "it lasts eight years".
+    Answers that occur in any text, such as yes, no and a choice that the question names, are not looked for. An answer
+    with a number is also looked for by the rules for replies: "8 years" is in "it lasts eight years".
     """
     if context.answer is not None:
         return context.answer.casefold() in {form.casefold() for form in forms}
@@ -268,9 +268,9 @@ def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
 
 
 def _stands_as_number(form: str, text: str) -> bool:
-    """Return True if an answer of a number and its unit stands in a text, in figures or in words, and not as a bound.
+    """Return True if a text has a number with its unit, in figures or in words, and not as a bound.
 
-    A number alone is not looked for in words: two firms are no answer to how many years.
+    A number without a unit is not looked for in words: "two firms" does not answer "how many years?".
     """
     sought = words(form)
     if not any(word.kind == "number" for word in sought) or len(texts := texts_of(sought)) < 2:
@@ -284,7 +284,7 @@ def _stands_as_number(form: str, text: str) -> bool:
 
 
 def stands_in(answer: str, text: str) -> bool:
-    """Return True if the words of an answer stand in a text, in any case, and not as a part of longer words."""
+    """Return True if a text has the words of an answer, in any case, as whole words."""
     return _stand(_words(answer), _words(text))
 
 
@@ -293,17 +293,17 @@ def _words(text: str) -> str:
 
 
 def _stand(words: str, text: str) -> bool:
-    """Return True if words stand in a text, not as a part of longer ones; scripts without blanks have no such part."""
-    is_contained = words in text  # which is far quicker to rule out
+    """Return True if a text has these words as whole words, or in any position in a script without spaces."""
+    is_contained = words in text  # a fast test that excludes most texts
     return is_contained and re.search(rf"(?<!{_LETTER}){re.escape(words)}(?!{_LETTER})", text) is not None
 
 
 _LETTER = r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-"""A letter or digit, other than of Thai, Lao, Burmese, Khmer, Japanese, Chinese and Korean."""
+"""A letter or digit of a script with spaces, unlike Thai, Lao, Burmese, Khmer, Japanese, Chinese and Korean."""
 
 
 def _mapped(cells: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
-    """Return the cells of a row under our names; columns: the file's own names of columns, or paths, by ours."""
+    """Return the cells of a row under Swaymeter's names; `columns` has the file's names, or paths, by these names."""
     mapped = {_our_name(str(name), columns): value for name, value in cells.items()}
     mapped |= _at_paths(cells, columns)
     contexts = mapped.get("contexts") if columns else None
@@ -319,13 +319,13 @@ def _mapped(cells: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, A
 
 
 def _at_paths(cells: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values at the paths that columns are mapped to."""
+    """Return the values at the paths in `columns`."""
     paths = {name: path for name, path in columns.items() if path not in cells and re.search(r"[.\[]", path)}
     return {name: value for name, path in paths.items() if (value := value_at(cells, path)) is not None}
 
 
 def _our_name(name: str, columns: Mapping[str, str]) -> str:
-    """Return our name of a column. A column of the file that is called as ours is renamed if another is mapped."""
+    """Return Swaymeter's name of a column; a column with a name that is mapped to another column gets a new name."""
     if ours := next((ours for ours, theirs in columns.items() if theirs == name), ""):
         return ours
     ours = name.strip().lower()
@@ -342,7 +342,7 @@ def _join(
     *,
     skip_repeated: bool,
 ) -> None:
-    """Add a row to the questions: a new question, or further contexts of one that is there."""
+    """Add a row to the questions: a new question, or further contexts of an existing question."""
     key = (row.id,) if row.id else (row.question, row.answer)
     joined = questions.get(key) or AskedQuestion(location, row)
     if skip_repeated and not (row := _without_repeated(row, joined.contexts)).contexts:
@@ -383,7 +383,7 @@ def _join(
 
 
 def _without_repeated(row: OwnRow, contexts: Sequence[OwnContext]) -> OwnRow:
-    """Return a row without the contexts that its question has; a context whose id is taken gets a number."""
+    """Return a row without repeated contexts; a new context with an existing id gets a number."""
     content = {(context.kind, context.text) for context in contexts}
     ids = {context.id for context in contexts}
     new = []
@@ -401,7 +401,7 @@ def _without_repeated(row: OwnRow, contexts: Sequence[OwnContext]) -> OwnRow:
 
 
 def _refuse_right_as_wrong(question: AskedQuestion, row: OwnRow) -> None:
-    """Refuse a row with a wrong answer that is right by the other rows of its question, or the reverse."""
+    """Refuse a row whose wrong answer is right in other rows of its question, or the reverse."""
     contexts, aliases = [*question.contexts, *row.contexts], [*question.aliases, *row.aliases]
     joined = AskedQuestion(question.location, question.row, contexts, aliases)
     right = {form.casefold(): form for form in joined.forms}
@@ -455,11 +455,11 @@ def _question(
 
 
 DERIVED = "contexts whose kind follows from their text"
-"""The further column of a question that names them."""
+"""The name of a further column with the ids of these contexts."""
 
 
 def _ids(contexts: Sequence[OwnContext], kinds: Sequence[OwnKind]) -> tuple[str, ...]:
-    """Return the id of each context: its own, or its kind, with a number from the second of the kind on."""
+    """Return the id of each context, from the file or else its kind, with a number from the second of a kind on."""
     taken = {context.id for context in contexts if context.id} | {ALONE.context_id}
     counts: Counter[str] = Counter()
     ids = []
@@ -474,7 +474,7 @@ def _ids(contexts: Sequence[OwnContext], kinds: Sequence[OwnKind]) -> tuple[str,
 
 
 def _others(extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the further columns of a row or context; control characters in them are written as codes."""
+    """Return the further columns of a row or context, with control characters as escape codes."""
     plain = {_visible(name): _plain(value) for name, value in extra.items()}
     return {name: value for name, value in plain.items() if none_where_empty(value) is not None}
 
@@ -484,7 +484,7 @@ def _visible(text: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return the value as JSON has it; as a text if JSON has no such value."""
+    """Return a value of JSON unchanged, and any other value as a text."""
     if none_where_empty(value) is None:
         return None
     if isinstance(value, str):
@@ -497,7 +497,7 @@ def _plain(value: Any) -> Any:
 
 
 def _names(groups: Iterable[str]) -> dict[str, RelationName]:
-    """Return a relation for each group: its words together, with a digest if they are not a name, or are taken."""
+    """Return a relation name for each group, from its words, with a digest if they are no valid or unique name."""
     names: dict[str, RelationName] = {}
     for group in dict.fromkeys(groups):
         words = re.findall(r"[A-Za-z0-9]+", group)
@@ -513,7 +513,7 @@ def _names(groups: Iterable[str]) -> dict[str, RelationName]:
 def _rejected(location: str, cells: Mapping[str, Any], error: InputError, origin: Origin) -> Rejected:
     question = cells.get("question")
     subject = str(question)[:200] if isinstance(question, str | int | float) else ""
-    # No file holds lone surrogates.
+    # Files cannot store lone surrogates.
     subject, detail = (text.encode(errors="backslashreplace").decode() for text in (subject, str(error)))
     return Rejected(
         partition="own",

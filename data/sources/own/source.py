@@ -1,4 +1,4 @@
-"""The source `file`: questions, answers and contexts of one's own; and what every source of such questions has."""
+"""The source `file`: users' questions with answers and contexts; and the base of all sources of such questions."""
 
 import functools
 import logging
@@ -21,7 +21,7 @@ from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, checked
 from swaymeter.data.sources.own.files import FileRow, FileRows, is_csv, read_rows
 from swaymeter.data.sources.own.lists import none_where_empty
 from swaymeter.data.sources.own.named_file import Origin, OwnFile, rows_not_usable, wrong_rows
-from swaymeter.data.sources.own.passages import PassagesPart, conditions_in, in_sets, with_evidence_sets
+from swaymeter.data.sources.own.passages import PassagesPart, conditions_in, with_evidence_sets, with_set_contexts
 from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
 from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
 
@@ -38,17 +38,17 @@ class AskedFile(QuestionsOptions, OwnFile):
     cases: ClassVar[int | None] = None
 
     neutral: bool = False
-    """Ask questions with an irrelevant context also with a neutral one, which says nothing: how often an
-    answer stays then is the baseline of how often it stays with an irrelevant one."""
+    """Add a neutral context without content to questions with an irrelevant one: the share of answers that stay with
+    it is the baseline for the share that stays with an irrelevant context."""
     passages: PassagesPart | None = None
-    """Take the contexts of a question as passages, and make contexts of several of them (docs/retrieval.md);
-    null: each is a context."""
+    """Combine the contexts of a question, as passages, into contexts of several passages (docs/retrieval.md); null:
+    each passage is a context."""
     partitions: tuple[Partition, ...] = ("own",)
-    """Own questions have groups in place of partitions; leave it out."""
+    """These questions have groups in place of partitions; leave it out."""
     per_partition: int | None = Field(default=None, ge=1)
-    """Questions that are drawn by the study's seed; null for all."""
+    """Number of questions, drawn by the study's seed; null for all."""
     annotated: Literal[False] = False
-    """Own questions are not annotated here; leave it out."""
+    """These questions have no annotation; leave it out."""
 
     @field_validator("partitions")
     @classmethod
@@ -59,24 +59,24 @@ class AskedFile(QuestionsOptions, OwnFile):
 
     @property
     def depends_on(self) -> dict[str, Any]:
-        """The key inputs of the questions beside the rows of the file, as JSON values."""
+        """The key inputs of the questions, besides the rows of the file, as JSON values."""
         return {"origin": list(self.origin)}
 
     @property
     def draw_options(self) -> dict[str, Any]:
-        """Parameters of the drawn questions' contexts beside the file, as JSON values; empty: none."""
+        """Parameters of the drawn questions' contexts, besides the file, as JSON values."""
         passages = {"passages": self.passages.model_dump(mode="json")} if self.passages else {}
         return passages | ({"neutral": True} if self.neutral else {})
 
     def with_evidence_sets(self, read: ReadQuestions) -> ReadQuestions:
-        """The questions that have passages for a set, with these alone; one that has for none is rejected.
+        """Reject questions without enough passages for any set, and drop passages that no set uses.
 
-        The sets are not made yet: of a large file, few questions may be drawn.
+        The sets are built later, because few questions of a large file may be drawn.
         """
         return _with_evidence_sets(read, self.passages) if self.passages else read
 
     def askable(self, questions: Sequence[Question]) -> FetchedQuestions:
-        """Of the file's questions, those that can be drawn; InputError where none can be."""
+        """Return the file's questions that can be drawn, and the rejected ones; InputError if none can be drawn."""
         read = self.with_evidence_sets(ReadQuestions([*questions], []))
         if sets := read.about_sets():
             log.warning("%s: %s", self.path, sets)
@@ -91,12 +91,12 @@ class AskedFile(QuestionsOptions, OwnFile):
         return FetchedQuestions(read.questions, read.rejected)
 
     def arrange(self, drawn: Sequence[Question]) -> Sequence[Question]:
-        """The drawn questions with a context for each set and order, and with a neutral one for `neutral`."""
-        questions = in_sets(drawn, self.passages) if self.passages else drawn
+        """Return the drawn questions with a context for each set and order, and with a neutral one for `neutral`."""
+        questions = with_set_contexts(drawn, self.passages) if self.passages else drawn
         return [*map(_with_neutral, questions)] if self.neutral else questions
 
     def conditions_of(self, questions: Sequence[Question]) -> set[Condition]:
-        """The conditions of the contexts that these questions would be asked with."""
+        """Return the conditions of the contexts that a study makes of these questions."""
         if not self.passages:
             return {context.condition for question in self.arrange(questions) for context in question.contexts}
         conditions = conditions_in(questions, self.passages)
@@ -104,12 +104,12 @@ class AskedFile(QuestionsOptions, OwnFile):
 
 
 class OwnQuestions(AskedFile):
-    """Questions of one's own, with contexts, in a file."""
+    """Your own questions, with contexts, in a file."""
 
     source: Literal["file"] = "file"
-    """Questions of one's own, with contexts, in a file."""
+    """Your own questions, with contexts, in a file."""
     columns: dict[str, str] = Field(default_factory=dict)
-    """The names of columns in the file, or paths of nested cells, that differ from docs/own-data.md, such as
+    """The file's names of columns, or paths into nested cells, if they differ from docs/own-data.md, such as
     `answer: gold` and `answer: answers[*].text`."""
     _replies: tuple[str, ...] = PrivateAttr(())
 
@@ -120,11 +120,11 @@ class OwnQuestions(AskedFile):
 
     @property
     def replies(self) -> tuple[str, ...]:
-        """Columns of recorded replies, as the models of the study name them."""
+        """Columns of recorded replies, which models of the study name."""
         return self._replies
 
     def read_replies(self, columns: Iterable[str]) -> None:
-        """Have columns of recorded replies read with the questions."""
+        """Read these columns of recorded replies with the questions."""
         self._replies = tuple(dict.fromkeys(columns))
 
 
@@ -148,8 +148,8 @@ def fetched(path: Path, read: ReadQuestions, columns: Mapping[str, str] = Mappin
 
     Args:
         path: The file.
-        read: Its questions.
-        columns: Other names of columns, by the names that Swaymeter reads.
+        read: The questions of the file.
+        columns: The file's names of columns, by Swaymeter's names.
 
     Raises:
         InputError: No row can be used.
@@ -180,7 +180,7 @@ def read_questions(options: OwnQuestions) -> ReadQuestions:
 def _read_questions(
     path: Path, version: tuple[int, int], columns: tuple[tuple[str, str], ...], origin: Origin, replies: tuple[str, ...]
 ) -> ReadQuestions:
-    """Read a file of questions once, as long as it stays the same: a check, the key and the fetch all need it."""
+    """Read a file of questions, cached by its version, because a check, the key and the fetch all need the content."""
     rows, layout = question_rows(path, dict(columns), replies)
     read = questions_of(rows, origin, dict(columns), replies=replies)._replace(layout=layout)
     for column, recorded in read.replies.items():
@@ -217,20 +217,22 @@ def _with_neutral(question: Question) -> Question:
 
 
 class OwnRows(NamedTuple):
-    """The rows of a file, and the layout that was recognised; empty if the columns are as in docs/own-data.md."""
+    """The rows of a file, and the recognised layout; empty for the columns of docs/own-data.md."""
 
     rows: list[FileRow]
     layout: str = ""
 
 
 def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str] = ()) -> OwnRows:
-    """Return the rows of a file of questions; columns: its own names of columns, or paths, by ours.
+    """Return the rows of a file of questions; without `columns`, a nested layout such as HotpotQA's is recognised.
 
-    replies: columns of recorded replies, which have to be there. Without `columns`, a nested layout is recognised, such
-    as that of HotpotQA.
+    Args:
+        file: The file.
+        columns: The file's names of columns, or paths, by Swaymeter's names.
+        replies: Required columns of recorded replies.
 
     Raises:
-        InputError: If the file cannot be read, has no rows, or lacks a column.
+        InputError: The file cannot be read, has no rows, or lacks a column.
     """
     content = read_rows(file, {*QUESTIONS, *ROWS_OF_LAYOUTS, columns.get("question", "question").lower()})
     for column in replies:
@@ -253,7 +255,7 @@ def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str]
 
 
 def _with_missing_replies(content: FileRows, replies: Sequence[str]) -> FileRows:
-    """Return the rows with None for an empty cell of CSV, which knows no other sign of a missing reply."""
+    """Return the rows with None for empty replies, because CSV has no other sign of a missing reply."""
 
     def marked(row: FileRow) -> FileRow:
         cells = {name: none_where_empty(cell) if name in replies else cell for name, cell in row.cells.items()}
@@ -263,7 +265,7 @@ def _with_missing_replies(content: FileRows, replies: Sequence[str]) -> FileRows
 
 
 def _with_replies(rows: Sequence[FileRow], original: Sequence[FileRow], replies: Sequence[str]) -> list[FileRow]:
-    """Return the rows of a layout with the replies of the rows that they were read from, one from each."""
+    """Return the rows of a layout, each with the recorded replies of its original row."""
     if not replies:
         return [*rows]
     return [
@@ -273,7 +275,7 @@ def _with_replies(rows: Sequence[FileRow], original: Sequence[FileRow], replies:
 
 
 def not_usable(file: Path, read: ReadQuestions) -> str:
-    """Return the message of rows that cannot be used, a missing column first; empty if all can be used."""
+    """Return the message about unusable rows, a missing column first; empty without unusable rows."""
     wrong = rows_not_usable(file, wrong_rows(read.rejected), read.rows)
     missing_kinds = [f"no context of kind {kind} can be used" for kind in read.unusable.kinds]
     return (

@@ -60,7 +60,7 @@ def test_models_larger_than_their_gpus_are_refused(
     [
         (
             CHAT,
-            "has no keyword 'enable_thinking'; it has: none; leave enable_thinking out, or ask this model in a study",
+            "has no keyword 'enable_thinking'; it has: none; leave enable_thinking out, or run this model",
         ),
         (THINKS, ""),
         (None, "is used without a chat template, so leave prompt.template_options out"),

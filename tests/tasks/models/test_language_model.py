@@ -174,7 +174,10 @@ def _another_tokenizer(folder: Path) -> None:
     ("damage", "message"),
     [
         (_truncate, r"its weights are damaged: remove the folder .*/tiny and get the model"),
-        (_lose_a_weight, r"its config\.json has the weight model\.layers\.1\.mlp\.up_proj\.weight, and its files do not"),
+        (
+            _lose_a_weight,
+            r"its config\.json has the weight model\.layers\.1\.mlp\.up_proj\.weight, and its files do not",
+        ),
         (_more_layers, r"its config\.json says 200,000 layers, and its files have \d+ weights"),
         (_another_tokenizer, "its tokenizer has token 5000, 'L', and the model only 261 tokens"),
     ],
@@ -223,7 +226,7 @@ def test_capabilities_need_neither_weights_nor_torch() -> None:
 
 def test_revision_of_run_is_loaded_or_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here, wanted = "a" * 40, "b" * 40
-    with pytest.raises(ModelError, match=r"has revision .*, and the run asks for bbbbbbbbbbbb; have the same"):
+    with pytest.raises(ModelError, match=r"has revision .*, and the run asks for bbbbbbbbbbbb; copy the same"):
         load_language_model(str(folder), device="cpu", revision=wanted)
     monkeypatch.setattr(backends, "identify_model", lambda name, purpose: ModelIdentity(name, here, "hub", name))
     monkeypatch.setattr(backends, "_loaded", lambda identity, dtype, device: identity)

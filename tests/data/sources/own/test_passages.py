@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Question
-from swaymeter.data.sources.own.passages import PassagesPart, in_sets, parts_of
+from swaymeter.data.sources.own.passages import PassagesPart, parts_of, with_set_contexts
 from swaymeter.data.sources.own.rows import ReadQuestions
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 
@@ -157,7 +157,7 @@ def test_what_cannot_be_is_refused(options: dict[str, Any], said: str) -> None:
 def test_all_of_a_kind(tmp_path: Path) -> None:
     assert parts_of("all irrelevant") == (("irrelevant", None),)
     question = one(tmp_path, RIGHT, *OTHER, sets=["supporting+all irrelevant"])
-    assert len(in_sets([question], PassagesPart())[0].contexts[0].passages) == 3
+    assert len(with_set_contexts([question], PassagesPart())[0].contexts[0].passages) == 3
 
 
 def test_a_context_without_a_passage_is_numbered_anew(tmp_path: Path) -> None:
