@@ -13,9 +13,9 @@ from swaymeter.flows.cli.commands.comparisons import compare_databases
 from swaymeter.flows.cli.views import audit as audits
 from swaymeter.flows.config.thresholds import Threshold, judged, thresholds_of_bounds
 from swaymeter.flows.server.settings import keep_quiet
-from swaymeter.reports.changes import change_lines, rejected_lines
+from swaymeter.reports.changes import change_lines, unmatched_lines
 from swaymeter.tasks.models.applications import give_function
-from swaymeter.tasks.statistics.changes import rejected
+from swaymeter.tasks.statistics.changes import unmatched
 
 keep_quiet()  # before anything imports Prefect
 StudyPath = str | PathLike[str]
@@ -145,9 +145,9 @@ def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:
         b: Another one.
 
     Returns:
-        A row for each quantity, group and two models: both means, their difference with its interval, p and verdict;
+        A row for each quantity, group and two models: both means, their difference with its interval, p and direction;
         the column `unit` has the unit. `attrs["changes"]` has lines on the settings, facts, questions and replies that
-        differ, `attrs["rejected"]` on the items that only one run has.
+        differ, `attrs["unmatched"]` on the items that only one run has.
 
     Raises:
         UsageError: A run has no database, or both have no question or query in common.
@@ -159,5 +159,5 @@ def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:
     """
     comparison = compare_databases(*(database_of(str(run)) for run in (a, b)))
     frame = pd.DataFrame(comparison.numbers)
-    frame.attrs |= {"changes": change_lines(comparison), "rejected": rejected_lines(rejected(comparison))}
+    frame.attrs |= {"changes": change_lines(comparison), "unmatched": unmatched_lines(unmatched(comparison))}
     return frame

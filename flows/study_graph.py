@@ -22,7 +22,7 @@ from typing import Any
 
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.rerun import Numbers, numbers_file, read_numbers
-from swaymeter.flows.stages.aggregate import aggregate, decide
+from swaymeter.flows.stages.aggregate import aggregate, apply_judgements
 from swaymeter.flows.stages.build import build
 from swaymeter.flows.stages.fetch import fetch
 from swaymeter.flows.stages.frequency import frequency
@@ -52,7 +52,7 @@ def graph_of(
     built = build(graph, plan, fetched)
     scores = score(graph, plan, built)
     compared = compare_seeds(graph, plan, fetched, built, scores)
-    counted, decided = frequency(graph, plan, built), decide(graph, plan, built, scores)
+    counted, decided = frequency(graph, plan, built), apply_judgements(graph, plan, built, scores)
     database = aggregate(graph, plan, fetched, built, [*scores, *compared, *counted, *decided])
     report(graph, plan, fetched, built, database)
     return graph

@@ -33,7 +33,7 @@ from swaymeter.data.dataset.snapshot import (
 from swaymeter.data.escaping import visible
 from swaymeter.data.records import OWN_CONDITIONS, Fact, Question, as_row
 from swaymeter.data.records.findings import StudyCard
-from swaymeter.reports.estimates import estimate, number, verdict
+from swaymeter.reports.estimates import direction, estimate, number
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.frames import Frames, records, where
@@ -41,8 +41,8 @@ from swaymeter.reports.models import HISTORY_PAGE, Model, in_short, question_add
 from swaymeter.reports.page.shell import cell, heading, numeric, template, written
 from swaymeter.reports.words import CONDITION_NAMES, quantities, threshold_name
 
-CHANGES, NUMBERS, RUNS = "changes_since_last_run", "headline_numbers_over_time", "runs_over_time"
-HISTORY_QUERIES = (CHANGES, NUMBERS, RUNS)
+LAST_CHANGES, NUMBERS, RUNS = "changes_since_last_run", "headline_numbers_over_time", "runs_over_time"
+HISTORY_QUERIES = (LAST_CHANGES, NUMBERS, RUNS)
 PAGE = "swaymeter.reports.page"
 MAX_LINES, MAX_REPLIES = 40, 400
 """Changes of one sort on the page of a study, and flipped replies on the page of two runs."""
@@ -76,7 +76,7 @@ NAMES = {
 """Labels of the fields of a fact or a question that differ from the field's name."""
 NOTE = (
     "n: replies (or queries) of both runs, and the number of subjects (questions without a subject; entities) that "
-    "intervals are over. larger, smaller: p is at most 0.05 after Benjamini-Hochberg, over the verdicts on right and "
+    "intervals are over. larger, smaller: p is at most 0.05 after Benjamini-Hochberg, over the numbers on right and "
     "wrong passages, and over all others; equal: the interval lies within the margin; undecided: neither is shown."
 )
 
@@ -242,14 +242,14 @@ def change_lines(comparison: Comparison, limit: int = LIMIT) -> list[str]:
     return lines + [f"replies {sort}: {count}" for sort, count in comparison.others.items()]
 
 
-def rejected_lines(rejections: Mapping[Pair, Mapping[str, Sequence[tuple[str, str]]]]) -> list[str]:
+def unmatched_lines(unmatched: Mapping[Pair, Mapping[str, Sequence[tuple[str, str]]]]) -> list[str]:
     """Return lines on items of one run alone, one for all pairs of models with the same numbers and reasons.
 
     Args:
-        rejections: Quantities and groups by pair of models and reason.
+        unmatched: Quantities and groups by pair of models and reason.
     """
     pairs: dict[str, list[str]] = {}
-    for models, reasons in rejections.items():
+    for models, reasons in unmatched.items():
         named = ((reason, ", ".join(threshold_name(*row) for row in rows)) for reason, rows in reasons.items())
         pair = " against ".join(f"{run}: {Model(*model)}" for run, model in zip("AB", models, strict=True))
         pairs.setdefault("; ".join(f"{reason} ({names})" for reason, names in named), []).append(pair)
@@ -283,13 +283,13 @@ def number_tables(rows: Iterable[Mapping[str, Any]], runs: tuple[str, str] = (""
                 number(row["mean"], row["unit"]),
                 number(row["against_mean"], row["unit"]),
                 estimate(row, "difference", signed=True),
-                verdict(row),
+                direction(row),
             )
             for row in pair_rows
         ]
         names = in_short(pair)
-        columns = ("quantity", "n", *(names.names[name] for name in pair), "difference [95%]", "verdict")
-        moved = sum(row["verdict"] in (UP, DOWN) for row in pair_rows)
+        columns = ("quantity", "n", *(names.names[name] for name in pair), "difference [95%]", "direction")
+        moved = sum(row["direction"] in (UP, DOWN) for row in pair_rows)
         tables.append(NumberTable(names.titled(" against ".join(columns[2:4])), columns, cells, moved))
     return tables
 
@@ -312,7 +312,7 @@ def history_tables(frames: Frames, run: int) -> tuple[NumberTable, NumberTable]:
         (number_name(row), str(row["n"]), estimate(row), *number_change(row))
         for row in records(where(frames[NUMBERS], run=run))
     ]
-    columns = ("headline number", "n", "mean [95%]", "change on the same items [95%]", "verdict")
+    columns = ("headline number", "n", "mean [95%]", "change on the same items [95%]", "direction")
     return all_runs, NumberTable(f"Run {run}", columns, rows)
 
 
@@ -338,13 +338,13 @@ def number_name(row: Mapping[str, Any]) -> str:
 
 
 def number_change(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the change of a number and its verdict; a model without any change has no verdict."""
+    """Return the change of a number and its direction; a model without any change has no direction."""
     if pd.isna(row["change"]):
         return "", ""
     if row["change"] == 0 and pd.isna(row["change_low"]):
         return "nothing changed", ""
     ends = {"low": row["change_low"], "high": row["change_high"]}
-    return estimate({**row, **ends}, "change", signed=True), verdict({**row, "margin": None, "untestable": None})
+    return estimate({**row, **ends}, "change", signed=True), direction({**row, "margin": None, "untestable": None})
 
 
 def section(changes: RunChanges | None) -> Markup:
@@ -453,7 +453,7 @@ def write_two_runs(
     file: Path,
     comparison: Comparison,
     tables: Sequence[NumberTable],
-    rejected: Sequence[str],
+    unmatched: Sequence[str],
     names: tuple[str, str],
     reports: tuple[str, str],
 ) -> None:
@@ -463,7 +463,7 @@ def write_two_runs(
         file: The page; its folder exists.
         comparison: The changes from A to B.
         tables: A table for every two models.
-        rejected: Lines on the items that only one run has.
+        unmatched: Lines on the items that only one run has.
         names: Names of A and B.
         reports: Addresses of the folders of both reports, from the page; empty without a report.
 
@@ -483,7 +483,7 @@ def write_two_runs(
         tables=tables,
         settings=settings(comparison),
         sources=sources(comparison.sources),
-        rejected=rejected,
+        unmatched=unmatched,
         note=NOTE,
         most=MAX_REPLIES,
     ).dump(str(file), encoding="utf-8")

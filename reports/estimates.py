@@ -82,10 +82,10 @@ def interval_over(what: str) -> str:
     return f"95% interval over {what} (none of fewer than {FEWEST_FOR_INTERVAL})"
 
 
-def verdict(row: Mapping[str, Any]) -> str:
+def direction(row: Mapping[str, Any]) -> str:
     """Return the difference of two models in words, or the reason for a missing test."""
-    if row["verdict"] != EQUAL:
-        return str(next((row[name] for name in ("verdict", "untestable") if not pd.isna(row[name])), ""))
+    if row["direction"] != EQUAL:
+        return str(next((row[name] for name in ("direction", "untestable") if not pd.isna(row[name])), ""))
     unit, factor = ("points", 100) if row["unit"] == SHARE else (row["unit"], 1)
     return f"equal ±{factor * row['margin']:.2g} {unit}".rstrip()
 

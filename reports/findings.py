@@ -34,7 +34,7 @@ from swaymeter.reports.figures.labels import compared
 from swaymeter.reports.figures.panels import query_types
 from swaymeter.reports.figures.reliability import cost
 from swaymeter.reports.frames import Frames, are_own, by_entity, in_order, partitions, records, where, with_empty
-from swaymeter.reports.headline import QUERIES, figure, verdict
+from swaymeter.reports.headline import QUERIES, answer_sentence, figure
 from swaymeter.reports.models import Model, models, rows_of
 from swaymeter.reports.tables import of_judges
 from swaymeter.reports.tables.of_passages import EFFECT_WORDS
@@ -98,7 +98,7 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
     max_queries = room - min(len(questions), room - 2) if questions else room
     headline = [*advice, *queries[:max_queries], *questions][:MAX_HEADLINE]
     chart = figure(evidence.frames)
-    answer = verdict(evidence.frames, chart, headline)
+    answer = answer_sentence(evidence.frames, chart, headline)
     headline = [
         replace(claim, pictured=claim.pictured or claim in advice or claim.sentence in answer) for claim in headline
     ]
@@ -507,7 +507,7 @@ def _moves_answers(frames: Frames) -> Claim | None:
     """Effects that move the answer among several passages, or that none is shown to."""
     effects = frames["passage_effects_summary"]
     tested = records(effects[effects["p_adjusted"].notna()])
-    shown = [row for row in tested if row["verdict"] in ("larger", "smaller")]
+    shown = [row for row in tested if row["direction"] in ("larger", "smaller")]
     several = len(models(effects)) > 1
     numbers = []
     for row in shown:

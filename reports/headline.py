@@ -1,4 +1,4 @@
-"""The headline figure and the verdict: rows of a study that answer its question, and the sentence that sums them up.
+"""The headline figure and its sentence: rows of a study that answer its question, and their sum in words.
 
     own questions    shares of replies: right, wrong, both, neither or undecided, declined; by kind of passage and order
     DynamicQA        shares of replies: persuaded, agreed, stubborn, other; by category of questions
@@ -84,13 +84,13 @@ def figure(frames: Frames) -> HeadlineFigure | None:
     return _replies(frames) or _labels(frames) or _relations(frames) or _categories(frames)
 
 
-def verdict(frames: Frames, chart: HeadlineFigure | None, claims: Sequence[Claim]) -> str:
+def answer_sentence(frames: Frames, chart: HeadlineFigure | None, claims: Sequence[Claim]) -> str:
     """Return the sentence that answers the question of a study.
 
     Args:
         frames: Answers to `QUERIES`.
         chart: The headline figure.
-        claims: Claims of the headline; the first one about queries is the verdict of a study of facts.
+        claims: Claims of the headline; the first one about queries answers the question of a study of facts.
     """
     compared = variants.variants_of(frames)
     if chart and chart.parts == PARTS and len(compared) > 1:
@@ -99,9 +99,9 @@ def verdict(frames: Frames, chart: HeadlineFigure | None, claims: Sequence[Claim
         none = f"None of the {len(compared)} variants is shown to be better than another."
         return _range_of_variants(chart) or none
     if chart and chart.parts[0] in PARTS:
-        return _verdict_of_replies(chart)
+        return _sentence_on_replies(chart)
     if chart and chart.parts == OUTCOMES:
-        return _verdict_of_categories(chart)
+        return _sentence_on_categories(chart)
     line = replace(claims[0], numbers=claims[0].numbers[:1]).line.strip() if claims else ""
     return f"{line}." if line and not line.endswith(".") else line
 
@@ -206,7 +206,7 @@ def _range(shares: Sequence[float]) -> str:
     return low if low == high else f"{low[:-1]} to {high}"
 
 
-def _verdict_of_replies(chart: HeadlineFigure) -> str:
+def _sentence_on_replies(chart: HeadlineFigure) -> str:
     """Compare how often replies follow right passages and how often they repeat wrong ones."""
     right, wrong, mixed, alone = (
         [bar for bar in chart.bars if bar.label.startswith(CONDITION_LABELS[name])]
@@ -318,7 +318,7 @@ def _bar_of_category(row: Mapping[str, Any], means: pd.DataFrame, variant: str, 
     return Bar(f"{row['partition']} questions", tuple(parts), variant, total, "persuaded")
 
 
-def _verdict_of_categories(chart: HeadlineFigure) -> str:
+def _sentence_on_categories(chart: HeadlineFigure) -> str:
     persuaded, stubborn = (percent(_pooled(chart.bars, name) or 0.0) for name in ("persuaded", "stubborn"))
     return f"A context persuades in {persuaded} of replies and leaves {stubborn} unchanged."
 

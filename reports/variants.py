@@ -124,7 +124,7 @@ def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame)
     beats: dict[Model, set[Model]] = {}
     for row in records(where(differences, quantity=quantity)):
         pair = Model(str(row["model"]), str(row["dtype"])), Model(str(row["against_model"]), str(row["against_dtype"]))
-        if order := {"larger": pair, "smaller": pair[::-1]}.get(str(row["verdict"])):
+        if order := {"larger": pair, "smaller": pair[::-1]}.get(str(row["direction"])):
             beats.setdefault(order[0], set()).add(order[1])
     if not (winners := [variant for variant in variants if variant.model in beats]):
         return []

@@ -303,7 +303,7 @@ class Comparison:
     @property
     def moved(self) -> list[Row]:
         """Numbers that are larger or smaller."""
-        return [row for row in self.numbers if row["verdict"] in (UP, DOWN)]
+        return [row for row in self.numbers if row["direction"] in (UP, DOWN)]
 
     @property
     def differs(self) -> bool:

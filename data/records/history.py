@@ -49,4 +49,4 @@ class HistoryRow:
     change_high: Annotated[float | None, Meaning("upper end of that interval")] = None
     p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL where untestable")] = None
     p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over all numbers of the run")] = None
-    verdict: Annotated[str | None, Meaning("larger, smaller, equal or undecided, as in model_differences")] = None
+    direction: Annotated[str | None, Meaning("larger, smaller, equal or undecided, as in model_differences")] = None

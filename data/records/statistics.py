@@ -18,7 +18,7 @@ ALPHA = 0.05
 SHARE = "share"
 """The unit of a share of 1, which pages and terminals show in percent."""
 UNDECIDED, EQUAL = "undecided", "equal"
-"""Verdicts on two models: neither different nor equal is shown; or the difference is within the margin."""
+"""Directions of a difference: neither different nor equal is shown; or the difference is within the margin."""
 FEWEST_SAMPLES = 5
 """Smallest number of sampled replies to a question whose entropies and coherent persuasion are in a mean."""
 FEWEST_FOR_INTERVAL = 5
@@ -223,12 +223,12 @@ class ModelDifference(ModelScores):
     p_adjusted: Annotated[
         float | None,
         Meaning(
-            "after Benjamini-Hochberg over the verdicts on what variants are chosen by (follows_right, resists_wrong, "
+            "after Benjamini-Hochberg over the quantities that variants are chosen by (follows_right, resists_wrong, "
             "abstains), and over all others"
         ),
     ]
     margin: Annotated[float | None, Meaning("within how much the models are called equal")]
-    verdict: Annotated[
+    direction: Annotated[
         str | None,
         Meaning("larger or smaller where p_adjusted is at most 0.05, else equal within the margin, or undecided"),
     ]
@@ -266,7 +266,7 @@ class PassageEffect:
     high: Annotated[float | None, Meaning("upper end of the interval")]
     p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL where untestable")]
     p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over all effects")]
-    verdict: Annotated[
+    direction: Annotated[
         str | None, Meaning("larger or smaller: p_adjusted is at most 0.05 and 0 outside the interval; or undecided")
     ]
     untestable: Annotated[str | None, Meaning("why there is no test; NULL where there is one")]

@@ -10,7 +10,7 @@ from swaymeter.data.errors import SwaymeterError, UnknownName, UsageError
 from swaymeter.data.records import Partition, Question
 from swaymeter.data.sources.judgements import annotator_name, write_judgements
 from swaymeter.flows.stages.contents import Contents
-from swaymeter.tasks.contexts.judgements import (
+from swaymeter.tasks.contexts.judged_questions import (
     Opinions,
     accepted_questions,
     context_rows,
@@ -20,7 +20,7 @@ from swaymeter.tasks.contexts.judgements import (
     question_rows,
     with_kinds,
 )
-from swaymeter.tasks.statistics.judges import agreement_of_annotators
+from swaymeter.tasks.statistics.agreement import agreement_of_annotators
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.history import Completion, keep_history
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.decided_answers import SCORES, counted_verdicts, decided_answers
 from swaymeter.tasks.statistics import STATISTICS, statistics_of
 from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
 from swaymeter.tasks.statistics.frames import categorical
@@ -169,24 +170,13 @@ _LOGGED = (
 
 def decide_answers(step: Step, run: RunSettings) -> None:
     """Write the answers of a relation that a judge or people decide; arguments: people's verdicts."""
-    from swaymeter.tasks.measures.decided_answers import decided_answers
-
     answers, stated, judged = (
         [row for table in step.inputs_of(MEASURES[name].table) for row in table.read().select(columns).to_pylist()]
-        for name, columns in _DECIDED.items()
+        for name, columns in SCORES.items()
     )
     rows = decided_answers(step.records("questions", Question), answers, stated, judged, step.arguments)
     output = step.table("decided_answers")
     output.write(output.table.of([*rows]))
-
-
-_ANSWER = ["model", "dtype", "relation", "question_id", "context_id", "sample"]
-_DECIDED = {
-    "answers": [*_ANSWER, "text"],
-    "whose_answer": [*_ANSWER, "verdict", "decided_by", "reason", "outcome"],
-    "judged_answers": [*_ANSWER, "judge", "verdict", "rule"],
-}
-"""Columns of the scores that decided answers follow from."""
 
 
 # ---- the steps of a study --------------------------------------------------------------------------------------------
@@ -242,10 +232,10 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
     )
 
 
-def decide(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference]) -> list[Reference]:
+def apply_judgements(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference]) -> list[Reference]:
     """Add the steps that put verdicts of a judge and of people in place of the rule's, if there are any."""
-    own = [reference for reference in scores if reference.role in ("answers", "whose_answer", "judged_answers")]
-    verdicts = tuple(row for row in plan.judgements if row.field == "verdict" and row.problem is None)
+    own = [reference for reference in scores if reference.role in SCORES]
+    verdicts = counted_verdicts(plan.judgements)
     if not verdicts and all(reference.role != "judged_answers" for reference in own):
         return []
     digest = content_key({"verdicts": [asdict(verdict) for verdict in verdicts]})

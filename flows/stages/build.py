@@ -21,7 +21,7 @@ from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.step import Output, RunSettings, Step, StepKind
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan
-from swaymeter.tasks.contexts.judgements import accepted_questions, opinions, with_kinds
+from swaymeter.tasks.contexts.judged_questions import accepted_questions, opinions, with_kinds
 from swaymeter.tasks.contexts.questions import choose_questions
 from swaymeter.tasks.contexts.sentences import (
     choose_entities,

@@ -28,7 +28,7 @@ PAIRED = {
     "change_high": "high",
     "p": "p",
     "p_adjusted": "p_adjusted",
-    "verdict": "verdict",
+    "direction": "direction",
 }
 """Columns of `HistoryRow` by the column of a paired difference."""
 

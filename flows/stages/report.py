@@ -45,7 +45,7 @@ PROGRAMS = (
 def draw_report(step: Step, run: RunSettings) -> None:
     """Draws the page, its figures and tables from the database."""
     from swaymeter.data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
-    from swaymeter.reports.changes import CHANGES, NUMBERS
+    from swaymeter.reports.changes import LAST_CHANGES, NUMBERS
     from swaymeter.reports.report import queries, write_report
     from swaymeter.tasks.statistics.changes import changes_of_run
 
@@ -54,7 +54,7 @@ def draw_report(step: Step, run: RunSettings) -> None:
     with opened(database, schema()) as warehouse:
         frames = {name: warehouse.frame(name) for name in queries()}
     card = replace(card_of(step), gate=gate_of(step.arguments[0], database))
-    write_report(frames, artifact.folder, card, artifact.key, changes_of_run(frames[CHANGES], frames[NUMBERS]))
+    write_report(frames, artifact.folder, card, artifact.key, changes_of_run(frames[LAST_CHANGES], frames[NUMBERS]))
 
 
 def gate_of(study: StudyFile, database: Path) -> tuple[GateCheck, ...]:

@@ -11,6 +11,7 @@ from swaymeter.data.records import OWN_CONDITIONS
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports.estimates import (
     MAX_NAMED,
+    direction,
     estimate,
     judged,
     limits,
@@ -18,7 +19,6 @@ from swaymeter.reports.estimates import (
     served_beside,
     span,
     thinking,
-    verdict,
 )
 from swaymeter.reports.frames import Frames, in_order, records, where
 from swaymeter.reports.models import RUNS, Model, models, rows_of
@@ -53,7 +53,7 @@ def _differences(frames: Frames) -> pd.DataFrame:
         "against",
         "quantity",
         "group",
-        "verdict",
+        "direction",
         "mean",
         "against_mean",
         "difference",
@@ -80,7 +80,7 @@ def _at_a_glance(frames: Frames) -> pd.DataFrame:
     means = {(row["quantity"], row["group"], str(Model(row["model"], row["dtype"]))): row for row in records(frame)}
     names = [str(model) for model in models(frame)]
     differ = {
-        (row["quantity"], row["group"]): verdict(row) for row in records(_with_group(frames["model_differences"]))
+        (row["quantity"], row["group"]): direction(row) for row in records(_with_group(frames["model_differences"]))
     }
     rows = []
     for quantity, group in dict.fromkeys((quantity, group) for quantity, group, _ in means):
@@ -89,7 +89,7 @@ def _at_a_glance(frames: Frames) -> pd.DataFrame:
             name: "" if not row else FEW if row["unit"] == SHARE and row["n"] < FEWEST_FOR_INTERVAL else estimate(row)
             for name, row in zip(names, model_means, strict=True)
         }
-        differs = {"verdict": differ.get((quantity, group), "")} if len(names) == 2 else {}
+        differs = {"direction": differ.get((quantity, group), "")} if len(names) == 2 else {}
         unit = next(row["unit"] for row in model_means if row)
         rows.append({"quantity": quantity, "group": group, **cells, "n": _counts(model_means), **differs, "unit": unit})
     shown = _in_words(pd.DataFrame(rows), "group")

@@ -46,7 +46,7 @@ def _effects(frames: Frames) -> pd.DataFrame:
             "high": row["high"],
             "unit": row["unit"],
             "p_adjusted": row["p_adjusted"],
-            "verdict": row["untestable"] if pd.isna(row["verdict"]) else row["verdict"],
+            "direction": row["untestable"] if pd.isna(row["direction"]) else row["direction"],
         }
         for row in records(frames["passage_effects_summary"])
     ]

@@ -4,7 +4,9 @@ A person's verdict precedes a judge's verdict, and a judge's verdict precedes th
 that the rule leaves undecided. A person's verdict holds for replies with the same words to the same question and
 context. `scoring.followed` has the outcomes.
 
-The view `stated_answers` joins the rows to the rule's; the shares in `tasks.statistics.verdicts` follow from it.
+`data.sources.judgements` reads the files of people, and the stage `aggregate` calls `decided_answers` for each
+relation. The view `stated_answers` has these rows in place of the rule's, and the named queries read this view.
+`tasks.statistics.verdicts` computes shares.
 
 A verdict on the closed-book reply also changes outcomes with contexts. The original answer is the answer of a
 supporting context. A verdict for "a conflicting context" means the only such context, or else the rule's choice.
@@ -21,8 +23,12 @@ from swaymeter.tasks.measures.whose_answer import decision_on
 from swaymeter.tasks.scoring.followed import TAKES_CONTEXT, DecidedBy, Decision, Verdict, outcome
 
 _KEY = ("model", "dtype", "relation", "question_id", "context_id", "sample")
-
-
+SCORES = {
+    "answers": [*_KEY, "text"],
+    "whose_answer": [*_KEY, "verdict", "decided_by", "reason", "outcome"],
+    "judged_answers": [*_KEY, "judge", "verdict", "rule"],
+}
+"""Tables of scores that the rows follow from, with the columns that are read, in the order of the arguments."""
 _NOBODY = {"decider": None, "judgement": None}
 
 
@@ -40,6 +46,11 @@ class _Decided(NamedTuple):
     decided_by: DecidedBy
     decider: str
     judgement: int | None = None
+
+
+def counted_verdicts(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
+    """Return the judgements that are verdicts and count: the row is possible, and most people agree with it."""
+    return tuple(row for row in judgements if row.field == "verdict" and row.problem is None)
 
 
 def decided_answers(

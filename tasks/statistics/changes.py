@@ -1,16 +1,21 @@
 """Rows of what changed between two runs: settings, facts, questions, replies and headline numbers.
 
 Two `Snapshot`s are joined on the keys of their items. An item is a query, or a question under a context with these
-texts: with another text it is another item. Headline numbers are compared as two models are, see
-`tasks.statistics.models`:
+texts: with another text it is another item. The headline numbers of two runs are compared as two models of one study:
 
-    difference = mean over the items of both runs of (first value - second value)
-    verdict    = larger or smaller: the interval is on one side of 0, and p_adjusted at most 0.05; equal: within the
-                 margin of two models; undecided: otherwise
+    difference = mean over the items of both of (first value - second value)
+    direction    larger, smaller  the interval of the difference is on one side of 0, and p_adjusted is at most 0.05
+                 equal            otherwise, if the interval is within the margin on both sides of 0: 0.05, or for nats
+                                  a tenth of the mean of both models
+                 undecided        otherwise: the models may differ or be equal
+
+An interval of 95% within the margin is a test of equivalence with alpha = 0.025 on either side. Two families of
+p_adjusted: the quantities that decide between variants, and all others. `tasks.statistics.models` has the quantities.
+Source: Schuirmann 1987, A comparison of the two one-sided tests procedure and the power approach.
 
                   two studies (`compare A B`)                  one study over time (`history`, `audit --baseline`)
     difference    A - B                                        now - before
-    p_adjusted    two families, as in model_differences        one family: all numbers of the run
+    p_adjusted    two families                                 one family: all numbers of the run
     models        of one name and dtype; without such a pair   of one name and dtype; without such a pair,
                   every model of A with every one of B         the only model of each run
 
@@ -30,7 +35,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import chain, combinations, product
 from typing import TYPE_CHECKING, Any
 
 from swaymeter.data.dataset.dataset import Dataset
@@ -58,11 +63,13 @@ from swaymeter.data.dataset.snapshot import (
     models_of,
 )
 from swaymeter.data.records import Fact, Question
-from swaymeter.data.records.statistics import FEWEST_SAMPLES
+from swaymeter.data.records.statistics import ALL, ALPHA, EQUAL, FEWEST_SAMPLES, SHARE, UNDECIDED, ModelDifference
 from swaymeter.data.records.tables import FACTS, QUESTIONS
 from swaymeter.tasks.statistics.formulas.groups import adjust
-from swaymeter.tasks.statistics.models import MODEL_QUERIES, add_verdicts, adjust_rows, differences, items_by_model
-from swaymeter.tasks.statistics.statistic import Frames, Row
+from swaymeter.tasks.statistics.formulas.paired import paired_differences
+from swaymeter.tasks.statistics.models import DECISIVE, MODEL_QUERIES, UNITS, items_by_model
+from swaymeter.tasks.statistics.statistic import Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import MODEL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,6 +80,8 @@ NO_VALUE = {
     "coherent_persuasion": f"without a score of {FEWEST_SAMPLES} samples",
 }
 """Reasons why an item of a model has no value of a quantity, if the reason is not a missing score."""
+MARGIN, MARGIN_OF_MEAN = 0.05, 0.1
+"""Largest difference of equal models: for numbers without unit, and for nats as a part of their mean."""
 MODEL_SETTING = re.compile(r"(revision|server|hardware) of |model called ")
 """Settings of one model: they are compared if both runs have the model."""
 PROGRAM = "swaymeter"
@@ -120,7 +129,7 @@ def compare(
 
 
 def paired(before: Snapshot, after: Snapshot, pairs: Iterable[Pair], *, over_time: bool, seed: int) -> list[Row]:
-    """Return the paired differences of the models that are compared, with p_adjusted and verdicts."""
+    """Return the paired differences of the models that are compared, with p_adjusted and directions."""
     rows = list[Row]()
     for earlier, later in pairs:
         runs = [(earlier, before.select(earlier)), (later, after.select(later))]
@@ -128,15 +137,15 @@ def paired(before: Snapshot, after: Snapshot, pairs: Iterable[Pair], *, over_tim
         names = {"model": first[0], "dtype": first[1], "against_model": second[0], "against_dtype": second[1]}
         both = _joined(first_frames, second_frames)
         rows += [{**row, **names, "group": group_of(row)} for row in differences(both, seed) if row["n"]]
-    return add_verdicts(adjust(rows, ())) if over_time else adjust_rows(rows)
+    return add_directions(adjust(rows, ())) if over_time else adjust_differences(rows)
 
 
-def rejected(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[str, str]]]]:
+def unmatched(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[str, str]]]]:
     """Return the items without a counterpart: for each pair of models, numbers and reasons, and their quantities.
 
     A quantity is named by itself and its group.
     """
-    rejections = dict[Pair, dict[str, list[tuple[str, str]]]]()
+    items = dict[Pair, dict[str, list[tuple[str, str]]]]()
     for pair in comparison.pairs:
         frames = comparison.before.select(pair[0]), comparison.after.select(pair[1])
         keys = {"A": _keys(frames[0]), "B": _keys(frames[1])}
@@ -150,8 +159,8 @@ def rejected(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[str, str
                 for reason, count in _reasons(values[run] - values.get(other, set()), keys[other], no_value).items()
             ]
             if parts:
-                rejections.setdefault(pair, {}).setdefault(", ".join(parts), []).append((quantity, group_of(group)))
-    return rejections
+                items.setdefault(pair, {}).setdefault(", ".join(parts), []).append((quantity, group_of(group)))
+    return items
 
 
 def compare_items(before: Snapshot, after: Snapshot, pairs: Sequence[Pair], numbers: Sequence[Row] = ()) -> Comparison:
@@ -221,7 +230,7 @@ def changes_of_run(changes: "pd.DataFrame", numbers: "pd.DataFrame") -> RunChang
 def _paired(row: dict[str, Any]) -> dict[str, Any]:
     """Return the paired difference of a stored headline number, in the columns of `Comparison.numbers`."""
     return {
-        **{name: row[name] for name in ("model", "dtype", "quantity", "group", "unit", "p", "p_adjusted", "verdict")},
+        **{name: row[name] for name in ("model", "dtype", "quantity", "group", "unit", "p", "p_adjusted", "direction")},
         "against_model": row["model"],
         "against_dtype": row["dtype"],
         "n": row["same"],
@@ -261,6 +270,76 @@ def _reasons(missing: Collection[str], keys: Collection[str], no_value: str) -> 
         no_value if item in keys else "asked with other texts" if item.partition(BETWEEN)[0] in keys else "not asked"
         for item in sorted(missing)
     )
+
+
+def differences(frames: Frames, seed: int) -> list[Row]:
+    """Return the rows of `ModelDifference` without p_adjusted."""
+    if len({tuple(model) for frame in frames.values() for model in frame[[*MODEL]].drop_duplicates().to_numpy()}) < 2:
+        return []
+    rows: list[Row] = []
+    for quantity, group, models in items_by_model(frames):
+        by_item = [(about, rows.set_index(["cluster", "item"])["value"]) for about, rows in models]
+        abouts = [(first, second) for (first, _), (second, _) in combinations(by_item, 2)]
+        both = [
+            first.to_frame().join(second.rename("against"), how="inner")
+            for (_, first), (_, second) in combinations(by_item, 2)
+        ]
+        changes = [(pair["value"] - pair["against"], pair.index.get_level_values("cluster")) for pair in both]
+        tested = paired_differences(changes, seed, shares=UNITS[quantity] == SHARE)
+        for (model, against), pair, paired in zip(abouts, both, tested, strict=True):
+            rows.append(
+                {
+                    **model,
+                    "relation": ALL,
+                    **group,
+                    "against_model": against["model"],
+                    "against_dtype": against["dtype"],
+                    "quantity": quantity,
+                    "unit": UNITS[quantity],
+                    "mean": float(pair["value"].mean()) if len(pair) else None,
+                    "against_mean": float(pair["against"].mean()) if len(pair) else None,
+                    **paired._asdict(),
+                    "p_adjusted": None,
+                    "margin": None,
+                    "direction": None,
+                }
+            )
+    return rows
+
+
+def adjust_differences(rows: list[Row]) -> list[Row]:
+    """Return the rows with p_adjusted, margin and direction; the deciding quantities are a family of their own."""
+    adjust([row for row in rows if row["quantity"] in DECISIVE], ())
+    adjust([row for row in rows if row["quantity"] not in DECISIVE], ())
+    return add_directions(rows)
+
+
+def add_directions(rows: list[Row]) -> list[Row]:
+    """Add the margin and the direction to rows with adjusted p-values."""
+    for row in rows:
+        means = (row["mean"], row["against_mean"])
+        relative = row["unit"] == "nats" and None not in means
+        margin = MARGIN_OF_MEAN * sum(means) / 2 if relative else MARGIN
+        row |= {"margin": margin, "direction": direction_of(row, row["p_adjusted"], margin)}
+    return rows
+
+
+def direction_of(row: Row, p: float | None, margin: float) -> str | None:
+    """Return the direction of an interval and a test; None without a test."""
+    if p is None:
+        return None
+    if p <= ALPHA and not row["low"] <= 0 <= row["high"]:
+        return "larger" if row["low"] > 0 else "smaller"
+    return EQUAL if max(-row["low"], row["high"]) <= margin else UNDECIDED
+
+
+DIFFERENCES = Statistic(
+    "model_differences",
+    13,
+    ModelDifference,
+    MODEL_QUERIES,
+    lambda frames, seed: adjust_differences(differences(frames, seed)),
+)
 
 
 # ---- settings and replies --------------------------------------------------------------------------------------------

@@ -34,10 +34,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swaymeter.data.records.statistics import CorrelationRow, EnvelopePoint
-from swaymeter.tasks.statistics.comparisons import FAMILIARITY
 from swaymeter.tasks.statistics.formulas.groups import cohens_d, scores
 from swaymeter.tasks.statistics.formulas.regression import Kind, correlation, spearman_interval
 from swaymeter.tasks.statistics.frames import ALL, by, sorted_by
+from swaymeter.tasks.statistics.group_tests import FAMILIARITY
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE
 

@@ -20,10 +20,10 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from swaymeter.data.records.statistics import GroupComparison, Summary
-from swaymeter.tasks.statistics.comparisons import PERMUTATION, SIGN_FLIP, columns_of
 from swaymeter.tasks.statistics.formulas.groups import Scores, adjust, scores
 from swaymeter.tasks.statistics.formulas.permutation import permutation
 from swaymeter.tasks.statistics.frames import ALL, by, means, sorted_by
+from swaymeter.tasks.statistics.group_tests import PERMUTATION, SIGN_FLIP, columns_of
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import RELATION, TYPE, Mean
 

@@ -1,4 +1,4 @@
-"""Agreement of a judge with the rule and with people on the verdicts of greedy replies, and agreement of people.
+"""Agreement of a judge with the rule and with people on the verdicts of greedy replies.
 
     agreement_with_judge   the share of replies with two equal verdicts
     kappa_with_judge       Cohen's kappa of both verdicts; formulas.agreement has the formula
@@ -7,19 +7,12 @@ Groups: the judge, and its counterpart: the rule, on a sample of the replies tha
 replies that people judged. Unit of analysis: a greedy reply with both verdicts. Intervals take subjects as independent,
 or questions if no subject is named. A kappa is undefined, and missing, if both gave only one verdict.
 What it is not: how often either is right.
-
-Agreement of people is Krippendorff's alpha of each field of judgements. Its items are the texts that several people
-judged, outvoted people included. Only the first two choices on a question count, because a third person decides after
-reading both.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from swaymeter.data.records.judgements import FIELDS, same_words
-from swaymeter.data.records.statistics import SHARE, AnnotatorAgreement, Summary
-from swaymeter.tasks.statistics.formulas.agreement import cohens_kappa, counts_of, kappa_interval, krippendorffs_alpha
+from swaymeter.data.records.statistics import SHARE, Summary
+from swaymeter.tasks.statistics.formulas.agreement import cohens_kappa, counts_of, kappa_interval
 from swaymeter.tasks.statistics.formulas.intervals import Interval, share_interval
 from swaymeter.tasks.statistics.frames import by, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
@@ -27,10 +20,6 @@ from swaymeter.tasks.statistics.summary import EMPTY, MODEL
 
 AGREEMENT, KAPPA = "agreement_with_judge", "kappa_with_judge"
 GROUP = ("judge", "against")
-RATED = tuple(field for field, values in FIELDS.items() if values)
-"""Fields of judgements with a list of values."""
-INDEPENDENT = 2
-"""Number of people whose choices on a question count; a third person has read them."""
 
 
 def agreement(frames: Frames, seed: int) -> list[Row]:
@@ -73,43 +62,4 @@ def _ends(interval: Interval) -> Row:
     return {"items": interval.clusters, "low": interval.low, "high": interval.high}
 
 
-def agreement_of_annotators(judgements: Iterable[Mapping[Any, Any]]) -> list[Row]:
-    """Return the rows of `AnnotatorAgreement`, one for each field that at least two people judged.
-
-    Args:
-        judgements: rows of `Judgement` in the order of the files.
-    """
-    values: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
-    for row in judgements:
-        if row["field"] in RATED and (row["is_outvoted"] or not isinstance(row["problem"], str)):
-            about = (row[name] for name in ("field", "question_id", "context_id", "variant", "sample"))
-            rated = values[*about, same_words(row["judged"])]
-            if row["field"] != "choice" or len(rated) < INDEPENDENT:
-                rated[row["annotator"]] = row["value"]
-    by_field: dict[str, list[dict[str, str]]] = defaultdict(list)
-    for (field, *_), rated in values.items():
-        if len(rated) > 1:
-            by_field[field].append(rated)
-    return [_agreement_in(field, ratings) for field, ratings in sorted(by_field.items())]
-
-
-def _agreement_in(field: str, ratings: list[dict[str, str]]) -> Row:
-    alpha, values = krippendorffs_alpha(ratings), {value for rated in ratings for value in rated.values()}
-    undefined = f"all annotators always chose {values.pop()}, so chance agreement is not defined"
-    return {
-        "field": field,
-        "items": len(ratings),
-        "annotators": sorted({name for rated in ratings for name in rated}),
-        "alpha": alpha,
-        "undefined": undefined if alpha is None else None,
-    }
-
-
-AGREEMENT_OF_ANNOTATORS = Statistic(
-    "annotator_agreement",
-    1,
-    AnnotatorAgreement,
-    ("judgements_of_people",),
-    lambda frames, seed: agreement_of_annotators(frames["judgements_of_people"].to_dict("records")),
-)
 AGREEMENT_WITH_JUDGE = Statistic("judge_agreement", 2, Summary, ("judged_greedy_answers",), agreement)

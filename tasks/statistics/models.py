@@ -1,4 +1,4 @@
-"""Means of models on the items of a study, and differences between every two of them on the same items.
+"""Quantities of models: a value of each item of a study, and the means of each group.
 
     follows              the greedy answer states the answer of a context that states one,  1 or 0
                          and not both of two that conflict
@@ -33,26 +33,14 @@ follows_right, resists_wrong and abstains are of own questions, over all conditi
 variants. Groups of the other quantities: the condition of a question, the type of a query. Unit of analysis: an answer
 to a question under a condition, so that a question counts once for each of its contexts; or a query. Intervals and
 tests take subjects as independent (questions if no subject is named), and entities for queries, across relations.
-p_adjusted is over the tests of the three deciding quantities, and over all other tests.
-
-verdict:
-    larger, smaller  the interval of the difference is on one side of 0, and p_adjusted is at most 0.05
-    equal            otherwise, if the interval is within the margin on both sides of 0: 0.05, or for nats a
-                     tenth of the mean of both models
-    undecided        otherwise: the models may differ or be equal
-An interval of 95% within the margin is a test of equivalence with alpha = 0.025 on either side.
-Source: Schuirmann 1987, A comparison of the two one-sided tests procedure and the power approach.
 """
 
 from collections.abc import Iterator
-from itertools import combinations
 from typing import Any
 
 from swaymeter.data.dataset.snapshot import BETWEEN, QUERIES, REPLIES
 from swaymeter.data.records import CONFLICTING, OWN_CONDITIONS, SUPPORTING
-from swaymeter.data.records.statistics import ALPHA, EQUAL, SHARE, UNDECIDED, ModelDifference, Summary
-from swaymeter.tasks.statistics.formulas.groups import adjust
-from swaymeter.tasks.statistics.formulas.paired import paired_differences
+from swaymeter.data.records.statistics import SHARE, Summary
 from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, by, check_scored, drop_small_samples, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
@@ -84,8 +72,6 @@ UNITS = {
 GROUP = ("condition", "query_type")
 UNCHANGED = "coherent_persuasion_unchanged"
 """The control of coherent persuasion, on the same items without a change; it compares no models."""
-MARGIN, MARGIN_OF_MEAN = 0.05, 0.1
-"""Largest difference of equal models: for numbers without unit, and for nats as a part of their mean."""
 STAYED, UNRELATED = ("stubborn", "agreed"), ("irrelevant", "neutral", "unknown")
 """Outcomes of an answer that stays the same, and the conditions in which `keeps` is measured."""
 
@@ -190,68 +176,4 @@ def items_by_model(frames: Frames) -> Iterator[tuple[str, Row, list[tuple[Row, F
             yield from ((quantity, group, [*by(rows, MODEL)]) for group, rows in by(frame, GROUP))
 
 
-def differences(frames: Frames, seed: int) -> list[Row]:
-    """Return the rows of `ModelDifference` without p_adjusted."""
-    if len({tuple(model) for frame in frames.values() for model in frame[[*MODEL]].drop_duplicates().to_numpy()}) < 2:
-        return []
-    rows: list[Row] = []
-    for quantity, group, models in items_by_model(frames):
-        by_item = [(about, rows.set_index(["cluster", "item"])["value"]) for about, rows in models]
-        abouts = [(first, second) for (first, _), (second, _) in combinations(by_item, 2)]
-        both = [
-            first.to_frame().join(second.rename("against"), how="inner")
-            for (_, first), (_, second) in combinations(by_item, 2)
-        ]
-        changes = [(pair["value"] - pair["against"], pair.index.get_level_values("cluster")) for pair in both]
-        tested = paired_differences(changes, seed, shares=UNITS[quantity] == SHARE)
-        for (model, against), pair, paired in zip(abouts, both, tested, strict=True):
-            rows.append(
-                {
-                    **model,
-                    "relation": ALL,
-                    **group,
-                    "against_model": against["model"],
-                    "against_dtype": against["dtype"],
-                    "quantity": quantity,
-                    "unit": UNITS[quantity],
-                    "mean": float(pair["value"].mean()) if len(pair) else None,
-                    "against_mean": float(pair["against"].mean()) if len(pair) else None,
-                    **paired._asdict(),
-                    "p_adjusted": None,
-                    "margin": None,
-                    "verdict": None,
-                }
-            )
-    return rows
-
-
-def adjust_rows(rows: list[Row]) -> list[Row]:
-    """Return the rows with p_adjusted, margin and verdict; the deciding quantities are a family of their own."""
-    adjust([row for row in rows if row["quantity"] in DECISIVE], ())
-    adjust([row for row in rows if row["quantity"] not in DECISIVE], ())
-    return add_verdicts(rows)
-
-
-def add_verdicts(rows: list[Row]) -> list[Row]:
-    """Add the margin and the verdict to rows with adjusted p-values."""
-    for row in rows:
-        means = (row["mean"], row["against_mean"])
-        relative = row["unit"] == "nats" and None not in means
-        margin = MARGIN_OF_MEAN * sum(means) / 2 if relative else MARGIN
-        row |= {"margin": margin, "verdict": _verdict(row, row["p_adjusted"], margin)}
-    return rows
-
-
-def _verdict(row: Row, p: float | None, margin: float) -> str | None:
-    """Return the verdict of an interval and a test; None without a test."""
-    if p is None:
-        return None
-    if p <= ALPHA and not row["low"] <= 0 <= row["high"]:
-        return "larger" if row["low"] > 0 else "smaller"
-    return EQUAL if max(-row["low"], row["high"]) <= margin else UNDECIDED
-
-
 MEANS = Statistic("model_means", 12, Summary, MODEL_QUERIES, means)
-DIFFERENCES = Statistic(
-    "model_differences", 12, ModelDifference, MODEL_QUERIES, lambda frames, seed: adjust_rows(differences(frames, seed))
-)

@@ -158,7 +158,7 @@ def effects(frames: Frames, seed: int) -> list[Row]:
     for about, both in pairs(frames[QUERY]):
         if len(both):
             means, paired = _compare_means(both, seed)
-            rows.append({**about, **means, "unit": SHARE, **paired._asdict(), "p_adjusted": None, "verdict": None})
+            rows.append({**about, **means, "unit": SHARE, **paired._asdict(), "p_adjusted": None, "direction": None})
     return adjust_rows(rows)
 
 
@@ -181,13 +181,13 @@ def _compare_means(both: Frame, seed: int) -> tuple[Row, Paired]:
 
 
 def adjust_rows(rows: list[Row]) -> list[Row]:
-    """Return the rows with p_adjusted over all rows, and the verdict."""
+    """Return the rows with p_adjusted over all rows, and the direction."""
     for row in adjust(rows, ()):
         if row["p_adjusted"] is not None:
             clear = row["p_adjusted"] <= ALPHA and (row["low"] is None or not row["low"] <= 0 <= row["high"])
-            row["verdict"] = ("larger" if row["difference"] > 0 else "smaller") if clear else "undecided"
+            row["direction"] = ("larger" if row["difference"] > 0 else "smaller") if clear else "undecided"
     return rows
 
 
 MEANS = Statistic("passage_means", 3, Summary, (QUERY, CITATIONS, PERSUASION), means)
-EFFECTS = Statistic("passage_effects", 3, PassageEffect, (QUERY,), effects)
+EFFECTS = Statistic("passage_effects", 4, PassageEffect, (QUERY,), effects)

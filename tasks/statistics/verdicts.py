@@ -8,8 +8,9 @@
     neither     neither or original   neither                 neither             neither
     declined    refusal               refusal                 refusal             refusal
 
-The query `verdicts_of_replies` reads the greedy replies from the view `stated_answers`, in which verdicts of people and
-of a judge stand in place of the rule's. `reports.headline` draws the rows.
+A verdict of `answers_of_questions` is that of people, else of a judge, else of the rule, see
+`tasks.measures.decided_answers`. The query `verdict_shares` selects the rows from the table `summaries`, and
+`reports.headline` draws them.
 
 The cells are verdicts. `neither` holds undecided replies, too. The parts of a group add up to 1. Replies without a
 verdict are in no group: a filter withheld the reply, or its thoughts did not end. Intervals are over subjects
@@ -19,13 +20,13 @@ What it is not: `follows` of a conflicting context, which counts a reply that gi
 
 from typing import Any
 
+from swaymeter.data.dataset.snapshot import REPLIES
 from swaymeter.data.records import OWN_CONDITIONS
 from swaymeter.data.records.statistics import SHARE, Summary
 from swaymeter.tasks.statistics.frames import sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
 
-QUERY = "verdicts_of_replies"
 PARTS = ("right", "wrong", "both", "passage", "neither", "declined")
 GROUP = ("condition", "evidence_set", "passage_order")
 
@@ -34,7 +35,7 @@ def parts(replies: Frame) -> Frame:
     """Return the part of each reply, with its group and cluster.
 
     Args:
-        replies: Rows of the named query verdicts_of_replies.
+        replies: Rows of the named query answers_of_questions with a verdict.
     """
     verdict, condition = replies["verdict"].astype(object), replies["condition"].astype(object)
     supporting, contested = condition == "supporting", condition.isin(("conflicting", "mixed"))
@@ -50,7 +51,7 @@ def parts(replies: Frame) -> Frame:
 
 def shares(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `Summary`: the share of each part in each group, with its interval."""
-    replies = frames[QUERY]
+    replies = frames[REPLIES].dropna(subset="verdict")
     if replies.empty or not replies["condition"].isin(OWN_CONDITIONS).any():
         return []
     replies = parts(replies)
@@ -62,4 +63,4 @@ def shares(frames: Frames, seed: int) -> list[Row]:
     return rows
 
 
-SHARES = Statistic("verdict_shares", 1, Summary, (QUERY,), shares)
+SHARES = Statistic("verdict_shares", 2, Summary, (REPLIES,), shares)

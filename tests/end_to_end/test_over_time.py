@@ -87,7 +87,7 @@ def test_a_changed_model_is_named_with_its_flips(scene: Scene) -> None:
     assert {(flip["reply_before"], flip["reply"]) for flip in found["flipped_replies"]} == {
         (RIGHT.strip(), WRONG.strip())
     }
-    assert any((row["quantity"], row["verdict"]) == ("follows", "smaller") for row in found["numbers"])
+    assert any((row["quantity"], row["direction"]) == ("follows", "smaller") for row in found["numbers"])
 
 
 @pytest.mark.parametrize(("model", "code"), [("model", 1), ("before", 0)])

@@ -4,7 +4,7 @@ Permutation test, two-sided. Groups: persuasion range about entities with short 
 a query.
 """
 
-from swaymeter.tasks.statistics.comparisons import Comparison
+from swaymeter.tasks.statistics.group_tests import Comparison
 
 COMPARISON = Comparison(
     name="name_length",

@@ -63,7 +63,7 @@ def test_a_run_compared_with_itself_does_not_differ(results: swaymeter.Results) 
     frame = swaymeter.compare(results.database, results.database.parent)
     assert len(frame) > 0
     assert not frame["difference"].any()
-    assert frame.attrs == {"changes": [], "rejected": []}
+    assert frame.attrs == {"changes": [], "unmatched": []}
 
 
 def test_run_that_fails_says_which_step_and_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ def test_hostile_texts_stay_text(tmp_path: Path) -> None:
         snapshot([reply("q", **about, verdict=verdict, answer=TEXT)], settings={"seed": json.dumps(seed)})
         for verdict, seed in (("context", TEXT), ("both", "0"))
     )
-    table = NumberTable(TEXT, ("quantity", "n", TEXT, TEXT, "difference [95%]", "verdict"), [(TEXT,) * 6], 1)
+    table = NumberTable(TEXT, ("quantity", "n", TEXT, TEXT, "difference [95%]", "direction"), [(TEXT,) * 6], 1)
     compared = compare_items(before, after, [(before.models[0], after.models[0])])
     write_two_runs(tmp_path / "page.html", compared, [table], [TEXT], (TEXT, TEXT), ("a/report", ""))
     html = (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -199,7 +199,7 @@ def test_uncertainty_is_told_of_one_model_with_correlation(changed: dict[str, fl
 def test_effects_of_several_passages_are_told() -> None:
     effect = {
         "model": "m", "dtype": "float32", "effect": "position", "evidence_set": "all", "kind": "supporting",
-        "difference": 0.25, "low": 0.1, "high": 0.4, "unit": "share", "p_adjusted": 0.01, "verdict": "larger",
+        "difference": 0.25, "low": 0.1, "high": 0.4, "unit": "share", "p_adjusted": 0.01, "direction": "larger",
     }  # fmt: skip
     outcomes = pd.DataFrame([{"condition": "mixed"}])
     (claim,) = questions_of({"passage_effects_summary": pd.DataFrame([effect]), "outcomes": outcomes})
@@ -207,7 +207,7 @@ def test_effects_of_several_passages_are_told() -> None:
         "Among several passages the answer is moved by +25.0 points [10.0, 40.0] "
         "(a supporting passage that stands first, against last)"
     )
-    of_length = pd.DataFrame([{**effect, "effect": "length", "kind": "both", "verdict": "undecided"}])
+    of_length = pd.DataFrame([{**effect, "effect": "length", "kind": "both", "direction": "undecided"}])
     (claim,) = questions_of({"passage_effects_summary": of_length, "outcomes": outcomes})
     assert claim.line == "Nothing shows that the length of a passage moves the answer (1 test)"
 

@@ -1,11 +1,11 @@
-"""The headline figure, the verdict and the worst replies."""
+"""The headline figure, its sentence and the worst replies."""
 
 import pandas as pd
 import pytest
 
 from swaymeter.data.records.findings import Bar, HeadlineFigure, Part
 from swaymeter.reports.findings import findings
-from swaymeter.reports.headline import CONDITION_LABELS, PARTS, figure, verdict
+from swaymeter.reports.headline import CONDITION_LABELS, PARTS, answer_sentence, figure
 from swaymeter.reports.page import headline, worst
 from swaymeter.reports.page.bars import groups
 from tests.reports.study import MODEL
@@ -101,9 +101,9 @@ def bar(condition: str, main: str, share: float, n: int = 40, low: float = 0.0, 
         ([bar("conflicting", "wrong", 1.0, n=3)], "Too few replies for a verdict: 3 of each kind."),
     ],
 )  # fmt: skip
-def test_a_verdict_compares_right_with_wrong(bars: list[Bar], said: str, own: dict[str, pd.DataFrame]) -> None:
+def test_a_sentence_compares_right_with_wrong(bars: list[Bar], said: str, own: dict[str, pd.DataFrame]) -> None:
     alone = own | {"models_side_by_side": own["models_side_by_side"].iloc[:0]}
-    assert verdict(alone, HeadlineFigure("", "share", PARTS, tuple(bars)), []) == said
+    assert answer_sentence(alone, HeadlineFigure("", "share", PARTS, tuple(bars)), []) == said
 
 
 def test_names_in_the_figure_are_escaped() -> None:

@@ -6,7 +6,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from swaymeter.flows.cli.views.audit import measured_of
-from swaymeter.reports.estimates import cut_off, estimate, served, stating_neither, verdict
+from swaymeter.reports.estimates import cut_off, direction, estimate, served, stating_neither
 from swaymeter.reports.findings import findings
 from swaymeter.reports.frames import as_published, units
 from swaymeter.reports.tables import TABLES, filled
@@ -33,7 +33,7 @@ def test_tables_have_rows_or_say_nothing(known: dict[str, pd.DataFrame], name: s
 def test_two_models_are_compared_and_one_is_not(known: dict[str, pd.DataFrame], two: dict[str, pd.DataFrame]) -> None:
     compared = filled(TABLES["differences-between-models"], two).rows
     assert set(compared["quantity"]) >= {"states the context's answer", "susceptibility"}
-    assert set(compared["verdict"].dropna()) <= {"undecided", "equal", "larger", "smaller"}
+    assert set(compared["direction"].dropna()) <= {"undecided", "equal", "larger", "smaller"}
     assert set(compared["against"]) == {f"{MODEL} (float32)"}
     assert filled(TABLES["differences-between-models"], known).rows.empty
 
@@ -192,11 +192,11 @@ def test_a_page_shows_a_number_with_its_interval(two: dict[str, pd.DataFrame]) -
 def test_what_all_rows_say_is_said_once() -> None:
     row = {"model": "m", "dtype": "float32", "evidence_set": "all", "effect": "date", "n": 8, "mean_a": 0.5,
            "mean_b": 0.25, "difference": 0.25, "low": 0.1, "high": 0.4, "unit": "share", "p_adjusted": 0.01,
-           "verdict": "larger", "untestable": None}  # fmt: skip
+           "direction": "larger", "untestable": None}  # fmt: skip
     table = TABLES["what-moves-the-answer"]
     one = filled(table, {table.queries[0]: pd.DataFrame([{**row, "kind": kind} for kind in ("a", "b", "c")])})
     assert one.in_common == " All rows: m (float32), all, the newer of a right and a wrong passage, against the older."
-    assert list(one.shown.columns) == ["questions", "mean", "against", "difference", "p_adjusted", "verdict"]
+    assert list(one.shown.columns) == ["questions", "mean", "against", "difference", "p_adjusted", "direction"]
     assert one.shown["difference"].iloc[0] == "+25.0 points [10.0, 40.0]"
 
 
@@ -255,18 +255,18 @@ def test_numbers_have_the_digits_of_their_intervals(row: dict[str, Any], text: s
 
 
 def test_differences_of_shares_are_in_points() -> None:
-    row = {"difference": 0.0031, "low": -0.0012, "high": 0.0071, "unit": "share", "margin": 0.05, "verdict": "equal"}
+    row = {"difference": 0.0031, "low": -0.0012, "high": 0.0071, "unit": "share", "margin": 0.05, "direction": "equal"}
     assert estimate(row, "difference", signed=True) == "+0.31 points [-0.12, 0.71]"
-    assert verdict(row) == "equal ±5 points"
-    assert verdict({**row, "unit": "nats", "margin": 0.1523}) == "equal ±0.15 nats"
-    assert verdict({**row, "verdict": math.nan, "untestable": "one cluster"}) == "one cluster"  # no row has a verdict
+    assert direction(row) == "equal ±5 points"
+    assert direction({**row, "unit": "nats", "margin": 0.1523}) == "equal ±0.15 nats"
+    assert direction({**row, "direction": math.nan, "untestable": "one cluster"}) == "one cluster"  # no row has one
 
 
 def test_an_effect_without_a_test_says_why() -> None:
     row = {"model": MODEL, "dtype": "float32", "evidence_set": "all", "effect": "date", "kind": "both", "n": 8,
            "mean_a": 0.5, "mean_b": 0.25, "difference": 0.25, "low": None, "high": None, "unit": "share",
            "p_adjusted": None}  # fmt: skip
-    frame = pd.DataFrame([{**row, "verdict": math.nan, "untestable": "too few"},
-                          {**row, "verdict": "larger", "untestable": math.nan}])  # fmt: skip
+    frame = pd.DataFrame([{**row, "direction": math.nan, "untestable": "too few"},
+                          {**row, "direction": "larger", "untestable": math.nan}])  # fmt: skip
     table = TABLES["what-moves-the-answer"]
-    assert [*filled(table, {table.queries[0]: frame}).rows["verdict"]] == ["too few", "larger"]
+    assert [*filled(table, {table.queries[0]: frame}).rows["direction"]] == ["too few", "larger"]

@@ -26,7 +26,7 @@ def frames(means: dict[str, tuple[float, float]], *better: tuple[str, str, str])
     verdicts = dict.fromkeys(better, "larger") | {(name, b, a): "smaller" for name, a, b in better}
     pairs = [
         {"model": a, "dtype": "float32", "against_model": b, "against_dtype": "float32", "quantity": quantity,
-         "verdict": verdicts.get((quantity, a, b), "undecided")}
+         "direction": verdicts.get((quantity, a, b), "undecided")}
         for quantity in (FOLLOWS, RESISTS) for a in means for b in means if a < b
     ]  # fmt: skip
     spent = [{"model": "a", "dtype": "float32", "tokens_an_answer": 4.5, "seconds_a_prompt": 0.25}]

@@ -53,7 +53,7 @@ stated AS (
 SELECT
     asked.model, asked.dtype, questions."partition", asked.relation, asked.question_id,
     questions.subject, coalesce(questions.subject_id, nullif(questions.subject, ''), questions.question_id) AS subject_key,
-    questions.question, asked.context_id, asked.condition,
+    questions.question, asked.context_id, asked.condition, contexts.evidence_set, contexts.passage_order,
     contexts.answers <> '[]' AS states_answer,
     questions.edits, questions.subject_popularity, questions.object_popularity,
     entropy.semantic_entropy, entropy.semantic_entropy_length_normalised, entropy.semantic_entropy_rao,

@@ -1,6 +1,6 @@
 -- What moves answers behind several passages: place, length, date, and what stands beside; differences of the same questions.
 SELECT
     model, dtype, effect, evidence_set, kind, a, b, n, clusters, mean_a, mean_b, difference, low, high, unit, p,
-    p_adjusted, verdict, untestable
+    p_adjusted, direction, untestable
 FROM passage_effects
 ORDER BY ALL

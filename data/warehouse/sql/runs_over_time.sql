@@ -11,7 +11,7 @@ WITH counted AS (
 SELECT
     run, json_extract_string(state, '$.completed_at') AS completed_at, settings_changed, sources_changed, replies_changed,
     (SELECT count(*) FROM history AS h WHERE h.run = i.run AND h.kind = 'number') AS numbers,
-    (SELECT count(*) FROM history AS h WHERE h.run = i.run AND h.verdict IN ('larger', 'smaller')) AS numbers_moved
+    (SELECT count(*) FROM history AS h WHERE h.run = i.run AND h.direction IN ('larger', 'smaller')) AS numbers_moved
 FROM history AS i
 LEFT JOIN counted USING (run)
 WHERE kind = 'run'

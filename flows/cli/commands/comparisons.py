@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from swaymeter.data.dataset.dataset import Dataset
     from swaymeter.data.dataset.snapshot import Comparison, RelationChanges, RunChanges, SourceChanges
 
-CHANGES = "changes_of_runs"
+CHANGES_OF_RUNS = "changes_of_runs"
 RUN_NAMES = ("A: ", "B: ")
 STYLES = {"-": "red", "+": "green", "~": "yellow"}
 _DATASET = "A workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json."
@@ -54,21 +54,21 @@ def compare(
         comparison_json,
         dataset_rows,
         number_tables,
-        rejected_lines,
+        unmatched_lines,
     )
-    from swaymeter.tasks.statistics.changes import rejected
+    from swaymeter.tasks.statistics.changes import unmatched
 
     databases = database_of(a), database_of(b)
     comparison = compare_databases(*databases)
-    rejections = rejected_lines(rejected(comparison))
+    unmatched_items = unmatched_lines(unmatched(comparison))
     if page or not as_json:
-        page = _write_page(page, databases, comparison, rejections)
+        page = _write_page(page, databases, comparison, unmatched_items)
     if as_json:
-        print_product(comparison_json(comparison, **dataset_rows(comparison), rejected=rejections))
+        print_product(comparison_json(comparison, **dataset_rows(comparison), unmatched=unmatched_items))
         return
     for name, database in zip("AB", databases, strict=True):
         print_line(f"{name}: {database}")
-    for line in (*change_lines(comparison), *(f"not compared: {line}" for line in rejections)):
+    for line in (*change_lines(comparison), *(f"not compared: {line}" for line in unmatched_items)):
         print_line(line)
     for table in number_tables(comparison.numbers, RUN_NAMES):
         print_table(table.columns, table.rows, title=table.title)
@@ -180,7 +180,7 @@ def compare_databases(first: Path, second: Path) -> "Comparison":
 
 
 def _write_page(
-    file: Path | None, databases: tuple[Path, Path], comparison: "Comparison", rejected: Sequence[str]
+    file: Path | None, databases: tuple[Path, Path], comparison: "Comparison", unmatched: Sequence[str]
 ) -> Path | None:
     """Write the page of two runs and return its path; without a name it lies beside the second database.
 
@@ -207,7 +207,7 @@ def _write_page(
     try:
         with beside(file) as temporary:
             tables = number_tables(comparison.numbers, RUN_NAMES)
-            write_two_runs(temporary, comparison, tables, rejected, names, (first, second))
+            write_two_runs(temporary, comparison, tables, unmatched, names, (first, second))
             put(temporary, file)
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror or error}; name another --page") from None
@@ -291,7 +291,7 @@ def read_history(database: Path) -> "dict[str, pd.DataFrame]":
     from swaymeter.reports.models import RUNS as MODELS
 
     with opened(database, schema()) as warehouse:
-        frames = {name: warehouse.frame(name) for name in (CHANGES, NUMBERS, RUNS, MODELS)}
+        frames = {name: warehouse.frame(name) for name in (CHANGES_OF_RUNS, NUMBERS, RUNS, MODELS)}
     if frames[RUNS].empty:
         raise UsageError(f"{database} has no completed run yet; run the study to its end")
     return frames
@@ -311,7 +311,7 @@ def select_run(frames: "Mapping[str, pd.DataFrame]", run: int | None) -> "tuple[
     run = numbers[-1] if run is None else run
     if run not in numbers:
         raise UsageError(f"there is no run {run}; name one from {numbers[0]} to {numbers[-1]}")
-    return run, changes_of_run(where(frames[CHANGES], run=run), frames[NUMBERS])
+    return run, changes_of_run(where(frames[CHANGES_OF_RUNS], run=run), frames[NUMBERS])
 
 
 def _write_figures(file: Path, frames: "Mapping[str, pd.DataFrame]") -> list[Path]:

@@ -48,7 +48,7 @@ from swaymeter.reports.estimates import thinking as how_they_think
 from swaymeter.reports.estimates import undecided as undecided_of
 from swaymeter.reports.frames import records
 from swaymeter.reports.tables import of_judges
-from swaymeter.tasks.contexts.judgements import with_kinds
+from swaymeter.tasks.contexts.judged_questions import with_kinds
 from swaymeter.tasks.models.applications import FUNCTION, is_function, name_function
 from swaymeter.tasks.statistics.statistic import Row
 

@@ -17,7 +17,7 @@ from swaymeter.flows.config.places import AUDIT
 from swaymeter.flows.config.thresholds import Case
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.reports.changes import change_lines, sentence
-from swaymeter.reports.estimates import estimate, number, plural, verdict
+from swaymeter.reports.estimates import direction, estimate, number, plural
 from swaymeter.reports.models import Model
 from swaymeter.reports.words import OWN_QUANTITIES, threshold_name
 from swaymeter.tasks.statistics.changes import compare
@@ -60,14 +60,14 @@ class Compared(NamedTuple):
     clusters: int
     over: str
     p: float | None
-    verdict: str
+    direction: str
     worse: str
     tests: int = 1
 
     @property
     def in_short(self) -> str:
         """The number before and now, with the evidence for a change."""
-        return f"{self.name} of {self.model} {self.before} → {self.now} ({self.verdict})"
+        return f"{self.name} of {self.model} {self.before} → {self.now} ({self.direction})"
 
 
 class Gate(NamedTuple):
@@ -151,7 +151,7 @@ def against(before: LastRun, database: Path) -> Gate:
 def not_worse(run: str, numbers: Sequence[Compared]) -> str:
     """Return a sentence that no number is shown to be worse, with the number closest to it."""
     last = min(numbers, key=lambda row: row.gain)
-    furthest = f"largest change for the worse: {last.name} of {last.model} {last.change}, {last.verdict}"
+    furthest = f"largest change for the worse: {last.name} of {last.model} {last.change}, {last.direction}"
     changed = furthest if last.gain < 0 else "none of them changed for the worse"
     return f"not shown to be worse than {run}: {plural(len(numbers), 'number')} compared; {changed}"
 
@@ -231,28 +231,28 @@ def compared(comparison: Comparison) -> list[Compared]:
 
 def _compared(row: Mapping[str, Any], over: str, tests: int) -> Compared:
     better, model = BETTER[row["quantity"], row["group"]], str(Model(row["model"], row["dtype"]))
-    name, is_worse = threshold_name(row["quantity"], row["group"]), row["verdict"] in {UP, DOWN} - {better}
+    name, is_worse = threshold_name(row["quantity"], row["group"]), row["direction"] in {UP, DOWN} - {better}
     label = f"{OWN_QUANTITIES[row['quantity']]} ({name}) of {model}"
     worse = f"worse than before: {sentence(dict(row), label)}" if is_worse else ""
     before, now = (number(row[column], row["unit"]) for column in ("against_mean", "mean"))
     change, gain = estimate(row, "difference", signed=True), float(row["difference"]) * (1 if better == UP else -1)
     clusters = int(row["clusters"])
     return Compared(
-        model, name, before, now, change, gain, clusters, over, row["p_adjusted"], _verdict(row, over), worse, tests
+        model, name, before, now, change, gain, clusters, over, row["p_adjusted"], _direction(row, over), worse, tests
     )
 
 
-def _verdict(row: Mapping[str, Any], over: str) -> str:
+def _direction(row: Mapping[str, Any], over: str) -> str:
     """Return the change of a number in words; an undecided change has its p, because its interval can exclude 0."""
     if row["p_adjusted"] is None:
         return f"not tested: {plural(int(row['clusters']), over)}"
-    return verdict(row) + (f", p = {row['p_adjusted']:.2g}" if row["verdict"] == UNDECIDED else "")
+    return direction(row) + (f", p = {row['p_adjusted']:.2g}" if row["direction"] == UNDECIDED else "")
 
 
 def _case(row: Compared) -> Case:
     """The test case of a number: it failed, or was skipped as it was not tested, or what it was and is."""
     kind = "failure" if row.worse else "skipped" if row.p is None else "system-out"
-    note = f"{row.before} → {row.now}, {row.verdict}"
+    note = f"{row.before} → {row.now}, {row.direction}"
     return row.model, f"{row.name}: not shown to be worse than before", kind, row.worse or note
 
 

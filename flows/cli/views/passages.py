@@ -9,7 +9,7 @@ from swaymeter.data.records import OWN_KINDS, Question, QuestionContext
 from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.sources.judgements import annotator_name, read_judgements, write_judgements
 from swaymeter.data.sources.own.source import OwnQuestions, not_usable, read_questions
-from swaymeter.tasks.contexts.judgements import open_contexts, with_kinds
+from swaymeter.tasks.contexts.judged_questions import open_contexts, with_kinds
 
 KINDS = {name: kind for kind in OWN_KINDS for name in (kind[0], kind)}
 KEYS = "s supporting, c conflicting, i irrelevant, n neutral, u unknown; Enter skip, b back, q quit: "

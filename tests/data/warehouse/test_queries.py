@@ -25,7 +25,15 @@ QUERY_COLUMNS = ["model", "dtype", "relation", "query_type", "form", "entity", "
 ENTROPIES = ["semantic_entropy", "semantic_entropy_length_normalised", "semantic_entropy_rao"]
 ASKED_COLUMNS = [
     *("model", "dtype", "partition", "relation", "question_id", "subject", "subject_key", "question", "context_id"),
-    *("condition", "states_answer", "edits", "subject_popularity", "object_popularity"),
+    *(
+        "condition",
+        "evidence_set",
+        "passage_order",
+        "states_answer",
+        "edits",
+        "subject_popularity",
+        "object_popularity",
+    ),
     *(*ENTROPIES, "cluster_assignment_entropy"),
     *(f"{name}_standard_error" for name in (*ENTROPIES, "cluster_assignment_entropy")),
     *("groups", "group_sizes", "context_cut", "answers", "empty_answers", "unfinished_answers"),

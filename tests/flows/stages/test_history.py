@@ -15,7 +15,7 @@ from swaymeter.flows.cli.commands import comparisons as view
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.study_graph import graph_of
-from swaymeter.reports.changes import CHANGES, NUMBERS, section, sources
+from swaymeter.reports.changes import LAST_CHANGES, NUMBERS, section, sources
 from swaymeter.tasks.statistics.changes import changes_of_run
 from tests.flows.small_study import run, write_study
 from tests.tasks.models.tiny import save_language_model
@@ -116,7 +116,7 @@ def test_a_night_keeps_the_parameters_of_measures(nights: Nights) -> None:
 
 def test_the_page_names_it_and_obeys_nothing(nights: Nights) -> None:
     with opened(nights.folder / "workspace" / "study.duckdb", schema()) as warehouse:
-        last, numbers, changes = (warehouse.frame(name) for name in (CHANGES, NUMBERS, view.CHANGES))
+        last, numbers, changes = (warehouse.frame(name) for name in (LAST_CHANGES, NUMBERS, view.CHANGES_OF_RUNS))
     assert "revision of tiny (float32)" in section(changes_of_run(last, numbers))
     text = section(changes_of_run(changes.query("run == 2"), numbers))
     assert "alert(1)" in text

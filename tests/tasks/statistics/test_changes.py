@@ -7,10 +7,9 @@ import pytest
 
 from swaymeter.data.dataset.snapshot import Comparison, Row, Snapshot
 from swaymeter.data.randomness import generator
-from swaymeter.tasks.statistics.changes import compare, compare_items, model_pairs, rejected
+from swaymeter.tasks.statistics.changes import add_directions, compare, compare_items, model_pairs, unmatched
 from swaymeter.tasks.statistics.formulas.groups import adjust
 from swaymeter.tasks.statistics.formulas.paired import paired_difference
-from swaymeter.tasks.statistics.models import add_verdicts
 from tests.data.dataset.test_snapshot import reply, snapshot
 from tests.tasks.statistics.test_models import answer
 
@@ -38,7 +37,9 @@ def changes(before: Snapshot, now: Snapshot) -> Sequence[Row]:
 
 
 def shown(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
-    return [(row["model"], row["quantity"], row["verdict"]) for row in rows if row["verdict"] in ("larger", "smaller")]
+    return [
+        (row["model"], row["quantity"], row["direction"]) for row in rows if row["direction"] in ("larger", "smaller")
+    ]
 
 
 def test_a_planted_change_is_found() -> None:
@@ -84,7 +85,7 @@ def test_the_only_models_of_two_runs_are_compared() -> None:
 
 def test_items_without_a_counterpart_have_a_reason() -> None:
     some = snapshot(rows_of(run(models=("m1",)), "m1")[3:])
-    (counts,) = rejected(compare(run(models=("m1",)), some)).values()
+    (counts,) = unmatched(compare(run(models=("m1",)), some)).values()
     ((text, quantities),) = [(text, of) for text, of in counts.items() if ("follows", "original") in of]
     assert text == "1 of 40 in A not asked in B"
     assert ("correct", "none") in quantities
@@ -103,7 +104,7 @@ def test_nights_without_a_change_show_none() -> None:
             for at, (before, now) in enumerate(nights)
         ]  # fmt: skip
 
-    assert sum(bool(shown(add_verdicts(adjust(pair(number), ())))) for number in range(100)) <= 5
+    assert sum(bool(shown(add_directions(adjust(pair(number), ())))) for number in range(100)) <= 5
 
 
 def test_the_same_answers_have_moved_by_nothing() -> None:

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from swaymeter.tasks.statistics.models import DIFFERENCES, MEANS, items
+from swaymeter.tasks.statistics.changes import DIFFERENCES
+from swaymeter.tasks.statistics.models import MEANS, items
 
 VERDICTS = {
     "a": ["context", "both", "context", "context", "context", "context"],
@@ -64,16 +65,16 @@ def test_a_model_that_follows_more_is_larger() -> None:
     assert (row["mean"], row["against_mean"], row["difference"]) == (1, 0, 1)
     assert (row["n"], row["clusters"], row["p"]) == (6, 6, 2 / 2**6)
     assert row["p_adjusted"] > 0.05
-    assert row["verdict"] == "undecided"  # of six questions so small a p is no proof among all comparisons
-    assert difference("follows", "a", "b", times=2)["verdict"] == "larger"
+    assert row["direction"] == "undecided"  # of six questions so small a p is no proof among all comparisons
+    assert difference("follows", "a", "b", times=2)["direction"] == "larger"
 
 
 def test_models_are_equal_only_within_the_margin() -> None:
     few, many = difference("follows", "a", "a2"), difference("follows", "a", "a2", times=30)
     assert (few["difference"], many["difference"]) == (0, 0)
-    assert (few["verdict"], many["verdict"], many["margin"]) == ("undecided", "equal", 0.05)
+    assert (few["direction"], many["direction"], many["margin"]) == ("undecided", "equal", 0.05)
     assert 0 < many["high"] < 0.05 < few["high"]
-    assert difference("follows", "a", "c")["verdict"] == "undecided"
+    assert difference("follows", "a", "c")["direction"] == "undecided"
 
 
 def test_p_is_adjusted_over_all_verdicts() -> None:
@@ -87,7 +88,7 @@ def test_p_is_adjusted_over_all_verdicts() -> None:
 def test_only_items_of_both_models_are_compared() -> None:
     row = difference("follows", "b", "c", drop=2)
     assert (row["n"], row["mean"], row["against_mean"]) == (4, 0, 1)
-    assert difference("follows", "b", "c", times=3)["verdict"] == "smaller"
+    assert difference("follows", "b", "c", times=3)["direction"] == "smaller"
 
 
 def test_queries_are_clustered_by_entity_whatever_the_relation() -> None:

@@ -43,10 +43,10 @@ def study(rule: str, questions: int = 12, seed: int = 0) -> dict[str, pd.DataFra
 
 
 def found(rule: str, seed: int = 0, questions: int = 12) -> dict[tuple[str, str], str]:
-    """The verdicts other than undecided, by effect and kind, of those that are not about what stands beside."""
+    """The directions other than undecided, by effect and kind, of those that are not about what stands beside."""
     rows = EFFECTS.rows(study(rule, questions, seed), seed)
-    known = {(row["effect"], row["kind"]): row["verdict"] for row in rows if row["effect"] != "beside"}
-    return {key: verdict for key, verdict in known.items() if verdict not in ("undecided", None)}
+    known = {(row["effect"], row["kind"]): row["direction"] for row in rows if row["effect"] != "beside"}
+    return {key: direction for key, direction in known.items() if direction not in ("undecided", None)}
 
 
 def test_a_planted_effect_is_found() -> None:
@@ -84,11 +84,11 @@ def test_newer_right_passages_are_no_effect_of_dates() -> None:
     mixed = rows["condition"] == "mixed"
     rows.loc[mixed, "verdict"] = "original"  # a model that always states the right one
     (both,) = [row for row in EFFECTS.rows(frames, 0) if row["effect"] == "date"]
-    assert (both["difference"], both["verdict"]) == (pytest.approx(0.0), "undecided")
+    assert (both["difference"], both["direction"]) == (pytest.approx(0.0), "undecided")
     rows["right_date"] = "2026-03-01"
     (both,) = [row for row in EFFECTS.rows(frames, 0) if row["effect"] == "date"]
     assert both["untestable"] == "fewer than 5 questions where the right one is, or the wrong one is"
-    assert both["verdict"] is None
+    assert both["direction"] is None
 
 
 def test_an_effect_by_hand() -> None:
@@ -99,7 +99,7 @@ def test_an_effect_by_hand() -> None:
     assert row["p"] == pytest.approx(2 / 2**6)
     (beside,) = [row for row in rows if (row["effect"], row["kind"]) == ("beside", "conflicting")]
     assert (beside["a"], beside["mean_a"], beside["mean_b"]) == ("in the set", 0.5, 1.0)
-    assert (beside["difference"], beside["verdict"]) == (-0.5, "smaller")
+    assert (beside["difference"], beside["direction"]) == (-0.5, "smaller")
 
 
 def test_shares_by_place() -> None:

@@ -10,7 +10,7 @@ from swaymeter.data.errors import UsageError
 from swaymeter.data.sources.judgements import read_judgements
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.flows.cli.views import passages
-from swaymeter.tasks.contexts.judgements import with_kinds
+from swaymeter.tasks.contexts.judged_questions import with_kinds
 from tests.flows.conftest import Command
 
 ROWS = (

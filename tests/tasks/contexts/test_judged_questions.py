@@ -10,7 +10,7 @@ from swaymeter.data.reasons import REASONS
 from swaymeter.data.records import Passage, Question, QuestionContext
 from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.sources import slots
-from swaymeter.tasks.contexts.judgements import (
+from swaymeter.tasks.contexts.judged_questions import (
     accepted_questions,
     context_rows,
     open_contexts,

@@ -1,0 +1,60 @@
+"""Agreement of people: Krippendorff's alpha of each field of judgements.
+
+Its items are the texts that several people judged, outvoted people included. Only the first two choices on a question
+count, because a third person decides after reading both. `formulas.agreement` has the formula.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from swaymeter.data.records.judgements import FIELDS, same_words
+from swaymeter.data.records.statistics import AnnotatorAgreement
+from swaymeter.tasks.statistics.formulas.agreement import krippendorffs_alpha
+from swaymeter.tasks.statistics.statistic import Row, Statistic
+
+RATED = tuple(field for field, values in FIELDS.items() if values)
+"""Fields of judgements with a list of values."""
+INDEPENDENT = 2
+"""Number of people whose choices on a question count; a third person has read them."""
+
+
+def agreement_of_annotators(judgements: Iterable[Mapping[Any, Any]]) -> list[Row]:
+    """Return the rows of `AnnotatorAgreement`, one for each field that at least two people judged.
+
+    Args:
+        judgements: rows of `Judgement` in the order of the files.
+    """
+    values: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
+    for row in judgements:
+        if row["field"] in RATED and (row["is_outvoted"] or not isinstance(row["problem"], str)):
+            about = (row[name] for name in ("field", "question_id", "context_id", "variant", "sample"))
+            rated = values[*about, same_words(row["judged"])]
+            if row["field"] != "choice" or len(rated) < INDEPENDENT:
+                rated[row["annotator"]] = row["value"]
+    by_field: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for (field, *_), rated in values.items():
+        if len(rated) > 1:
+            by_field[field].append(rated)
+    return [_agreement_in(field, ratings) for field, ratings in sorted(by_field.items())]
+
+
+def _agreement_in(field: str, ratings: list[dict[str, str]]) -> Row:
+    alpha, values = krippendorffs_alpha(ratings), {value for rated in ratings for value in rated.values()}
+    undefined = f"all annotators always chose {values.pop()}, so chance agreement is not defined"
+    return {
+        "field": field,
+        "items": len(ratings),
+        "annotators": sorted({name for rated in ratings for name in rated}),
+        "alpha": alpha,
+        "undefined": undefined if alpha is None else None,
+    }
+
+
+AGREEMENT_OF_ANNOTATORS = Statistic(
+    "annotator_agreement",
+    1,
+    AnnotatorAgreement,
+    ("judgements_of_people",),
+    lambda frames, seed: agreement_of_annotators(frames["judgements_of_people"].to_dict("records")),
+)
