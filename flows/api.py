@@ -55,10 +55,10 @@ class StatusRow:
     Attributes:
         subject: Relation, class, partition or list.
         model: Label of the variant.
-        measure: Measure of a score, else what the step makes.
+        measure: Measure of a score; for other steps the kind of artifact.
         stage: Stage of the step.
         state: `done`, `missing`, `damaged`, `failed` or `blocked`.
-        reason: Why it is not done.
+        reason: Reason why the step is not done.
         rejected: Number of candidates of facts that were rejected, by reason.
     """
 
@@ -78,10 +78,10 @@ class StatusRow:
 
 @dataclass(frozen=True)
 class Study:
-    """A study in its workspace, or the part of it that is selected.
+    """A study in its workspace, or a selected part of the study.
 
     Attributes:
-        name: Name of the study file, as it was loaded.
+        name: Name of the study file, as passed to `load`.
         study: Content of the study file.
         workspace: Folder of its files.
         selection: Relations, models and measures.
@@ -106,15 +106,15 @@ class Study:
 
         Args:
             study: Path of a study file, or the name of a bundled study.
-            workspace: Folder of the study's files; None: the one that the study names.
+            workspace: Folder of the study's files; None: the workspace that the study names.
             relations: Only these relations.
             models: Only these models.
             measures: Only these measures.
-            runner: Where models are computed; None: as the study says.
+            runner: Where models are computed; None: the study's choice.
 
         Raises:
             StudyFileError: The file is not valid.
-            UnknownName: The study has no relation, model or measure of a name.
+            UnknownName: The study has no relation, model or measure with such a name.
         """
         file, folder = str(study), None if workspace is None else str(workspace)
         content = read_study(file).run_by(runner)
@@ -126,16 +126,16 @@ class Study:
     def run(
         self, *, force: bool = False, refresh: bool = False, offline: bool = False, wait: bool = False
     ) -> "Results":
-        """Compute what is not done, and return the results.
+        """Compute all steps that are not done, and return the results.
 
         Args:
-            force: Compute what is selected again.
-            refresh: Fetch again what changes daily at its source.
+            force: Compute the selected steps again.
+            refresh: Fetch data again that changes daily at its source.
             offline: Use no network.
             wait: Wait for another run that uses the workspace; otherwise the run is refused.
 
         Raises:
-            StudyFileError: The study asks for what cannot be done.
+            StudyFileError: The study is impossible, such as a model that is missing.
             WorkFailed: A task failed; the message has the reasons.
         """
         self.check_models()
@@ -154,7 +154,7 @@ class Study:
 
     @property
     def results(self) -> "Results":
-        """The results that the workspace holds."""
+        """Return the results in the workspace."""
         return Results(self.workspace.database)
 
     def frame(self, name: str) -> "pd.DataFrame":
@@ -168,7 +168,7 @@ class Study:
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph as the workspace is now."""
+        """The graph for the current state of the workspace."""
         return graph_of(self.plan)
 
     @property
@@ -177,7 +177,7 @@ class Study:
         return Contents(self.plan, self.graph, self.selection.relations)
 
     def check_models(self, stages: Collection[str] = STAGES) -> None:
-        """Refuse, before anything runs, a model that cannot be had."""
+        """Raise an error for a missing model, before anything runs."""
         if "fetch" in stages or "score" in stages:
             try:
                 check_models(self.study, is_scored="score" in stages, measures=self.selection.measures)
@@ -185,7 +185,7 @@ class Study:
                 raise StudyFileError(f"{self.name}: {error}") from None
 
     def check(self, *, offline: bool) -> None:
-        """Refuse, before anything is written, what a run would refuse; a server is asked."""
+        """Raise the errors with which a run would be refused, before anything is written; probes servers."""
         check_run(self.graph, self.plan, self.selection, name=self.name, offline=offline)
 
     def rows(self) -> list[StatusRow]:
@@ -216,16 +216,16 @@ class Study:
         waiting: Callable[[str], object] = log.warning,
         starts_api: bool = False,
     ) -> tuple[Graph, str]:
-        """Run what is not done, and return the graph as it is then; `StudyRun.execute` is the body.
+        """Run all steps that are not done, by `StudyRun.execute`, and return the graph after the run.
 
         Args:
-            progress: Receives steps as they begin and end.
+            progress: Receives the begin and the end of each step.
             stages: The stages to run.
-            force: Compute what is selected again.
-            refresh: Fetch again what changes daily at its source.
+            force: Compute the selected steps again.
+            refresh: Fetch data again that changes daily at its source.
             offline: Use no network.
             wait: Wait for another run that uses the workspace.
-            waiting: Receives a sentence about that run.
+            waiting: Receives a sentence about the other run.
             starts_api: Start a temporary API of Prefect if none is configured.
 
         Returns:
@@ -244,7 +244,7 @@ class Study:
         return replace(self.selection, stages=tuple(stage for stage in STAGES if stage in stages))
 
     def description(self, graph: Graph) -> str:
-        """The study in one line, with what its graph knows of it."""
+        """Return the study in one line, with counts from its graph."""
         parts, facts = [], self.study.facts
         relations = sum(node.kind is FETCH_FACTS for node in graph)
         if relations and facts:
@@ -280,10 +280,10 @@ class Study:
 
 
 def database_of(run: str) -> Path:
-    """Return the database of a run: of a study, of a workspace, or the file itself.
+    """Return the database of a run, named by a study, a workspace or the database file.
 
     Raises:
-        UsageError: There is none.
+        UsageError: The run has no database.
     """
     path = Path(run).expanduser()
     database = path / DATABASE if path.is_dir() else path if path.suffix == ".duckdb" else None
@@ -296,15 +296,15 @@ def database_of(run: str) -> Path:
 class Results:
     """Results of a study: its database as data frames, and the page.
 
-    The database is opened for each question and closed after it, so that the study can be run again meanwhile.
+    The database is open only during a call, so that the study can run again in the meantime.
 
     Attributes:
         database: The file `study.duckdb`.
-        page: The file `report/index.html`, which is there once the report was drawn.
+        page: The file `report/index.html`, written by the stage report.
     """
 
     def __init__(self, database: Path) -> None:
-        """The results that stand in this database."""
+        """Read results from a database."""
         self.database = database
         self.page = database.parent / "report" / "index.html"
 
@@ -312,17 +312,17 @@ class Results:
         return f"Results({str(self.database)!r})"
 
     def frame(self, name: str) -> "pd.DataFrame":
-        """A table, view or named query of the database (the page "The database" lists them).
+        """Return a table, view or named query of the database; the page "The database" lists all names.
 
         Args:
-            name: Such as "persuasion", "susceptibility_of_queries" or "models_side_by_side".
+            name: The name, such as "persuasion", "susceptibility_of_queries" or "models_side_by_side".
 
         Returns:
-            Its rows. `attrs["units"]` has the unit of each column that has one. Types do not depend on the rows:
-            Int64, boolean, str and float64; what is missing is NA, never 0.
+            The rows. `attrs["units"]` has the units of columns. The types do not depend on the rows: Int64, boolean,
+            str and float64. A missing value is NA, never 0.
 
         Raises:
-            UsageError: There is no table, view or query of that name.
+            UsageError: The database has no table, view or query of this name.
         """
         tables = Schema(schema()).by_name
         if name in NAMED_QUERIES:
@@ -332,11 +332,11 @@ class Results:
         return self._answer(NamedQuery(name, f"SELECT * FROM {quoted(name)}"))
 
     def names(self) -> list[str]:
-        """Every name that `frame` takes, in alphabetical order."""
+        """Return every name that `frame` accepts, in alphabetical order."""
         return sorted({*Schema(schema()).by_name, *NAMED_QUERIES})
 
     def sql(self, text: str) -> "pd.DataFrame":
-        """The answer to a query in DuckDB's SQL; columns that keep their names keep their units, as in `frame`.
+        """Return the result of a query in DuckDB's SQL; columns that keep their names keep their units, as in `frame`.
 
         Raises:
             InputError: The query is not valid.
@@ -347,7 +347,7 @@ class Results:
         """Return the findings of the page: headline, details and caveats.
 
         Raises:
-            WorkspaceError: There is no report yet.
+            WorkspaceError: The workspace has no report yet.
         """
         if not self.page.with_name(FINDINGS_FILE).exists():
             raise WorkspaceError(f"there is no report {self.page}; run its study with --stage report")
@@ -361,7 +361,7 @@ class Results:
 
 
 def _rows(plan: Plan, node: Node) -> Iterator[StatusRow]:
-    """A row for a step; for a score step one for each of its measures."""
+    """Yield the row of a step; a score step has a row for each of its measures."""
     subject = " ".join(part for part in (node.id.subject, node.id.part) if part)
     model = plan.display_name(node.id)
     states = plan.measure_states(node) if node.id.stage == "score" else [(node.id.group, node.state, node.reason)]

@@ -1,5 +1,5 @@
 """The command line: commands by group, and how results are printed.
 
-A module of commands imports what it needs within its functions: `swaymeter --help` imports no science, and nothing
-here imports Prefect before a command runs something. `swaymeter.flows.api` has the study that a command is about.
+Modules of commands import heavy packages within their functions, so that `swaymeter --help` imports neither torch nor
+Prefect. Commands work on a study of `swaymeter.flows.api`.
 """

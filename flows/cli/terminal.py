@@ -24,13 +24,13 @@ from swaymeter.flows.execution.progress import Progress
 from swaymeter.tasks.measures.stored_chunks import Spent
 
 SPEED_SECONDS = 600.0
-"""Over how long the speed is averaged from which the remaining time follows; one step may take minutes."""
+"""Seconds over which the speed is averaged, for the remaining time; one step may take minutes."""
 HEARTBEAT_SECONDS = 60.0
-"""Between two lines about what is being computed, where there are no bars."""
+"""Seconds between two lines about running steps, in output without bars."""
 
 
 MAX_RUNNING = 3
-"""Running steps that have a line below the bars."""
+"""Limit of running steps with a line below the bars."""
 
 
 class _Bars(Bars):
@@ -45,9 +45,9 @@ class _Bars(Bars):
 
 
 class TerminalProgress(Progress):
-    """One bar a stage on a terminal, one line a step and a minute elsewhere (cron, CI); adds up what the steps took.
+    """Progress as a bar for each stage on a terminal, as lines elsewhere (cron, CI), and the sum of the steps' costs.
 
-    It shows them between entering and leaving it.
+    The object is a context manager: bars and lines appear only within its block.
     """
 
     def __init__(self, console: Console, heartbeat: float = HEARTBEAT_SECONDS) -> None:
@@ -119,7 +119,7 @@ class TerminalProgress(Progress):
             self._line(f"{stage} {len(of.ended)} of {of.total}  {escape(name)}  {outcome}")
 
     def _line(self, line: str) -> None:
-        """Prints a line with the time, where there are no bars; a console flushes every line."""
+        """Print a line with the time in output without bars; a console flushes every line."""
         if not self._console.is_terminal:
             self._console.print(f"{datetime.now():%Y-%m-%d %H:%M:%S}  {line}", soft_wrap=True, highlight=False)
 
@@ -165,7 +165,7 @@ def speed(spent: Spent) -> str:
 
 
 def rate(count: float, seconds: float, unit: str = "") -> str:
-    """Return the number a second, or the seconds of one if they are more than one; neither is ever 0."""
+    """Return a rate in words: the number per second, or the seconds for each if they are more than one."""
     a_second = count / seconds
     if a_second < 1:
         return f"{1 / a_second:.1f} s {f'a {unit}' if unit else 'each'}"
@@ -173,7 +173,7 @@ def rate(count: float, seconds: float, unit: str = "") -> str:
 
 
 def log_to(console: Console, verbose: bool) -> None:
-    """Warnings of ours go to the terminal; everything of ours with `verbose`."""
+    """Log Swaymeter's warnings to the terminal; with `verbose`, log everything from Swaymeter."""
     handler = RichHandler(console=console, show_time=False, show_path=False, markup=False)
     handler.setLevel(logging.DEBUG if verbose else logging.WARNING)
     logger = logging.getLogger("swaymeter")
@@ -192,17 +192,17 @@ def summary(
     findings: Findings | None = None,
     notes: Sequence[str] = (),
 ) -> None:
-    """Print what came of a run: its findings, failures, and the files that are there.
+    """Print the result of a run: findings, failures and files.
 
     Args:
         console: The terminal.
         description: The study in one line.
         progress: The progress of the run, with its failures.
         took: Duration of the run in seconds.
-        outputs: Files by the words before them.
-        errors: Where failures go.
+        outputs: Files by their labels.
+        errors: The console for failures.
         findings: Findings of the page; None if the page is not done.
-        notes: Lines about this run.
+        notes: Further lines about the run.
     """
     spent = progress.spent
     console.print()

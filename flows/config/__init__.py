@@ -1,1 +1,1 @@
-"""Study files: typed models, reading, and what is refused. Imports nothing else of flows."""
+"""Study files: typed models, reading and validation. Imports no other part of flows."""

@@ -24,7 +24,7 @@ def study_file(path: str | Path) -> Path:
 
 
 def workspace_folder(study: str, workspace: str | None) -> str | None:
-    """Return the workspace that `--workspace` names, or the folder that is named in place of a study file."""
+    """Return the workspace of `--workspace`, or a folder that a command names in place of a study file."""
     return workspace or (study if Path(study).is_dir() else None)
 
 
@@ -41,7 +41,7 @@ RunnerName = Literal["threads", "processes", "dask"]
 
 
 SCHEMA = "swaymeter.schema.json"
-"""File beside a study that holds the schema for editors."""
+"""File beside a study with the schema for editors."""
 STARTER = Path(__file__).with_name("starter.yaml")
 """A study that the bundled models finish within three minutes on two processor cores, with a comment on every key."""
 
@@ -60,6 +60,6 @@ def write_starter(file: Path) -> None:
             temporary.write_text(schema + text, encoding="utf-8")
             put(temporary, file, new=True)
     except FileExistsError:
-        raise UsageError(f"{file} exists already, and is left as it is; name another file") from None
+        raise UsageError(f"{file} exists already; name another file") from None
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}; name another file") from None

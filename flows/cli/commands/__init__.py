@@ -1,1 +1,1 @@
-"""The commands, a module a group; each imports what it needs within its functions."""
+"""The commands, one module for each group; functions import heavy packages when a command runs."""

@@ -35,7 +35,7 @@ def passages(
 ) -> None:
     """Ask in the terminal for the kinds of passages that have none.
 
-    Each reply is stored at once: after an end at any time, the same command goes on.
+    Each judgement is stored at once, so that the same command continues after an interruption.
 
     Example: [bold]swaymeter annotate passages mine.csv --annotator ada[/bold]
     """
@@ -63,7 +63,7 @@ def export(
     workspace: Folder = None,
     traceback: Traceback = False,
 ) -> None:
-    """Write a sheet of the questions that an annotator has still to judge; a file that exists is left alone.
+    """Write a sheet of the questions that an annotator has not judged yet; never overwrite a file.
 
     Example: [bold]swaymeter annotate export quickstart ada.xlsx --annotator ada[/bold]
     """
@@ -79,7 +79,7 @@ def export(
 
 @annotate.command()
 def status(study: StudyPath, workspace: Folder = None, traceback: Traceback = False) -> None:
-    """Show who judged how much, how far two annotators agree, which conflicts are open, and the outcome.
+    """Show the number of judgements of each annotator, their agreement, open conflicts, and the outcome.
 
     Example: [bold]swaymeter annotate status quickstart[/bold]
     """

@@ -17,7 +17,7 @@ from swaymeter.flows.cli.console import err, out, print_line, print_product, pri
 
 audits = typer.Typer()
 OWN_SOURCE = "swaymeter.data.sources.own.source"
-"""Logger of the warnings about rows that are not used and contexts without a kind."""
+"""Logger of warnings about unused rows and contexts without a kind."""
 
 
 def _panel(title: str) -> Callable[..., Any]:
@@ -101,9 +101,9 @@ def audit(
     wait: Wait = False,
     traceback: Traceback = False,
 ) -> None:
-    """Ask models the questions of a file, alone and with each passage.
+    """Ask models the questions of a file, closed-book and with each passage.
 
-    Several models, prompts, sets or thresholds are the same option several times.
+    Repeat an option for several models, prompts, sets or thresholds.
 
     Example: [bold]swaymeter audit own-questions --model smollm2-135m-instruct[/bold]
     """
@@ -124,7 +124,7 @@ def audit(
     forgotten = earlier.forgotten_judgements(folder, judgements or ())
     console = err if as_json else out
     log_to(console, verbose=traceback)
-    logging.getLogger(OWN_SOURCE).setLevel(logging.ERROR)  # lines below the table say the same
+    logging.getLogger(OWN_SOURCE).setLevel(logging.ERROR)  # lines below the table repeat the warnings
     with leaving_nothing(folder):
         study = view.write_study(
             file,

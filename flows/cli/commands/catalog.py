@@ -1,4 +1,4 @@
-"""The commands about study files: `list` of all that a study can name, and `init` for a first study."""
+"""The commands about study files: `list` for the names in study files, and `init` for a first study."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ catalog = typer.Typer()
 
 @listing.command()
 def measures(as_json: AsJson = False) -> None:
-    """List the measures: what each measures, its unit, and what it needs.
+    """List the measures with their meanings, units and requirements.
 
     Example: [bold]swaymeter list measures[/bold]
     """
@@ -28,7 +28,7 @@ def relations(
     as_json: AsJson = False,
     traceback: Traceback = False,
 ) -> None:
-    """List the relations that facts can be asked about, each with a query.
+    """List the relations of facts, each with a query.
 
     Example: [bold]swaymeter list relations --source sample[/bold]
     """
@@ -42,7 +42,7 @@ def models(
     as_json: AsJson = False,
     traceback: Traceback = False,
 ) -> None:
-    """List the models that have a short name, and whether they are installed; a study can name any folder or hub id.
+    """List the models with short names, installed or not; a study can also name any folder or hub id.
 
     Example: [bold]swaymeter list models --at http://127.0.0.1:8000/v1[/bold]
     """
@@ -71,7 +71,7 @@ def sources(as_json: AsJson = False) -> None:
 def predicates(
     study: StudyPath, workspace: Folder = None, offline: Offline = False, traceback: Traceback = False
 ) -> None:
-    """List the predicates of the graph that a study's facts come from, and the catalog's relations that use them.
+    """List the predicates of the graph of a study's facts, and the catalog's relations that use them.
 
     Example: [bold]swaymeter list predicates yago[/bold]
     """
@@ -93,9 +93,7 @@ def init(
     ] = False,
     traceback: Traceback = False,
 ) -> None:
-    """Write a first study, with a comment on every key.
-
-    A file that exists is left alone.
+    """Write a first study, with a comment on every key; never overwrite a file.
 
     Example: [bold]swaymeter init study.yaml[/bold]
     """

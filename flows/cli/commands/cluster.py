@@ -46,7 +46,7 @@ def slurm(
 
     selected = Study.load(study, workspace, runner="dask")
     if selected.study.execution.address:
-        raise UsageError(f"{study}: execution.address names a cluster that is there already; leave it out")
+        raise UsageError(f"{study}: execution.address names an existing cluster; leave it out")
     if gpus is None:
         gpus = int(any(model.device != "cpu" for model in selected.study.models))
     folder = selected.workspace.root

@@ -1,4 +1,4 @@
-"""The age of a server's answers in an audit: what is asked again, and what a person reads of it."""
+"""The age of a server's stored answers in an audit: the limit for new requests, and the lines about ages."""
 
 import os
 import re
@@ -19,9 +19,9 @@ from swaymeter.reports.frames import records
 
 UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 IN_CI = timedelta(hours=24)
-"""The oldest answers of a server that a pipeline uses."""
+"""Limit of the age of stored answers in a CI pipeline."""
 FRESH = timedelta(minutes=5)
-"""Younger answers have no line."""
+"""Age from which answers have a line."""
 
 
 def max_age_of(text: str | None) -> timedelta | None:
@@ -46,9 +46,9 @@ def max_age_of(text: str | None) -> timedelta | None:
 def execute(
     selected: Study, progress: TerminalProgress, max_age: timedelta | None, *, force: bool, offline: bool, wait: bool
 ) -> tuple[Graph, str]:
-    """Run an audit; ask a server again whose stored answers are older than max_age.
+    """Run an audit, and request answers again from servers with stored answers older than max_age.
 
-    A run without a network uses the stored answers, whatever their age.
+    An offline run uses stored answers of any age.
     """
     stale = _stale_models(selected, max_age) if max_age is not None and not (force or offline) else []
     if stale and len(stale) < len(selected.study.models):
@@ -61,7 +61,7 @@ def execute(
 
 
 def _stale_models(selected: Study, max_age: timedelta) -> list[str]:
-    """Return the served models and the functions of which a stored answer is older."""
+    """Return the served models and functions with a stored answer older than `max_age`."""
     names = dict[str, None]()
     for node in selected.graph:
         check = node.checks.get("answers") if node.id.stage == "score" else None

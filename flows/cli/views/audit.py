@@ -1,4 +1,4 @@
-"""An audit: a study of one's own questions, made and run without a study file, and judged by thresholds."""
+"""An audit: a study of a user's questions that is written and run by one command, and judged by thresholds."""
 
 import json
 import re
@@ -53,20 +53,23 @@ from swaymeter.tasks.models.applications import FUNCTION, is_function, name_func
 from swaymeter.tasks.statistics.statistic import Row
 
 NOT_USED = "rows-not-used.txt"
-"""The file of the workspace that lists the rows that cannot be used."""
+"""The file of the workspace with the unusable rows."""
 MOVED: Mapping[str, Any] = {"clusters": {"entailment": "all-minilm-l6-v2"}, "coherent_persuasion": {}}
 """Measures that need enough sampled replies of a model on this machine."""
 DTYPES = frozenset(get_args(ModelPart.model_fields["dtype"].annotation))
 THOUGHTS = 2048
-"""The most tokens of thoughts in an audit that does not say."""
+"""Default limit of the tokens of thoughts in an audit."""
 
 
 class Audited(NamedTuple):
-    """Results of an audit: each model alone, differences of models, truncated replies, and served models.
+    """Results of an audit: tables of each model, differences of models, truncated replies, and served models.
 
-    means: the rows that `measured` was read from. variants: what makes it follow, a row each, where there are several;
-    advice: the sentence on which to take. judged: what judgements of people count for. skipped: why questions of rows
-    that can be read were not asked, with an example of each reason. effects: what moves answers among several passages.
+    Attributes that the names do not explain:
+        means: The rows behind `measured`.
+        variants: A row for each of several variants, and `advice`, the sentence that recommends a variant.
+        judged: Counts of people's judgements.
+        skipped: Rejected questions of usable rows, by reason with an example.
+        effects: Effects of order, length and so on among several passages.
     """
 
     measured: list[Measured]
@@ -114,7 +117,7 @@ def read_rows(
 
 
 def _with_kinds(read: ReadQuestions, judgements: Sequence[Judgement]) -> ReadQuestions:
-    """Return what was read with the kinds that people give."""
+    """Return the questions with the kinds from people's judgements."""
     judged, _ = with_kinds(read.questions, judgements)
     unknown = [
         sum(case.condition == "unknown" for question in listed for case in question.contexts)
@@ -151,7 +154,7 @@ def _thought(unfinished: pd.DataFrame) -> bool:
 
 
 def columns_of(maps: Iterable[str]) -> dict[str, str]:
-    """The file's own names of columns by ours, of the option --map; UsageError for what is not such a pair."""
+    """Return the file's names of columns by Swaymeter's, from --map; UsageError for any other text than a pair."""
     pairs = [text.partition("=")[::2] for text in maps]
     if wrong := [text for text, (ours, theirs) in zip(maps, pairs, strict=True) if not (ours and theirs)]:
         raise UsageError(f"--map {wrong[0]!r}: write our column and the file's, such as --map question=query")
@@ -162,9 +165,10 @@ def columns_of(maps: Iterable[str]) -> dict[str, str]:
 
 
 def prompts_of(named: Sequence[str]) -> dict[str, dict[str, str]]:
-    """The prompts of the option --prompt, by name: a form, or a file, which is called as it is without its ending.
+    """Return the prompts of --prompt by name: a form, or a file, whose name is the file's name without its ending.
 
-    UsageError for one that is neither, or is there twice.
+    Raises:
+        UsageError: A text is neither a form nor a file, or two prompts have the same name.
     """
     prompts: dict[str, dict[str, str]] = {}
     for text in named:
@@ -176,7 +180,7 @@ def prompts_of(named: Sequence[str]) -> dict[str, dict[str, str]]:
             )
         name = text if is_form else re.sub("[^A-Za-z0-9_-]+", "-", path.stem).strip("-_")[:40] or "prompt"
         if name in prompts:
-            raise UsageError(f"--prompt {text}: another one is called {name}, too; name it once, or rename the file")
+            raise UsageError(f"--prompt {text}: two prompts are called {name}; name it once, or rename the file")
         prompts[name] = {"form": name} if is_form else {"file": str(path.absolute())}
     return prompts
 
@@ -201,7 +205,7 @@ def passages_of(sets: Sequence[str], orders: Sequence[str], form: str) -> dict[s
 
 
 def questions_file(file: str) -> Path:
-    """The file of questions that a command names, or the bundled one; UsageError where there is none."""
+    """Return the file of questions of a path or of a bundled name; UsageError for a missing file."""
     path = Path(file).expanduser()
     if not path.exists() and (STUDIES / f"{file}.jsonl").exists():
         path = STUDIES / f"{file}.jsonl"
@@ -241,21 +245,21 @@ def write_study(
 
     Args:
         file: The file of questions, or the name of a bundled one.
-        models: As `--model` names them.
+        models: The texts of `--model`.
         folder: The workspace.
-        samples: Sampled answers beside the greedy one.
-        questions: The most questions; None for all.
-        max_new_tokens: The limit of tokens of an answer.
-        columns: The file's own names of columns, by ours.
-        thinking: off, on, or the most tokens of thoughts; off: models think that have no switch for it.
-        neutral: If a passage that says nothing is asked with, too.
-        judge: What decides replies that the rule cannot; None for nothing.
+        samples: Number of sampled answers besides the greedy one.
+        questions: Limit of the questions; None for all.
+        max_new_tokens: Limit of the tokens of an answer.
+        columns: The file's names of columns, by Swaymeter's.
+        thinking: off, on, or the limit of the tokens of thoughts; off: only models without a switch think.
+        neutral: True to add a passage without content.
+        judge: The judge of undecided replies; None for no judge.
         key_from: The environment variable that holds the key of the servers.
         revision: The version of the models behind servers, in the user's words.
-        max_age: Up to which stored answers of a server are used; None for any age.
+        max_age: Limit of the age of a server's stored answers; None for any age.
         prompts: The prompts by name.
         decodings: The names of decodings.
-        passages: How contexts are made of several passages.
+        passages: The section `passages`, which combines passages into contexts.
         judgements: Files of people's judgements.
         replies: Columns of recorded replies.
         concurrency: Upper bound on concurrent calls of functions; None for their default.
@@ -263,7 +267,7 @@ def write_study(
         thresholds: The thresholds, which the page shows.
 
     Raises:
-        UsageError: The file is missing, the workspace holds something else, or an option has another value.
+        UsageError: The file is missing, the workspace has another study, or the value of an option is invalid.
     """
     if thinking not in ("off", "on") and not (thinking.isdecimal() and int(thinking)):
         raise UsageError(f"--thinking {thinking}: write off, on, or the most tokens of thoughts, such as 4096")
@@ -320,7 +324,7 @@ def write_study(
 
 
 def _judge(name: str, key_from: str) -> dict[str, str]:
-    """The judge as an option names it; a file or a folder by its whole path."""
+    """Return the judge of an option, with the absolute path of a file or a folder."""
     file, colon, function = name.rpartition(".py:")
     if colon:
         name = f"{Path(file).expanduser().absolute()}.py:{function}"
@@ -343,7 +347,7 @@ def _refuse_another(folder: Path, file: Path, name: str) -> None:
 
 
 def _server_keys(model: Mapping[str, str], revision: str, max_age: timedelta | None) -> dict[str, Any]:
-    """Return the keys of a model that a server alone has; nothing for a model of this machine."""
+    """Return the keys that only a served model has; empty for a model of this machine."""
     if "endpoint" not in model:
         return {}
     hours = {} if max_age is None else {"max_age_hours": max_age.total_seconds() / 3600}
@@ -370,7 +374,7 @@ def _call_keys(model: Mapping[str, str], concurrency: int | None, timeout_s: flo
 
 
 def _models(names: Sequence[str], key_from: str) -> list[dict[str, str]]:
-    """The models; of one name at several servers, each has a number behind it."""
+    """Return the models; a name at several servers gets numbers."""
     models = [_model(name, key_from) for name in names]
     count = Counter(model["name"] for model in models)
     for number, model in enumerate(models, 1):
@@ -380,7 +384,7 @@ def _models(names: Sequence[str], key_from: str) -> list[dict[str, str]]:
 
 
 def _model(name: str, key_from: str) -> dict[str, str]:
-    """A model as an option names it, perhaps with a dtype behind a colon, or with an address behind an @."""
+    """Return the model of an option, which may have a dtype behind a colon, or an address behind an @."""
     if served := re.fullmatch("(.+?)@(https?)(://.*)", name, re.IGNORECASE):
         served_as, scheme, address = served.groups()
         key = {"key_from": key_from} if key_from else {}
@@ -396,7 +400,7 @@ def _model(name: str, key_from: str) -> dict[str, str]:
 
 
 def _function(module: str, function: str) -> dict[str, str]:
-    """Return the keys of a function, which its user names here."""
+    """Return the keys of a function, and allow its import, because its user names it here."""
     path = Path(module).expanduser().absolute() if module.endswith(".py") else None
     reference = f"{path or module}:{function}"
     name_function(reference)
@@ -404,7 +408,7 @@ def _function(module: str, function: str) -> dict[str, str]:
 
 
 def results_of(selected: Study) -> Audited:
-    """Return the results of the study that was run, which another study of the workspace never has."""
+    """Return the results of a study that was run."""
     return results_in(selected.workspace.database)
 
 
@@ -449,7 +453,7 @@ def as_json(
     outcome: Judged,
     compared: Sequence[Compared] = (),
 ) -> str:
-    """All of it for a program."""
+    """Return the whole output as JSON."""
     checks = [
         {"threshold": str(threshold)}
         | {name: getattr(row, name) for name in ("model", "unit", "mean", "low", "high")}

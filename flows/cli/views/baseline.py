@@ -43,12 +43,15 @@ BETTER: Mapping[tuple[str, str], str] = {
 
 
 class Compared(NamedTuple):
-    """A headline number that was compared with that of a baseline.
+    """A headline number compared with a baseline.
 
-    before, now: what it was and is. change: the difference with its interval. gain: how far it moved for the better,
-    below 0 for the worse. clusters: how many `over` there are, which are questions or subjects. p: after
-    Benjamini-Hochberg over all that both runs have; None where these are too few for a test. worse: how it is, where it
-    is; else empty. tests: how many p is adjusted over.
+    Attributes that the names do not explain:
+        before: The number in the baseline, and `now` in this run.
+        change: The difference with its interval.
+        gain: The improvement; below 0 if the number became worse.
+        clusters: The number of independent units; `over` names them, questions or subjects.
+        p: The p-value after Benjamini-Hochberg over `tests` numbers; None with too few units for a test.
+        worse: The change in words if the number is worse; otherwise empty.
     """
 
     model: str
@@ -86,7 +89,7 @@ class Gate(NamedTuple):
     failure: str = ""
 
     def cases(self) -> list[Case]:
-        """A test case for each number, and one for all of them where none could be tested."""
+        """A test case for each number, and one for all numbers if all are untested."""
         cases = list(map(_case, self.numbers))
         if self.failure and not any(row.worse for row in self.numbers):
             cases.append(("swaymeter", "compared with before", "failure", self.failure))
@@ -113,15 +116,20 @@ class LastRun(NamedTuple):
 
 
 def baseline(run: str, database: Path) -> LastRun:
-    """The last completed run of a study, workspace or database; UsageError without one, or where it is `database`.
+    """Return the last completed run of a study, workspace or database.
 
-    database: where the run goes that is compared with it.
+    Args:
+        run: The name of the study, workspace or database.
+        database: The database of the run that is compared.
+
+    Raises:
+        UsageError: There is no completed run, or both databases are the same.
     """
     before = database_of(run)
     if before.resolve() == database.resolve():
         raise UsageError(
-            f"--baseline {run}: this run goes to the same workspace, and would be the next one's baseline, "
-            f"also where it fails; name another --workspace, or a copy of {before}"
+            f"--baseline {run}: this run uses the same workspace, and would become the baseline of the next run "
+            f"even if it fails; name another --workspace, or a copy of {before}"
         )
     return _last_run(before, run)
 
@@ -192,13 +200,13 @@ def not_compared(now: Snapshot, numbers: Sequence[Compared]) -> list[str]:
 
 
 def also_worse(numbers: Sequence[Compared]) -> list[str]:
-    """The numbers that changed for the worse, too, but are not shown to be worse; empty where none did."""
+    """Return a line on numbers that fell without a significant test; empty without such numbers."""
     rows = [row.in_short for row in numbers if row.gain < 0 and not row.worse]
     return [f"also changed for the worse, but not shown: {', '.join(rows)}"] if rows else []
 
 
 def last_audit(folder: Path) -> Mapping[str, Any]:
-    """Return the study that the last audit wrote into a workspace; empty without one that can be read."""
+    """Return the study that the last audit wrote into a workspace; empty without a readable study."""
     try:
         content = untrusted_yaml(text_of(folder / AUDIT))
     except (OSError, ValueError, YAMLError):  # no audit before, or a file that somebody changed
@@ -207,7 +215,7 @@ def last_audit(folder: Path) -> Mapping[str, Any]:
 
 
 def forgotten_judgements(folder: Path, judgements: Sequence[str]) -> str:
-    """Return that the last audit of a workspace counted judgements, if this one counts none; empty otherwise."""
+    """Return a line if the last audit of a workspace counted judgements and this audit counts none; else empty."""
     last = last_audit(folder).get("judgements")
     if judgements or not isinstance(last, list) or not last:
         return ""
@@ -219,11 +227,11 @@ def compared(comparison: Comparison) -> list[Compared]:
     """Return the headline numbers that can be better or worse.
 
     Raises:
-        UsageError: No question with the same texts was asked before.
+        UsageError: The runs have no question with the same texts.
     """
     rows = [row for row in comparison.numbers if (row["quantity"], row["group"]) in BETTER]
     if not rows:
-        raise UsageError("--baseline: no question of it was asked with the same texts now; name another run")
+        raise UsageError("--baseline: the runs have no question with the same texts; name another run")
     tests = sum(row["p_adjusted"] is not None for row in comparison.numbers)
     over = interval_unit(comparison.after.frames)
     return [_compared(row, over, tests) for row in rows]
@@ -250,7 +258,7 @@ def _direction(row: Mapping[str, Any], over: str) -> str:
 
 
 def _case(row: Compared) -> Case:
-    """The test case of a number: it failed, or was skipped as it was not tested, or what it was and is."""
+    """Return the test case of a number: failed, skipped without a test, or passed with both values."""
     kind = "failure" if row.worse else "skipped" if row.p is None else "system-out"
     note = f"{row.before} → {row.now}, {row.direction}"
     return row.model, f"{row.name}: not shown to be worse than before", kind, row.worse or note

@@ -28,7 +28,7 @@ EMBEDDED_EMBEDDER = "all-minilm-l6-v2"
 
 @dataclass(frozen=True)
 class Check:
-    """A part of the installation: whether it works, and what was detected or the error."""
+    """The check of a part of the installation, with its result or its error."""
 
     name: str
     works: bool
@@ -36,7 +36,7 @@ class Check:
 
 
 def checks() -> Iterator[Check]:
-    """Everything that a study may need, one after another; a broken part does not stop the next."""
+    """Yield the check of everything that a study may need; a broken part does not stop the next check."""
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PROGRAMS)
     yield Check("packages", True, f"Python {platform.python_version()}, {versions}")
     yield Check("bundled studies", True, ", ".join(sorted(path.stem for path in STUDIES.glob("*.yaml"))))
@@ -51,7 +51,7 @@ def checks() -> Iterator[Check]:
     for name, check in parts.items():
         try:
             yield Check(name, True, check())
-        except Exception as error:  # whatever is broken is the result of the check
+        except Exception as error:  # any error is the result of the check
             yield Check(name, False, f"{type(error).__name__}: {error}")
 
 
@@ -87,7 +87,7 @@ def _server(endpoint: Endpoint) -> str:
 
 
 def show(console: Console, results: Iterable[Check]) -> bool:
-    """Print each check as soon as it is done; whether all work."""
+    """Print each check as soon as it is done, and return True if all parts work."""
     broken = 0
     for check in results:
         broken += not check.works
@@ -103,7 +103,7 @@ def _processors() -> str:
     units = torch.cpu.get_capabilities()
     if units.get("amx_bf16"):
         bfloat16 = "matrix units for bfloat16 (amx_bf16): dtype bfloat16 is much faster than float32 on this CPU"
-    elif units.get("avx512_bf16") or units.get("bf16"):  # as x86 and Arm call them
+    elif units.get("avx512_bf16") or units.get("bf16"):  # the flags of x86 and Arm
         bfloat16 = "vector units for bfloat16: dtype bfloat16 saves memory and hardly time on this CPU"
     else:
         bfloat16 = "no units for bfloat16: dtype bfloat16 is slower than float32 on this CPU"

@@ -22,7 +22,7 @@ Row = Mapping[str, str | Sequence[str]]
 
 
 def measures() -> Iterator[Row]:
-    """Every measure: what it measures, and what it needs."""
+    """Yield every measure with its meaning and its requirements."""
     for measure in MEASURES.values():
         yield {
             "measure": measure.name,
@@ -35,7 +35,7 @@ def measures() -> Iterator[Row]:
 
 
 def relations(source: str | None = None) -> Iterator[Row]:
-    """Every relation of the catalog, or those of a source of facts; UnknownName for a source that does not exist."""
+    """Yield the relations of the catalog, or of a source of facts; UnknownName for an unknown source."""
     available = {name: entry.options.available_relations() for name, entry in FACT_SOURCES.items()}
     names = FACT_SOURCES[source].options.available_relations() if source else catalog.relations()
     for relation in map(catalog.relation, names):
@@ -49,7 +49,7 @@ def relations(source: str | None = None) -> Iterator[Row]:
 
 
 def models() -> Iterator[Row]:
-    """Every model that the catalog has a short name for."""
+    """Yield every model with a short name in the catalog."""
     for entry in catalog.models().values():
         yield {
             "model": entry.alias,
@@ -70,7 +70,7 @@ def _location(entry: CatalogModel) -> str:
 
 
 def sources() -> Iterator[Row]:
-    """Every source of facts, of questions and of counts, with its keys in a study file, its own first."""
+    """Yield every source of facts, questions and counts, with its keys in a study file, specific keys first."""
     kinds: list[tuple[str, Registry[Any], type[Options]]] = [
         ("facts", FACT_SOURCES, FactsOptions),
         ("questions", QUESTION_SOURCES, QuestionsOptions),

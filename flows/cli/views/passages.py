@@ -1,4 +1,4 @@
-"""Ask in the terminal for the kinds of contexts that have none; each reply is stored at once as a judgement."""
+"""Ask an annotator in the terminal for missing kinds of contexts; each judgement is stored at once."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ LONGEST = 5000  # characters of a passage that are shown
 
 @dataclass
 class Labelling:
-    """The contexts that an annotator judges, and all judgements of the target, old and new."""
+    """The contexts that an annotator judges, and all judgements of the target file, old and new."""
 
     annotator: str
     target: Path
@@ -27,7 +27,7 @@ class Labelling:
     judgements: list[Judgement] = field(default_factory=list)
 
     def add(self, question: Question, context: QuestionContext, **values: str) -> None:
-        """Store a kind, and an answer, in place of earlier ones; InputError if the context cannot be of this kind."""
+        """Store a kind and an answer in place of earlier ones; InputError if the context cannot have this kind."""
         about = (question.question_id, context.context_id)
         rows = [
             Judgement(0, self.target.name, 0, *about, name, context.text or "", value, self.annotator)
@@ -69,7 +69,7 @@ def ask(work: Labelling, show: Callable[[str], None], read: Callable[[str], str]
     Args:
         work: The contexts.
         show: Prints a line.
-        read: Prints a prompt and returns what was typed; EOFError at the end of the input.
+        read: Prints a prompt and returns the typed text; EOFError at the end of the input.
     """
     at = 0
     while at < len(work.contexts):

@@ -1,4 +1,4 @@
-"""An audit that is refused: its workspace stays as it was, and nobody is told of a study file that nobody wrote."""
+"""Refused audits: the workspace stays unchanged, and messages do not mention the study file that an audit writes."""
 
 import re
 import shutil
@@ -16,8 +16,8 @@ from swaymeter.flows.config.places import AUDIT
 def leaving_nothing(folder: Path) -> Iterator[None]:
     """Restore the study of an audit and remove an empty folder if a UsageError is raised within.
 
-    Stored replies of a server's probe do not count as content of a folder that was made within. The message names no
-    position in that study.
+    A folder that was made within the block counts as empty if it has only the stored replies of a server's probe. The
+    message has no position in the study, which the user did not write.
     """
     study = folder / AUDIT
     before = study.read_bytes() if study.is_file() else None
@@ -30,7 +30,7 @@ def leaving_nothing(folder: Path) -> Iterator[None]:
             answers = Workspace(folder).downloads
             if is_new and [*folder.glob("*")] == [answers]:
                 shutil.rmtree(answers, ignore_errors=True)
-            with suppress(OSError):  # it is not there, or has other files
+            with suppress(OSError):  # the folder is missing, or has other files
                 folder.rmdir()
         else:
             write_file(study, before)

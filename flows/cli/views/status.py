@@ -1,7 +1,7 @@
 """The state of the steps of a study, on the terminal or as JSON.
 
-The terminal shows a line for each stage, and for each relation in which a stage is not done; `--all` shows every step.
-Each reason stands below the table, once and whole.
+The terminal shows a line for each stage, and for each relation with a stage that is not done; `--all` shows every step.
+Each reason is printed once, below the table.
 """
 
 import json
@@ -18,7 +18,7 @@ from swaymeter.flows.api import StatusRow
 from swaymeter.flows.cli.console import by_reason, print_line, print_table
 
 MAX_NAMED = 3
-"""Relations of a stage that are named."""
+"""Limit of the named relations of a stage."""
 STYLES = {"done": "green", "missing": "yellow", "blocked": "yellow", "failed": "red", "damaged": "red"}
 
 
@@ -28,13 +28,13 @@ def is_broken(rows: Sequence[StatusRow]) -> bool:
 
 
 def show(console: Console, rows: Sequence[StatusRow], workspace: Path, *, everything: bool = False) -> None:
-    """Print the states of steps, the reasons of those that are not done, and the counts of all.
+    """Print the states of steps, the reasons of steps that are not done, and counts.
 
     Args:
         console: The terminal.
         rows: A row for each step.
         workspace: The folder of the study.
-        everything: If every step has a line.
+        everything: True to print a line for every step.
     """
     if everything:
         cells = [(row.subject, row.model, row.measure, row.stage, _state(row.state)) for row in rows]

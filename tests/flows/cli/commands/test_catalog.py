@@ -91,4 +91,4 @@ def test_init_writes_a_study_that_can_be_run(
     assert swaymeter("init", file).code == 0
     assert swaymeter("run", file, "--dry-run").code == 0
     again = swaymeter("init", file)
-    assert (again.code, again.error) == (2, f"{file} exists already, and is left as it is; name another file")
+    assert (again.code, again.error) == (2, f"{file} exists already; name another file")
