@@ -254,12 +254,12 @@ class ModelPart(Options):
 
     @property
     def gives_text_of(self) -> Literal["recorded", "application"] | None:
-        """The kind of a model that gives text alone; None for any other."""
+        """The kind of a model that returns only text; None for any other model."""
         return "recorded" if self.replies else "application" if self.function else None
 
     @property
     def is_in_workspace(self) -> bool:
-        """True if the study lies in a workspace, so that nothing is imported that it names."""
+        """True if the study lies in a workspace, whose functions are not imported."""
         return self._is_in_workspace
 
     @field_validator("function")
@@ -277,7 +277,7 @@ class ModelPart(Options):
     @classmethod
     def _without_key(cls, endpoint: str | None) -> str | None:
         if names := sorted(name for name, _ in parse_qsl(urlsplit(endpoint or "").query) if _KEY_NAME.search(name)):
-            raise ValueError(f"has {names[0]!r} in its query, and a key stands in no file; name its variable: key_from")
+            raise ValueError(f"has the key {names[0]!r} in its query; name an environment variable in key_from instead")
         return endpoint
 
     @field_validator("label")
@@ -364,7 +364,7 @@ class ServiceOptions(Options):
     """Address of a mirror and limits of a service (docs/facts.md, docs/questions.md)."""
 
     address: str | None = Field(default=None, pattern=r"^https?://\S+$")
-    """Address of the service; it begins with https:// or http://."""
+    """Address of the service, which begins with https:// or http://."""
     requests_per_minute: float | None = Field(default=None, gt=0, le=60_000)
     """Upper bound on requests in a minute."""
     max_concurrency: int | None = Field(default=None, ge=1, le=100)

@@ -187,7 +187,7 @@ class StudyFile(Options):
         return (self.seeds or ())[1:]
 
     def run_by(self, runner: RunnerName | None) -> "StudyFile":
-        """Return the study with another runner; None keeps its own."""
+        """Return the study with another runner; None keeps the study's runner."""
         execution = self.execution.model_copy(update={"runner": runner or self.execution.runner})
         return self.model_copy(update={"execution": execution})
 
@@ -213,7 +213,7 @@ class StudyFile(Options):
     def requested(self) -> dict[str, Measure]:
         """Return the measures of the study and the measures that they need, in the order of the registry."""
         names = list(self.measures)
-        for name in names:  # grows meanwhile
+        for name in names:  # the loop appends to `names`
             names += [need for need in MEASURES[name].needs if need not in names]
         return {name: measure for name, measure in MEASURES.items() if name in names}
 

@@ -63,7 +63,7 @@ class Measured:
         unit: share or nats.
         empty: Greedy replies of the group that have no text.
         undecided: Greedy replies of the group without a sure verdict.
-        missing: Greedy replies of the group that a filter withheld or whose thoughts did not end; not among the n.
+        missing: Greedy replies of the group that a filter withheld or with unfinished thoughts; not part of `n`.
     """
 
     model: str
@@ -256,13 +256,13 @@ def _passage_groups(conditions: Set[str]) -> Mapping[str, Set[str]]:
 
 
 Judged = Sequence[tuple[Threshold, Measured, str]]
-"""A threshold, what it was held against, and why it is not met; empty where it is."""
+"""Thresholds with the measured quantity and the reason why the threshold is not met; empty if it is met."""
 Case = tuple[str, str, str, str]
-"""A test case of JUnit: what it is of, its name, the element that it has (failure, ...), and its text, or empty."""
+"""A test case of JUnit: class name, name, the tag of its element (failure and so on) or "", and the element's text."""
 
 
 def judged(thresholds: Iterable[Threshold], measured: Sequence[Measured]) -> Judged:
-    """Each threshold for each model."""
+    """Return each threshold for each model."""
     return [(threshold, row, threshold.unmet(row)) for threshold in thresholds for row in threshold.of(measured)]
 
 
@@ -312,7 +312,7 @@ def thresholds_of_bounds(bounds: Mapping[str, str]) -> list[Threshold]:
     """Return the thresholds of the section `thresholds` of a study, such as {follow.supporting: ">= 0.9, <= 1"}.
 
     Raises:
-        UsageError: A bound or a name is none.
+        UsageError: A bound or a name is invalid.
     """
     thresholds = []
     for name, text in bounds.items():
@@ -349,10 +349,10 @@ def write_junit(
         file: The file to write.
         name: The name of the audit.
         outcome: Each threshold, a case for each model.
-        unused: What is wrong with rows of the file that are not used, each a skipped case.
+        unused: Locations and problems of unusable rows, each a skipped case.
         compared: The cases of a comparison with an earlier run.
-        notes: Lines on the replies, such as how many are empty; the output of the suite.
-        error: Reason why the audit failed; a case of its own.
+        notes: Lines on the replies, such as the number of empty ones, as the output of the suite.
+        error: Reason why the audit failed, as a separate case; empty for none.
 
     Raises:
         UsageError: The file cannot be written.

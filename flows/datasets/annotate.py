@@ -62,7 +62,7 @@ class Standing:
 def export(
     contents: Contents, file: Path, annotator: str, *, conflicts: bool = False, partitions: Sequence[str] = ()
 ) -> Sheet:
-    """Write the sheet of what an annotator has still to judge, or of the conflicts of two others.
+    """Write the sheet of questions without a judgement of an annotator, or of the conflicts of two others.
 
     Raises:
         UsageError: The file exists, or nothing is left to judge.
@@ -91,7 +91,7 @@ def export(
 
 
 def standing(contents: Contents) -> Standing:
-    """Return who judged how much, how far people agree, and the outcome."""
+    """Return the number of judgements of each annotator, their agreement, and the outcome."""
     questions, missing = _questions(contents, _partitions(contents))
     judgements = contents.plan.judgements
     questions, problems = with_kinds(questions, judgements)

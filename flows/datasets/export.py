@@ -17,9 +17,13 @@ from swaymeter.flows.stages.contents import Contents
 
 
 def export_facts(contents: Contents, file: Path, *, force: bool) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Write the facts that were fetched, whole or not at all; UsageError where the file exists, without `force`.
+    """Write the fetched facts, whole or not at all.
 
-    Gives how many were written, by relation, and the relations for which YAGO has no predicate.
+    Returns:
+        The number of written facts by relation, and the relations without a predicate of YAGO.
+
+    Raises:
+        UsageError: The file exists, and `force` is False.
     """
     facts = contents.facts()
     if not facts:
@@ -40,10 +44,13 @@ def export_facts(contents: Contents, file: Path, *, force: bool) -> tuple[dict[s
 def export_questions(
     contents: Contents, folder: Path, *, force: bool, incomplete: bool
 ) -> tuple[dict[Partition, int], list[Omitted]]:
-    """Write the chosen questions into the folder, in the layout in which DynamicQA is published.
+    """Write the chosen questions into the folder, in the published layout of DynamicQA.
 
-    Gives how many were written, by partition, and those that the layout cannot hold. UsageError where a file exists,
-    without `force`, or some are not fetched yet, without `incomplete`.
+    Returns:
+        The number of written questions by partition, and the questions that the layout cannot represent.
+
+    Raises:
+        UsageError: A file exists, and `force` is False; or questions are not fetched, and `incomplete` is False.
     """
     if not contents.partitions:
         raise UsageError(f"the study {contents.study.name} has no questions, so there is nothing to export")
@@ -64,7 +71,7 @@ def export_questions(
 
 
 def predicates_of_graph(contents: Contents, *, offline: bool) -> Iterator[tuple[Predicate, tuple[str, ...]]]:
-    """Every predicate of the graph, the most frequent first, and its relations; UsageError where there is no graph."""
+    """Yield every predicate of the graph, the most frequent first, with its relations; UsageError without a graph."""
     study = contents.study
     access = study.access(contents.workspace.downloads, offline=offline)
     find = FACT_SOURCES[study.facts.source].graph if study.facts else None

@@ -25,14 +25,14 @@ def publish(contents: Contents, named: str, folder: Path) -> Path:
 
     Args:
         contents: The study and its artifacts.
-        named: The study as the command names it.
+        named: The name of the study on the command line.
         folder: The folder of the publication.
 
     Raises:
         UsageError: its database is not up to date.
         WorkspaceError: the folder holds something else.
     """
-    from swaymeter.data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
+    from swaymeter.data.warehouse.warehouse import opened  # drawing and querying take seconds to import
     from swaymeter.reports.publish import publish as write
 
     folder = Path(os.path.realpath(folder))
@@ -60,7 +60,7 @@ def publish(contents: Contents, named: str, folder: Path) -> Path:
 
 
 def _machine() -> dict[str, object]:
-    """The hardware of this machine, which need not be the one that scored."""
+    """Return the hardware of this machine, which may differ from the machine of the scores."""
     import torch
 
     return {
@@ -72,7 +72,7 @@ def _machine() -> dict[str, object]:
 
 
 def _further(contents: Contents) -> Iterator[dict[str, object]]:
-    """The files of scores of further seeds that are there."""
+    """Yield the existing files of scores of further seeds."""
     parts = {part_of(seed): seed for seed in contents.study.further_seeds}
     for node in contents.graph:
         if node.id.stage == "score" and node.id.part in parts:
@@ -89,7 +89,7 @@ def _further(contents: Contents) -> Iterator[dict[str, object]]:
 
 
 def _models(study: StudyFile) -> Iterator[tuple[str, ModelEntry]]:
-    """Yield the catalog entries of the study's models; a folder has its name alone."""
+    """Yield the catalog entries of the study's models; the entry of a folder has only its name."""
     for model in study.models:
         entry = catalog.models().get(model.name)
         hub = entry.hub or entry.alias if entry else model.name

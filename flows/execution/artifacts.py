@@ -35,11 +35,11 @@ from swaymeter.flows.stages.thresholds import judge_thresholds
 log = logging.getLogger(__name__)
 
 SECONDS = 10.0
-"""Between two calls of the API about how far scoring is: one that is over sooner makes none."""
+"""Seconds between two reports of the scoring progress to the API; a shorter scoring has no report."""
 PATIENCE = 2.0
-"""For how many seconds the end of a run waits for the last of these calls."""
+"""Limit of the seconds that the end of a run waits for the last report."""
 MEANS = "mean-susceptibility-of-models.csv"
-"""The table of the report that the summary shows, where the study has it."""
+"""The table of the report in the summary, if the study has it."""
 UNMET = "swaymeter.thresholds.unmet"
 """Event of a run with a number out of its bounds; its message names the number."""
 STUDY = "swaymeter.study"
@@ -48,7 +48,7 @@ STUDY = "swaymeter.study"
 
 @contextmanager
 def shown_progress() -> Iterator[None]:
-    """Shows how far scoring is, by a thread of its own: no step waits for the API."""
+    """Report the progress of scoring from a separate thread, so that no step waits for the API."""
     is_over = threading.Event()
     thread = threading.Thread(target=copy_context().run, args=(_show_progress, is_over), daemon=True)
     thread.start()
@@ -94,7 +94,7 @@ def tag_run(study: str) -> None:
 
 
 def show_outcome(graph: Graph, undone: Sequence[Node]) -> None:
-    """Shows what was found, or what is not done and why."""
+    """Show the findings of a run, or the unfinished steps with their reasons."""
     if not configured_api_answers():
         return
     try:
@@ -110,7 +110,7 @@ def show_outcome(graph: Graph, undone: Sequence[Node]) -> None:
 def show_thresholds(study: StudyFile, workspace: Workspace) -> None:
     """Show the headline numbers that have a threshold, and emit an event if one is not met.
 
-    An automation can act on the event. The run is Completed all the same: it did its work.
+    An automation can act on the event. The run is Completed in either case.
     """
     try:
         outcome = judge_thresholds(study, workspace.database)

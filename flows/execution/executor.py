@@ -3,8 +3,8 @@
     Executor -> submit (Prefect's task run, or a thread) -> Task.compute -> Task.make -> Workers.compute -> attempt
     -> function of the step
 
-The graph, resolved on the workspace as it is, says which steps are done; only the others are submitted. It is resolved
-again when a task has ended whose rows list further steps, and before the database is made.
+The graph, resolved on the workspace, knows the steps that are done; only the other steps are submitted. The graph is
+resolved again after a task whose rows list further steps, and before the database is made.
 """
 
 import logging
@@ -33,10 +33,10 @@ log = logging.getLogger(__name__)
 JUDGED = "judged_answers"
 """The pass that asks another model than the rest of its variant, perhaps on a server: a task of its own."""
 NO_MODEL = ("", "")
-"""The model of a task that has none."""
+"""The model of a task without a model."""
 
 LOOK_AGAIN_SECONDS = 10.0
-"""If no task ends for so long, workers that have joined meanwhile are given tasks."""
+"""Seconds without the end of a task after which new workers get tasks."""
 
 
 @dataclass(eq=False)
@@ -173,7 +173,7 @@ class Listings:
     deferred: set[StepId] = field(default_factory=set)
 
     def defer(self, node: Node, pending: set[StepId]) -> bool:
-        """Return True if a node is submitted from a later graph only, because a pending one lists its inputs."""
+        """Return True if a node must wait for a later graph, because a pending node lists its inputs."""
         lists = pending & (self.deferred | {other.id for other in node.listed_by})
         if node.is_placeholder:
             self.each |= pending
@@ -245,15 +245,15 @@ class Executor:
         self._totals: dict[str, int] = {}
 
     def run(self, graph: Graph | None = None) -> Graph:
-        """Run until nothing can be computed any more, and return the graph as it is then.
+        """Run until no further step can be computed, and return the final graph.
 
         Args:
-            graph: The graph as it is now; None: it is resolved.
+            graph: The current graph; None resolves it.
         """
         try:
             return self._walk(graph)
         except BaseException as raised:
-            is_signal = not isinstance(raised, Exception)  # Ctrl-C or SIGTERM, which is answered in seconds
+            is_signal = not isinstance(raised, Exception)  # Ctrl-C or SIGTERM, after which a run ends within seconds
             code = STOPPED if isinstance(raised, KeyboardInterrupt) else TERMINATED
             end = end_in_time(code) if is_signal else None
             try:
@@ -282,7 +282,7 @@ class Executor:
                     continue
                 self._waiting.order.done(ended.name)
                 self._attempted |= set(map(_attempt, ended.nodes))
-                if ended.graph is not current:  # it began before the graph was resolved again
+                if ended.graph is not current:  # the task began before the graph was resolved again
                     for node in (node for node in ended.nodes if node.id in current.nodes):
                         current.resolve(current.nodes[node.id])
                 if not ended.asks_server:  # which takes no model out of the memory
@@ -320,7 +320,7 @@ class Executor:
             self._totals = counted
 
     def _start(self) -> bool:
-        """Submit the tasks that there is room for; return True if the graph has to be resolved again."""
+        """Submit tasks up to the capacity of the workers; return True if the graph has to be resolved again."""
         is_listing = self._make_ready()
         taken, room = Counter(map(self._queue, self._running.values())), self._workers.at_once()
         for task in [*self._waiting.ready]:
@@ -333,7 +333,7 @@ class Executor:
         return is_listing
 
     def _make_ready(self) -> bool:
-        """Find the tasks whose upstream tasks have ended; those that are done, or were tried, are not submitted."""
+        """Mark tasks as ready whose upstream tasks have ended, without tasks that are done or were tried before."""
         is_listing, waiting = False, self._waiting
         while names := waiting.order.get_ready():
             for task in [waiting.tasks[name] for name in names if name not in self._running]:
@@ -358,13 +358,13 @@ class Executor:
         self._running[task.name] = task  # now, as who is waited for must be able to end
 
     def _nearest(self, name: str) -> list[str]:
-        """Return the upstream tasks of a task that are not upstream of another one of them."""
+        """Return the nearest upstream tasks: those that are not upstream of another upstream task."""
         upstream = self._upstream[name]
         indirect = {far for near in upstream for far in self._upstream[near]}
         return sorted((upstream - indirect) & self._begun)
 
     def _may_load(self, task: Task) -> bool:
-        """Return False if the task needs another model while more tasks of the last one are to come."""
+        """Return False if the task needs another model while tasks of the last model are still pending."""
         last = self._last_model
         if not self._running or last == NO_MODEL or task.model in (NO_MODEL, last):
             return True

@@ -1,8 +1,8 @@
-"""Ctrl-C and SIGTERM: the first one ends a command within seconds, whatever its threads wait for or compute.
+"""Ctrl-C and SIGTERM end a command within seconds, also while its threads wait or compute.
 
-A thread cannot be stopped from outside, and need not be: what it has written is whole, and a later run goes on there.
-So what is told to end wakes what waits for services, gives all else a few seconds to come to an end, and then ends the
-process. A second Ctrl-C ends it at once. Children of ours notice that their parent is gone.
+Threads need no orderly end, because every written file is whole and a later run continues from the files. After the
+signal, threads that wait for services wake up, other threads get a few seconds, and then the process ends. A second
+Ctrl-C ends the process at once. Child processes notice that their parent is gone.
 """
 
 import os
@@ -16,18 +16,18 @@ from types import FrameType
 from swaymeter.data.sources.access import close_sessions
 
 SECONDS = 3.0
-"""From the signal to the end, where a thread does not stop by itself."""
+"""Seconds from the signal to the end of the process, if a thread does not stop by itself."""
 SECONDS_TO_SAY = 1.0
-"""For so long the end waits for somebody who does not read what is said."""
+"""Limit of the seconds for writing the last message to a reader that does not read."""
 STOPPED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
-"""The exit codes of what Ctrl-C, and of what SIGTERM has ended."""
+"""Exit codes after Ctrl-C and after SIGTERM."""
 GO_ON = "stopped; what was computed is kept, run the same command again to go on"
 
 
 def end_when_interrupted() -> None:
-    """From now on Ctrl-C raises KeyboardInterrupt in the main thread and, SECONDS later, ends the process.
+    """Make Ctrl-C raise KeyboardInterrupt in the main thread and, SECONDS later, end the process.
 
-    A process that ignores Ctrl-C, as a shell's background job does, goes on ignoring it.
+    A process that ignores Ctrl-C, such as a background job of a shell, continues to ignore it.
     """
 
     def interrupted(number: int, frame: FrameType | None) -> None:
@@ -37,16 +37,16 @@ def end_when_interrupted() -> None:
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupted)
-        # In a callback of a weak reference; the end comes anyhow.
+        # Ignored within a callback of a weak reference; the timer still ends the process.
         show, interrupt = sys.unraisablehook, KeyboardInterrupt
         sys.unraisablehook = lambda raised: None if raised.exc_type is interrupt else show(raised)
 
 
 @contextmanager
 def ending_at_sigterm() -> Iterator[None]:
-    """Raise SystemExit in the main thread at SIGTERM, as Prefect does in a flow, so that a run ends in order.
+    """Raise SystemExit in the main thread at SIGTERM, like Prefect in a flow, so that a run ends in order.
 
-    Other threads, and a process with a handler of its own, are left alone.
+    Other threads, and a process with another handler, stay unchanged.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
@@ -67,7 +67,7 @@ def ending_at_sigterm() -> Iterator[None]:
 def end_in_time(code: int) -> threading.Timer | None:
     """Wake threads that wait for services, and end this process SECONDS later.
 
-    A notebook or an interactive session is not ended by Ctrl-C: its person goes on there.
+    Ctrl-C does not end a notebook or an interactive session.
 
     Args:
         code: The exit code.
@@ -75,7 +75,7 @@ def end_in_time(code: int) -> threading.Timer | None:
     Returns:
         The timer of the end, which can be cancelled; None without an end.
     """
-    threading.Thread(target=close_sessions, daemon=True).start()  # it may have to wait for a write that is under way
+    threading.Thread(target=close_sessions, daemon=True).start()  # in a thread, because it may wait for a write
     if code == STOPPED and (hasattr(sys, "ps1") or "ipykernel" in sys.modules):
         return None
     timer = threading.Timer(SECONDS, _end, (code,))

@@ -28,7 +28,7 @@ class StageProgress:
 
     @property
     def done(self) -> float:
-        """In steps."""
+        """Progress in steps; running steps count as fractions."""
         return len(self.ended) + sum(done / total for done, total in [*self.running.values()] if total)
 
 
@@ -48,10 +48,10 @@ class Progress:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Show nothing any more."""
+        """End the display."""
 
     def plan(self, totals: Mapping[str, int]) -> None:
-        """Set the number of steps of each stage, with those that have ended; called again when more are known."""
+        """Set the number of steps of each stage, finished steps included; called again for further steps."""
         for stage, total in totals.items():
             self.stages.setdefault(stage, StageProgress()).total = total
 
@@ -60,7 +60,7 @@ class Progress:
         self.stages[stage].running[name] = (0, 0)
 
     def within(self, stage: str, name: str, done: int, total: int) -> None:
-        """Take the number of a step's prompts that are done."""
+        """Record the number of finished prompts of a step."""
         self.stages[stage].running[name] = (done, total)
 
     def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:

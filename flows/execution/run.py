@@ -37,9 +37,9 @@ log = logging.getLogger(__name__)
 FLOW = "swaymeter.flows.study"
 """Imports Prefect, which takes longer than anything else."""
 THREADS = 2000
-"""Upper bound on threads; the executor submits what there is room for."""
+"""Upper bound on threads; the workers' capacity is the real limit."""
 RETRY_SECONDS = 2
-"""Seconds before the second try of a task that failed for a reason that may pass."""
+"""Seconds before the second try of a task that failed with a transient error."""
 
 Submission = Callable[[RunSettings, Workers], AbstractContextManager[Submit]]
 """Return what starts the tasks of a run, in a context that ends after all of them."""

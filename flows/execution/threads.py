@@ -18,7 +18,7 @@ OPENBLAS = "OPENBLAS_NUM_THREADS"
 
 
 def limit_threads() -> None:
-    """Sets the variables of OpenMP and OpenBLAS for this process and its children, except those that are set."""
+    """Set the variables of OpenMP and OpenBLAS for this process and its children, unless they are set already."""
     os.environ.setdefault("OMP_NUM_THREADS", str(usable_processors()))
     os.environ.setdefault(OPENBLAS, "1")
     if not os.environ.keys() & PASSIVE.keys():
@@ -32,7 +32,7 @@ def usable_processors(cgroups: Path = Path("/sys/fs/cgroup")) -> int:
     """
     limits = [len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1]
     for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):  # of versions 2 and 1
-        with suppress(OSError, ValueError):  # not there, or "max 100000"
+        with suppress(OSError, ValueError):  # the file is missing, or has "max 100000"
             quota, period = map(int, " ".join((cgroups / file).read_text(encoding="ascii") for file in files).split())
             limits += [quota // period] if quota > 0 else []
     if (slurm := os.environ.get("SLURM_CPUS_PER_TASK", "")).isdigit():
