@@ -234,7 +234,7 @@ def test_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path) 
         ),
         (
             ["--model", "smollm2-135m-instruct", "--judge", "all-minilm-l6-v2"],
-            "--judge: 'all-minilm-l6-v2' is of kind embedder, and no language model; known: smollm2-135m-instruct",
+            "--judge: 'all-minilm-l6-v2' is of kind embedder, and no language model; use one of smollm2-135m-instruct",
         ),
         (
             ["--model", "smollm2-135m-instruct", "--judge", "m@http://127.0.0.1:1/v1"],
