@@ -398,5 +398,6 @@ def _typed(kind: ItemKind, frame: Frame) -> Frame:
     types = dict.fromkeys(("model", "dtype", *IDS[kind]), "str") | dict(COLUMNS[kind])
     frame = frame[[*types]].astype(types)
     if kind == "reply":
-        frame = frame.assign(context_id=[*map(identity, frame["context"], frame["texts"])])
+        ids = [*map(identity, frame["context"], frame["texts"])]
+        frame = frame.assign(context_id=ids).astype({"context_id": "str"})
     return frame

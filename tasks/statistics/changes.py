@@ -373,6 +373,8 @@ def _replies(before: Snapshot, after: Snapshot, pairs: Iterable[Pair]) -> tuple[
 
 def _replies_of(before: Frame, after: Frame, pair: Pair) -> tuple[list[FlippedReply], dict[str, int]]:
     """Return the same for two models."""
+    if before.empty and after.empty:  # pandas cannot merge texts from an empty table of Arrow
+        return [], {}
     both = before.merge(after, on=[*IDS["reply"]], how="outer", suffixes=("_before", ""), indicator="side")
     is_new, is_gone = both["side"] == "right_only", both["side"] == "left_only"
     has_texts = ~is_new & ~is_gone & (both["texts"] == both["texts_before"])

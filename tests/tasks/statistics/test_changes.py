@@ -1,11 +1,15 @@
 """Changes between two made-up runs: headline numbers, replies and settings."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 
-from swaymeter.data.dataset.snapshot import Comparison, Row, Snapshot
+from swaymeter.data.dataset.dataset import Dataset
+from swaymeter.data.dataset.snapshot import FRAMES, Comparison, Row, Snapshot, _typed
 from swaymeter.data.randomness import generator
 from swaymeter.tasks.statistics.changes import add_directions, compare, compare_items, model_pairs, unmatched
 from swaymeter.tasks.statistics.formulas.groups import adjust
@@ -89,6 +93,16 @@ def test_items_without_a_counterpart_have_a_reason() -> None:
     ((text, quantities),) = [(text, of) for text, of in counts.items() if ("follows", "original") in of]
     assert text == "1 of 40 in A not asked in B"
     assert ("correct", "none") in quantities
+
+
+def test_studies_without_questions_are_compared() -> None:
+    row = {"model": "m", "dtype": "float32", "entity": "real", "query_type": "open", "susceptibility": 0.5}
+    queries = pd.DataFrame([row | {"query_id": f"q{number}"} for number in range(9)])
+    replies = pa.schema((name, pa.string()) for name in run().frames[FRAMES["reply"]]).empty_table().to_pandas()
+    study = Snapshot(Dataset(Path(), ()), frames={FRAMES["query"]: queries, FRAMES["reply"]: _typed("reply", replies)})
+    comparison = compare(study, study)
+    assert {row["difference"] for row in comparison.numbers} == {0}
+    assert unmatched(comparison) == {}
 
 
 def test_items_with_other_texts_are_not_paired() -> None:
