@@ -25,7 +25,7 @@ class Access:
         services: Services that differ from SERVICES.
         contact: An e-mail address or page of the person who runs the study.
         cache: The folder of cached responses; None for a folder below `downloads`.
-        offline: Only cached responses are used.
+        offline: True to use only cached responses.
         forced: The number of a forced rerun, 0 for none; responses of lower numbers are requested again.
         refreshed: The number of a refresh, for services that change daily.
     """
@@ -39,7 +39,7 @@ class Access:
     refreshed: int = 0
 
     def address(self, service: str) -> str:
-        """The address of a service."""
+        """Return the address of a service."""
         return self._service(service).address
 
     @property
@@ -48,7 +48,7 @@ class Access:
         return self.refreshed > 0 and not self.forced
 
     def session(self, service: str) -> "Session":
-        """The session with a service, one for all threads of this process."""
+        """Return the session with a service, one for all threads of this process."""
         from swaymeter.data.sources.http.session import shared_session  # needs requests, which a bare GPU machine lacks
 
         rerun = max(self.forced, self.refreshed if service in CHANGES_DAILY else 0)
@@ -62,6 +62,6 @@ class Access:
 
 
 def close_sessions() -> None:
-    """Closes all sessions of this process: waiting threads are woken, and the next run counts from 0."""
-    if loaded := sys.modules.get("swaymeter.data.sources.http.session"):  # else none was opened
+    """Close all sessions of this process: waiting threads wake, and the next run counts requests from 0."""
+    if loaded := sys.modules.get("swaymeter.data.sources.http.session"):  # without the module, no session is open
         loaded.close_sessions()

@@ -1,7 +1,7 @@
 """A corpus of text in files: its shards, and their documents as a stream of bounded memory.
 
-A line of JSON is a document, and so is a row of Parquet, which is read whole, and a text file, which may be of any
-length. What cannot be read is counted and left out; a file that ends too early is an error.
+A document is a line of JSON, a row of Parquet, or a whole text file of any length. Unreadable documents are counted
+and left out; a file that ends too early is an error.
 """
 
 import codecs
@@ -20,18 +20,18 @@ from swaymeter.data.errors import InputError, first_line, is_text
 KEY = "frequency.corpus"
 BLOCK = 1 << 20
 LONGEST_LINE = 256 << 20
-"""Bytes of a line of JSON; a longer one is left out."""
+"""Limit of the bytes of a line of JSON; longer lines are left out."""
 ROWS_SIZE = 8 << 20
 JSON_LINES, PARQUET, TEXT = (".jsonl", ".ndjson", ".json"), (".parquet",), (".txt",)
 PACKED = {".zst": "zstd", ".gz": "gzip"}
 ROWS = 64
-"""Rows of Parquet that are read at once; fewer where they would have more than `ROWS_SIZE` bytes."""
+"""Number of rows of Parquet that are read at once; fewer for rows of more than `ROWS_SIZE` bytes together."""
 _BYTES = pa.large_binary()
 LEAVE_OUT = "leave it out of `frequency.corpus`, or move it out of the folder that is named there"
 
 
 class Piece(NamedTuple):
-    """Text, and whether a document begins with it."""
+    """A text, and True if a document begins with it."""
 
     text: str
     begins: bool
@@ -39,10 +39,14 @@ class Piece(NamedTuple):
 
 @dataclass
 class Reading:
-    """A shard as it is read; column: the key of the text in a line of JSON, or the column of Parquet.
+    """The reading of a shard.
 
-    progress: called with how much of the file is read, in MB, and its size. read: bytes, unpacked. unreadable: how many
-    documents were left out, in a text file characters; problem: where the first of them stands, and what is wrong.
+    Attributes:
+        column: The key of the text in a line of JSON, or the column of Parquet.
+        progress: Called with the read part of the file and its size, in MB.
+        read: Number of bytes, unpacked.
+        unreadable: Number of documents that were left out; in a text file, number of characters.
+        problem: Location and problem of the first unreadable document.
     """
 
     file: Path
@@ -53,7 +57,7 @@ class Reading:
     problem: str | None = None
 
     def pieces(self) -> Iterator[Piece]:
-        """The text of every document; InputError where the file cannot be read to its end."""
+        """Yield the text of every document; InputError if the file cannot be read to its end."""
         kind = format_of(self.file)
         try:
             if kind in PARQUET:
@@ -109,7 +113,7 @@ class Reading:
         if not line.strip():
             return ()
         try:
-            row = json.loads(line.decode("utf-8-sig", "surrogatepass"))  # of bytes it would guess the encoding
+            row = json.loads(line.decode("utf-8-sig", "surrogatepass"))  # json would guess the encoding of bytes
         except (ValueError, RecursionError) as error:
             what = "UTF-8" if isinstance(error, UnicodeDecodeError) else "JSON"
             self._note(f"line {number:,}", f"is not {what}")
@@ -152,7 +156,7 @@ class Reading:
 
 
 def _escaped(text: str) -> int:
-    """The bytes that are not UTF-8 in a text that was decoded with surrogates in their place."""
+    """Return the number of surrogates in a text, each in place of a byte that is not UTF-8."""
     try:
         text.encode()
         return 0
@@ -161,7 +165,7 @@ def _escaped(text: str) -> int:
 
 
 def format_of(file: Path) -> str | None:
-    """The ending that says what a file holds, in small letters; None where it is no shard."""
+    """Return the ending of a file's name that determines its format, in lower case; None if it is no shard."""
     endings = [ending.lower() for ending in file.suffixes]
     packed = bool(endings) and endings[-1] in PACKED
     kind = endings[-2] if packed and len(endings) > 1 else endings[-1] if endings else ""
@@ -174,9 +178,10 @@ _FORMATS = f"{', '.join((*JSON_LINES, *TEXT))} (also packed, {' or '.join(PACKED
 
 
 def shards(paths: Iterable[str]) -> Mapping[str, Path]:
-    """The files of a corpus by name, in order: those that are named, and those in folders that are named.
+    """Return the files of a corpus by name, in order, from paths of files and folders.
 
-    InputError where there is none, one cannot be read or has another format, or two have one name.
+    Raises:
+        InputError: There is no file, a file cannot be read or has another format, or two files have one name.
     """
     files: dict[str, Path] = {}
     for path in map(Path, paths):

@@ -1,14 +1,14 @@
-"""Files of judgements: a row for each thing that a person says, as CSV or .xlsx.
+"""Files of judgements, as CSV or .xlsx: each row is one judgement of a person.
 
     question_id   id of the question, or the question itself
-    context_id    id of the context, or none; empty where the judgement is about the question
+    context_id    id of the context, or none; empty if the judgement is about the question
     field         verdict, kind, choice, question, answer, replacement or text
-    judged        text that was judged; the judgement holds for this text alone
-    value         the judgement; a row without a value is still to be judged
+    judged        text that was judged; the judgement holds only for this text
+    value         the judgement; a row without a value is not judged yet
     annotator     name of the person
     note, variant, sample
 
-Judgements that do not count keep their row, with the problem. People who differ are counted: the value of most holds.
+Invalid judgements keep their row, with the problem. If people differ, the value of the majority counts.
 """
 
 import csv
@@ -35,18 +35,18 @@ COLUMNS = ("question_id", "context_id", "field", "judged", "value", "annotator",
 NEEDED = ("question_id", "context_id", "field", "value", "annotator")
 FORMATS = (".csv", ".xlsx")
 LARGEST_FILE = 64 * 2**20
-"""Bytes of a .csv, or of an unpacked .xlsx: a zip file of few kilobytes can hold many gigabytes."""
+"""Limit of the bytes of a .csv, or of an unpacked .xlsx, because a small zip file can unpack to many gigabytes."""
 MAX_ROWS = 200_000
-"""Rows of a file: an .xlsx can name any row, and the rows before it are filled in."""
+"""Limit of the rows of a file: an .xlsx can name any row number, and all rows before it are filled in."""
 LARGEST_CELL = 32_767
-"""Characters of an .xlsx cell, in UTF-16; a longer text is cut without a warning."""
+"""Limit of the characters of an .xlsx cell, in UTF-16; programs cut a longer text without a warning."""
 SETTLED = ("verdict", "kind", "answer")
-"""Fields in which people outvote each other; the choices of a question have their own rule."""
+"""Fields that are decided by the majority; the choices of a question have another rule."""
 NO_CONTEXT, WITH_CONTEXT = ("choice", "question", "replacement"), ("verdict", "kind", "text")
 
 
 def read_judgements(files: Iterable[Path]) -> tuple[Judgement, ...]:
-    """Return the judgements of all files in their order; each that does not count has its problem.
+    """Return the judgements of all files in their order; invalid judgements have their problem.
 
     Raises:
         InputError: A file cannot be read or lacks a column; the message names both.
@@ -71,7 +71,7 @@ def write_judgements(file: Path, rows: Iterable[Judgement | Mapping[str, str]], 
     Args:
         file: The .csv or .xlsx.
         rows: The judgements, or the cells by column.
-        new: If a file that exists is refused instead of replaced.
+        new: True to refuse an existing file; False to replace it.
 
     Raises:
         UsageError: The file exists or has another format.
@@ -92,7 +92,7 @@ def write_judgements(file: Path, rows: Iterable[Judgement | Mapping[str, str]], 
         raise exists
     try:
         with unfinished(file) as temporary:
-            if suffix == ".csv":  # with the sign of UTF-8, as Excel reads another encoding without it
+            if suffix == ".csv":  # with the byte-order mark, without which Excel assumes another encoding
                 frame.to_csv(temporary, index=False, encoding="utf-8-sig", quoting=csv.QUOTE_ALL, lineterminator="\r\n")
             else:
                 frame.to_excel(temporary, index=False, engine="openpyxl")
@@ -106,7 +106,7 @@ def write_judgements(file: Path, rows: Iterable[Judgement | Mapping[str, str]], 
 
 
 def annotator_name(name: str, judgements: Iterable[Judgement]) -> str:
-    """Return the name of an annotator as the judgements spell it; UsageError if there is nothing to read in it."""
+    """Return the name of an annotator in the spelling of the judgements; UsageError for a blank name."""
     plain = _name(name)
     if not plain or not plain.isprintable():
         raise UsageError(f"{name!r} is not a name; give one with letters, such as --annotator ada")
@@ -137,7 +137,7 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, str], bool]]:
 
 
 def _frame(file: Path) -> "DataFrame":
-    """Return all cells of a file as they are, the header in row 0."""
+    """Return the raw cells of a file, with the header in row 0."""
     import pandas as pd
 
     read: Any = {"header": None, "dtype": object, "keep_default_na": False, "na_filter": False, "nrows": MAX_ROWS + 1}
@@ -182,7 +182,7 @@ def _suffix(file: Path) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return the text of a cell, also if a program took it for a number; half a character becomes a question mark."""
+    """Return the text of a cell, also of a number; a lone surrogate becomes a question mark."""
     if value is None or value != value:
         return ""
     if isinstance(value, float) and value.is_integer():
@@ -196,7 +196,7 @@ def _is_too_long(row: Mapping[str, Any]) -> bool:
 
 
 def _problem(judgement: Judgement) -> str | None:
-    """Return why a judgement cannot count by itself; None if it can."""
+    """Return the reason why a judgement is invalid by itself; None for a valid one."""
     field, values = judgement.field, FIELDS.get(judgement.field)
     if values is None:
         return f"{visible(field)!r} is not a field{_meant(field, FIELDS)}; write one of {', '.join(FIELDS)}"
@@ -224,13 +224,13 @@ def _meant(text: str, names: Iterable[str]) -> str:
 
 
 def _subject(judgement: Judgement) -> tuple[str, ...]:
-    """Return what a judgement is about."""
+    """Return the identity of the judged thing: question, context, field and so on."""
     about = (judgement.question_id, judgement.context_id, judgement.field, judgement.variant, judgement.sample)
     return (*about, same_words(judgement.judged))
 
 
 def _contradictions(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Return the judgements with those marked in which one person says two things of the same; none of them counts."""
+    """Return the judgements; contradictory judgements of one person are marked as invalid."""
     by_item: dict[tuple[str, ...], list[Judgement]] = defaultdict(list)
     for judgement in judgements:
         if judgement.problem is None:
@@ -246,7 +246,7 @@ def _contradictions(judgements: Sequence[Judgement]) -> list[Judgement]:
 
 
 def _outvoted(judgements: Sequence[Judgement]) -> Iterator[Judgement]:
-    """Yield the judgements, those marked against which most people decide; if there is no majority, all are."""
+    """Yield the judgements; a minority is marked as outvoted, and without a majority all judgements are marked."""
     votes: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     for judgement in judgements:
         if judgement.problem is None and judgement.field in SETTLED and judgement.context_id:

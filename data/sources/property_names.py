@@ -1,6 +1,6 @@
-"""Relation names of Wikidata's properties: the catalog's, else the label such as `placeOfBurial`, else the id.
+"""Relation names of Wikidata's properties: the catalog's, or else the label such as `placeOfBurial`, or else the id.
 
-A name that is in use (a relation of the catalog, `disputable`) is not given to another property.
+Names of the catalog's relations and `disputable` stay reserved.
 """
 
 import re
@@ -15,7 +15,7 @@ DISPUTABLE = RelationName("disputable")
 
 
 def relation_of(property_id: str | None, words: str | None = None) -> RelationName:
-    """The relation of a property, or of words alone: its English label. InputError where neither gives a valid name."""
+    """Return the relation of a property, or of its English label; InputError if neither gives a valid name."""
     if property_id and (catalog_name := _catalog_name(property_id)) is not None:
         return catalog_name
     name = _joined(words or "")
@@ -28,7 +28,7 @@ def relation_of(property_id: str | None, words: str | None = None) -> RelationNa
 
 
 def relations_of(listed: Iterable[tuple[WikidataId, str | None]]) -> dict[WikidataId, RelationName]:
-    """One relation for each property, by its first label; properties of the same name are named by their ids."""
+    """Return a relation for each property, by its first label; properties with one label are named by their ids."""
     words: dict[WikidataId, str | None] = {}
     for property_id, label in listed:
         words[property_id] = words.get(property_id) or label

@@ -22,7 +22,7 @@ VERSION = 4
 
 
 def facts(relation: str) -> list[Fact]:
-    """The bundled facts of a relation; UnknownName where the catalog has no such relation."""
+    """Return the bundled facts of a relation; UnknownName for a relation that the catalog lacks."""
     return [
         Fact(
             RelationName(row.relation),
@@ -39,7 +39,7 @@ def facts(relation: str) -> list[Fact]:
 
 
 def questions(partition: Partition) -> list[Question]:
-    """The bundled questions of a partition."""
+    """Return the bundled questions of a partition."""
     return [_question(row, partition) for row in catalog.questions(partition)]
 
 
@@ -86,7 +86,7 @@ class SampleFacts(FactsOptions):
 
     @classmethod
     def available_relations(cls) -> tuple[str, ...]:
-        """The relations that have bundled facts."""
+        """Return the relations with bundled facts."""
         return tuple(name for name in catalog.relations() if catalog.facts(name))
 
     @field_validator("choice")

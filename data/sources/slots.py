@@ -1,4 +1,4 @@
-"""The slot of a snippet, and the rules that a question may break: it is then flagged, not lost."""
+"""The slot of a snippet, and the rules of a question; a question that breaks a rule is flagged and stays."""
 
 import re
 from collections import Counter, defaultdict
@@ -8,7 +8,7 @@ from dataclasses import replace
 from swaymeter.data.records import SLOT, Partition, Question
 
 RULES: dict[str, str] = {}
-"""The rule that each flag reports as broken, in a sentence."""
+"""The rule behind each flag, in a sentence."""
 
 
 def _flag(name: str, rule: str) -> str:
@@ -55,12 +55,12 @@ UNASKABLE = frozenset({EMPTY_ANSWER, EMPTY_REPLACEMENT, EMPTY_QUESTION, NO_SLOT,
 
 
 def fill_slot(snippet: str, answer: str) -> str:
-    """The snippet with the answer in every slot."""
+    """Return the snippet with the answer in every slot."""
     return snippet.replace(SLOT, answer)
 
 
 def replace_object(context: str, answer: str, replacement: str) -> str | None:
-    """The context with the answer's text replaced, as whole words in any case; None where it does not occur."""
+    """Return the context with the answer replaced, as whole words in any case; None without the answer."""
     pattern = _whole_words(answer)
     return pattern.sub(lambda _: replacement, context) if answer and pattern.search(context) else None
 
@@ -71,14 +71,15 @@ def places_of(text: str, name: str) -> list[tuple[int, int]]:
 
 
 def snippet_of(original: str, counter_memory: str, answer: str, replacement: str) -> str | None:
-    """A snippet that gives these two contexts when its slots are filled; None if no snippet does.
+    """Return a snippet that gives these two contexts when its slots are filled; None if no snippet does.
 
-    Of several, one whose slots do not touch letters. Where both answers are the same, every mention is a slot.
+    A snippet whose slots touch no letters is preferred. If both answers are the same, every mention is a slot.
     """
     first, *pieces = original.split(answer) if answer else ["", *original, ""]
     offset = len(first)
     reached = {offset: first} if counter_memory.startswith(first) else {}
-    # Each mention of the answer is a slot or stays; the snippets so far, by how much of the other context they give.
+    # Each mention of the answer is a slot or stays. `reached` has the snippets so far, by their length in the
+    # counter-memory context.
     for piece in pieces:
         after = offset + len(answer)
         is_apart = not (original[max(0, offset - 1) : offset].isalnum() or original[after : after + 1].isalnum())
@@ -96,7 +97,7 @@ def snippet_of(original: str, counter_memory: str, answer: str, replacement: str
 
 
 def flags_of(question: str, answers: Sequence[str], answer: str, replacement: str) -> tuple[str, ...]:
-    """The names of the rules that a question breaks, whatever its context."""
+    """Return the flags of a question, apart from its context."""
     right = {form.casefold().strip() for form in (*answers, answer)} - {""}
     in_question, in_answer = _words(question), _words(answer)
     return _names(
@@ -111,7 +112,7 @@ def flags_of(question: str, answers: Sequence[str], answer: str, replacement: st
 
 
 def flags_of_snippet(snippet: str, answers: Sequence[str]) -> tuple[str, ...]:
-    """The names of the rules that a snippet with slots breaks; answers: every form of the original answer."""
+    """Return the flags of a snippet with slots; `answers` has every form of the original answer."""
     around = snippet.replace(SLOT, " ")
     slot, has_slot = re.escape(SLOT), SLOT in snippet
     is_left = any(_whole_words(form).search(around) for form in answers if form.strip())
@@ -125,13 +126,13 @@ def flags_of_snippet(snippet: str, answers: Sequence[str]) -> tuple[str, ...]:
 
 
 def flags_of_edits(partition: Partition, edits: int | None) -> tuple[str, ...]:
-    """The rule that a number of edits breaks: static facts have 1, temporal ones 2 or more, disputable ones any."""
+    """Return the flag of a wrong number of edits: static facts have 1, temporal ones 2 or more, disputable any."""
     possible = {"static": edits == 1, "temporal": (edits or 0) >= 2, "disputable": (edits or 0) >= 1}
     return () if edits is None or possible[partition] else (EDITS_CONTRADICT_PARTITION,)
 
 
 def with_flags_across(questions: Sequence[Question]) -> list[Question]:
-    """The questions of a file, in their order, with the names of the rules that they break together."""
+    """Return the questions of a file, in order, with the flags of rules over several questions."""
     counts = Counter(map(_same_words, questions))
     true: dict[tuple[str, str], set[str]] = defaultdict(set)
     for question in questions:

@@ -1,1 +1,1 @@
-"""The published DynamicQA: its three files read, judged by their rules, and written."""
+"""The published DynamicQA: its three files are read, checked by the publishers' rules, and written."""

@@ -1,9 +1,9 @@
 """Questions of any source, written as the three CSV files in which DynamicQA is published.
 
-A cell that was read from such a file goes out as it came in, unless what it says was changed; rows keep their order.
-Of other questions the layout has no place for addresses and times, revisions of items and edits, and what chose a
-replacement. Their page views are in both columns for them; the number of a page's revisions, a part of the publishers'
-paths, is 0.
+A cell that was read from such a file is written unchanged, unless its content was changed; rows keep their order. For
+questions from other sources, the layout has no columns for addresses and times, revisions of items and edits, and the
+origin of a replacement. Their page views are in both columns of page views; the number of a page's revisions, a part of
+the publishers' paths, is 0.
 """
 
 import json
@@ -19,11 +19,11 @@ from swaymeter.data.sources.slots import replace_object, snippet_of
 from swaymeter.data.storage.writing import written_whole
 
 Omitted = tuple[Question, str]
-"""A question that the layout cannot hold, and why."""
+"""A question that the layout cannot represent, and the reason."""
 
 
 def from_questions(questions: Sequence[Question], partition: Partition) -> tuple[Rows, list[Omitted]]:
-    """The questions of a partition as rows of its file; read again, they are the same in all columns of the layout."""
+    """Return the questions of a partition as rows of its file; reading the rows gives the same content again."""
     rows: list[Row] = []
     omitted: list[Omitted] = []
     files: list[Rows | None] = []
@@ -52,7 +52,7 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> tuple
 def _as_they_came(
     question: Question, partition: Partition, cells: dict[str, str], number: int
 ) -> tuple[Rows | None, dict[str, str]]:
-    """The file's part that a question was read from, and those of its cells that say what they said there."""
+    """Return the original row of a question, and its cells with unchanged content."""
     read = read_from(question, partition)
     if read is None:
         return None, {}
@@ -63,7 +63,7 @@ def _as_they_came(
 
 
 def write_questions(folder: Path, questions: Sequence[Question]) -> list[Omitted]:
-    """Writes the three files, none before all are whole; gives the questions that no file can hold."""
+    """Write the three files, all or none, and return the questions that no file can represent."""
     laid = {partition: from_questions(questions, partition) for partition in PARTITIONS}
     with ExitStack() as stack:
         for partition, (rows, _) in laid.items():
@@ -100,7 +100,7 @@ def _cells(question: Question, partition: Partition, context: str, number: int) 
 
 
 def _context(question: Question) -> str | None:
-    """The text from which both contexts are read; None if no text gives both."""
+    """Return the text from which both contexts are read; None if no text gives both."""
     if question.partition != "disputable":
         return snippet_of(
             question.original_context, question.counter_memory_context, question.object, question.replacement

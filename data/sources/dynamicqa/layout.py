@@ -1,7 +1,7 @@
 """The published CSV files of DynamicQA: every cell as text, read and written back to the byte.
 
-Rows end in CR LF, lines within a cell in LF; a copy whose rows all end in LF is read as well. A file that lacks a
-published column, or that could not be written back identically, is refused with its line: it would be misread.
+Rows end in CR LF, lines within a cell in LF; a copy whose rows all end in LF is read as well. A file without a
+published column, or with a line that could not be written back identically, is refused, because it may be misread.
 """
 
 import csv
@@ -54,7 +54,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 @dataclass(frozen=True)
 class Row:
-    """A row: the line of the file that it begins in, and its cells by the names of their columns."""
+    """A row: the number of its first line in the file, and its cells by column."""
 
     line: int
     cells: Mapping[str, str]
@@ -62,7 +62,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Rows:
-    """A file: its columns in their order, its rows, and what ends a row."""
+    """A file: its columns in their order, its rows, and the characters at the end of a row."""
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -70,7 +70,7 @@ class Rows:
 
 
 def read_rows(file: Path, partition: Partition) -> Rows:
-    """The rows of a partition's file; InputError names the file, the line, the column and what to do."""
+    """Return the rows of a partition's file; InputError has the file, the line, the column and a remedy."""
     try:
         content = file.read_bytes()
     except OSError as error:
@@ -81,7 +81,7 @@ def read_rows(file: Path, partition: Partition) -> Rows:
 
 
 def rows_of(content: bytes, partition: Partition, named: str) -> Rows:
-    """The rows of a partition's file that holds this content; named: how errors name it."""
+    """Return the rows of a partition's file with this content; `named` is the name of the file in errors."""
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
@@ -120,12 +120,12 @@ def content_of(rows: Rows) -> bytes:
 
 
 def keeps(text: str) -> bool:
-    """Return True if a cell may hold the text: no control character, no lone surrogate, not longer than csv reads."""
+    """Return True if a cell may have the text: no control character or lone surrogate, and no more than csv's limit."""
     return not re.search(rf"{_CONTROL.pattern}|[\ud800-\udfff]", text) and len(text) < csv.field_size_limit()
 
 
 def _records(lines: Sequence[str], named: str) -> Iterator[tuple[int, list[str], str]]:
-    """The line that each record begins in, its cells, and its text in the file."""
+    """Yield for each record the number of its first line, its cells, and its text in the file."""
     reader = csv.reader(lines, strict=True)
     begins = 0
     while begins < len(lines):

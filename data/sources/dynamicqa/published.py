@@ -1,4 +1,4 @@
-"""The published DynamicQA questions: three CSV files in a folder, or downloaded into one.
+"""The published DynamicQA questions: three CSV files in a folder, or downloaded files.
 
 Static and temporal snippets have the slot [ENTITY]; disputable ones have none, and the object's text is replaced. Rows
 that break a rule are flagged, rows that cannot be read are refused. Source: github.com/copenlu/dynamicqa, folder Data.
@@ -36,13 +36,13 @@ _LARGEST_COUNT = 2**53
 
 
 def questions(folder: Path, partition: Partition) -> list[Question]:
-    """The questions of a partition, every row of its file; InputError names file, line, column and what to do."""
+    """Return the questions of a partition, one for every row; InputError has file, line, column and a remedy."""
     file = folder / FILES[partition]
     return questions_of(read_rows(file, partition), partition, str(file))
 
 
 def questions_of(rows: Rows, partition: Partition, named: str) -> list[Question]:
-    """The questions of a file's rows, flagged with the rules that they break; named: how errors name the file."""
+    """Return the questions of a file's rows, flagged with broken rules; `named` is the file's name in errors."""
     seen: Counter[tuple[str, str]] = Counter()
     read = []
     for row in rows.rows:
@@ -58,7 +58,7 @@ def questions_of(rows: Rows, partition: Partition, named: str) -> list[Question]
 
 
 def read_from(question: Question, partition: Partition) -> tuple[Rows, Question] | None:
-    """The row that a question was read from, as the only one of its file, and the question that it gave; else None."""
+    """Return the original row of a question, as a file of one row, and its original question; None without a row."""
     if question.published_row is None:
         return None
     line, line_end, cells = json.loads(question.published_row)
@@ -67,9 +67,10 @@ def read_from(question: Question, partition: Partition) -> tuple[Rows, Question]
 
 
 def downloaded(partition: Partition, session: "Session") -> list[Question]:
-    """The questions of a partition's published file, from the cache if it was downloaded before, however long ago.
+    """Return the questions of a partition's published file, from the cache or a download.
 
-    ServiceError says what to do without a network.
+    Raises:
+        ServiceError: The file is not cached, and cannot be downloaded.
     """
     name = FILES[partition]
 
@@ -92,7 +93,7 @@ def downloaded(partition: Partition, session: "Session") -> list[Question]:
 
 @dataclass
 class _Cells:
-    """A row's stripped cells, and the rules that turn out to be broken while they are read."""
+    """The stripped cells of a row, and the broken rules, which are collected during reading."""
 
     row: Row
     named: str
@@ -218,18 +219,18 @@ def _question(cells: _Cells, partition: Partition) -> Question:
 
 
 class PublishedQuestions(QuestionsOptions):
-    """The questions that were published as DynamicQA."""
+    """The published questions of DynamicQA."""
 
     published: ClassVar[Mapping[str, int]] = {"static": 2500, "temporal": 2495, "disputable": 694}
 
     source: Literal["dynamicqa"] = "dynamicqa"
     """The published DynamicQA."""
     folder: NamedPath | None = None
-    """The folder of its three CSV files; null: they are downloaded."""
+    """The folder of its three CSV files; null: the files are downloaded."""
 
 
 def _key(options: PublishedQuestions, partition: Partition, access: Access) -> dict[str, Any]:
-    """The study's own files are identified by their content, downloads by their address."""
+    """Return the key inputs: the content of the study's files, or the address of downloads."""
     if options.folder and not Path(options.folder).is_dir():
         raise MissingFile(
             f"questions.folder: there is no folder {options.folder}; correct the path, or leave `folder` out to "

@@ -1,9 +1,9 @@
 """A graph that a study names: a SPARQL service, or RDF dumps that are loaded once into an embedded store.
 
-The folder of a loaded dump is filled whole or not at all, and verified before it is opened. Its loaded.json holds the
-SHA-256 of each file of the store: RocksDB notices a changed block of data, but a changed byte of its own records can
-end the process. Digests of the files are remembered beside the folders (`swaymeter.data.storage.remembered`): a file is
-not needed any more once its graph is loaded.
+The folder of a loaded dump is filled whole or not at all, and verified before it is opened. Its loaded.json has the
+SHA-256 of each file of the store, because RocksDB may crash at a changed byte of its internal records. Digests of the
+dump's files are stored beside the folders (`swaymeter.data.storage.remembered`), so that a file may be deleted once its
+graph is loaded.
 """
 
 import gzip
@@ -33,14 +33,14 @@ log = logging.getLogger(__name__)
 VERSION = 3
 FORMATS = {".ttl": ox.RdfFormat.TURTLE, ".nt": ox.RdfFormat.N_TRIPLES, ".nq": ox.RdfFormat.N_QUADS}
 MAX_TRIPLES_IN_MEMORY = 250_000
-"""Triples that are in memory while a dump is loaded, with some 350 MiB; more load no faster."""
+"""Number of triples in memory during a load, about 350 MiB; more would be no faster."""
 _LOADED = "loaded.json"
 _NOT_READ = ("LOG", "LOCK", _LOADED)
-"""Files of a store that opening it does not read, by the beginning of their names."""
+"""Beginnings of the names of a store's files that are not read when the store is opened."""
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _shared: dict[Path, "Dump"] = {}
 _failed: dict[Path, str] = {}
-"""Errors of the files that this process could not load: a second load would take as long and fail as well."""
+"""Errors of failed loads in this process, so that no load is tried twice."""
 _sharing = threading.Lock()
 
 
@@ -53,11 +53,11 @@ class Graph:
     files: tuple[Path, ...] = ()
 
     def identity(self) -> str:
-        """Its part of a cache key: its address, or the digest of its files; InputError where one cannot be read."""
+        """The key of the graph: its address, or the digest of its files; InputError for an unreadable file."""
         return dump_digest(self.files, self._folder) if self.files else self.access.address(self.name)
 
     def open(self) -> SparqlStore:
-        """The graph, ready to be queried; errors as in `shared_dump`."""
+        """Return the graph, ready for queries; raises like `shared_dump`."""
         return shared_dump(self.files, self._folder) if self.files else Endpoint(self.access.session(self.name))
 
     @property
@@ -66,10 +66,10 @@ class Graph:
 
 
 class Dump:
-    """The graph of some files, as a SparqlStore; several threads and processes may query it. address: their names."""
+    """The graph of several files as a SparqlStore, for all threads and processes; `address` has the files' names."""
 
     def __init__(self, folder: Path) -> None:
-        """Opens a folder that `shared_dump` loaded; DamagedFile where a byte of it changed."""
+        """Open a folder that `shared_dump` loaded; DamagedFile if a byte of the folder changed."""
         self._folder = folder
         try:
             about = unsealed(note_of(folder / _LOADED))
@@ -85,7 +85,7 @@ class Dump:
             ) from None
 
     def select(self, query: str) -> Rows:
-        """The query's rows, as of the time of loading; ServiceError where the query or the store cannot be read."""
+        """Return the query's rows, with the time of loading; ServiceError for an invalid query or a broken store."""
         try:
             solutions = self._store.query(query)
             if not isinstance(solutions, ox.QuerySolutions):
@@ -118,10 +118,12 @@ def _row(names: Sequence[str], solution: ox.QuerySolution) -> Row | None:
 
 
 def shared_dump(files: Sequence[Path], folder: Path) -> Dump:
-    """The graph of .ttl, .nt and .nq files, each maybe .gz, loaded below `folder`; opened once in a process.
+    """Return the graph of .ttl, .nt and .nq files, also with .gz, loaded below `folder` and opened once a process.
 
-    InputError names the line where a file is not RDF. WorkspaceError where the folder cannot be written, DamagedFile
-    where a byte of the loaded graph changed.
+    Raises:
+        InputError: A file is not RDF; the message has the line.
+        WorkspaceError: The folder cannot be written.
+        DamagedFile: A byte of the loaded graph changed.
     """
     with _sharing:
         store_folder = (folder / _name(files, folder)).absolute()
@@ -136,7 +138,7 @@ def shared_dump(files: Sequence[Path], folder: Path) -> Dump:
             except InputError as error:
                 _failed[store_folder] = str(error)
                 raise
-            except (OSError, RuntimeError) as error:  # the second is what the store raises
+            except (OSError, RuntimeError) as error:  # the store raises RuntimeError
                 message = getattr(error, "strerror", None) or error
                 raise WorkspaceError(f"{folder} cannot be written: {message}; choose another --workspace") from error
         if store_folder not in _shared:
@@ -145,9 +147,14 @@ def shared_dump(files: Sequence[Path], folder: Path) -> Dump:
 
 
 def dump_digest(files: Sequence[Path], folder: Path) -> str:
-    """The digest of what the files hold, whatever their order and names; `folder` is that of the loaded graphs.
+    """Return the digest of the files' contents, independent of order and names.
 
-    InputError where no file is named, or one cannot be read that was not read before.
+    Args:
+        files: The files.
+        folder: The folder of loaded graphs, with stored digests.
+
+    Raises:
+        InputError: There is no file, or a file without a stored digest cannot be read.
     """
     if not files:
         raise InputError("a dump needs at least one file; name it under `facts.dump`")
@@ -168,7 +175,7 @@ def _name(files: Sequence[Path], folder: Path) -> str:
 
 
 def _load(files: Sequence[Path], store_folder: Path) -> None:
-    remove_leftovers(store_folder)  # we hold the lock
+    remove_leftovers(store_folder)  # safe, because this process holds the lock
     with beside(store_folder) as temporary:
         _fill(temporary, files)
         digests = {
@@ -183,7 +190,7 @@ def _load(files: Sequence[Path], store_folder: Path) -> None:
 
 
 def _fill(folder: Path, files: Sequence[Path]) -> None:
-    store = ox.Store(str(folder))  # is closed when this function ends
+    store = ox.Store(str(folder))  # closed at the end of this function
     for file in files:
         log.info("loading %s", file)
         for quads in _parsed(file):
@@ -194,7 +201,7 @@ def _fill(folder: Path, files: Sequence[Path]) -> None:
 
 
 def _parsed(file: Path) -> Iterator[list[ox.Quad]]:
-    """The triples of a file, some at a time, without their graphs; InputError names the line that is not RDF."""
+    """Yield the triples of a file in parts, without their graphs; InputError has the line that is not RDF."""
     kind = _format(file)
     try:
         with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as handle:
@@ -206,7 +213,7 @@ def _parsed(file: Path) -> Iterator[list[ox.Quad]]:
     except SyntaxError as error:
         line = f", line {error.lineno}" if error.lineno else ""
         raise InputError(f"{file}{line} is not valid RDF: {error.msg}; correct it, or get the file again") from None
-    except MemoryError as error:  # what the parser raises: it holds a term of at most 16 MiB
+    except MemoryError as error:  # the parser raises it for a term of more than 16 MiB
         problem = f"has a literal, or another term, of more than 16 MiB ({error})"
         raise InputError(f"{file} {problem}; remove that triple or shorten it") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -218,7 +225,7 @@ def _parsed(file: Path) -> Iterator[list[ox.Quad]]:
 
 
 def _format(file: Path) -> ox.RdfFormat:
-    """The format that a file's name ends with; InputError for another one."""
+    """Return the format of a file by the ending of its name; InputError for an unknown ending."""
     named = file.with_suffix("") if file.suffix == ".gz" else file
     if named.suffix not in FORMATS:
         raise InputError(f"{file}: a dump is {', '.join(FORMATS)} or one of them packed as .gz; unpack it first")

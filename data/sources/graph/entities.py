@@ -1,4 +1,4 @@
-"""A graph's entities: names, Wikidata ids, objects, degrees; queried in batches, halved where they are slow."""
+"""A graph's entities: names, Wikidata ids, objects and degrees, queried in batches that are halved if slow."""
 
 import re
 from collections import defaultdict
@@ -25,14 +25,14 @@ from swaymeter.data.sources.graph.sparql import (
 )
 
 BATCH = 100
-"""Entities of a query, at first."""
+"""First number of entities in a query."""
 MAX_ROWS = 10_000
-"""Most rows of an answer. An answer of that size counts as cut off: services have such limits without reporting it."""
+"""Limit of the rows of an answer; an answer of this size counts as cut off, because services cut without notice."""
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 SAME_AS = ("http://www.w3.org/2002/07/owl#sameAs", "http://schema.org/sameAs")
 LANGUAGES = ("en", "mul")
-"""Languages of an English name, the preferred one first; `mul` is Wikidata's for names that are the same in all."""
+"""Languages of an English name, the preferred one first; `mul` is Wikidata's code for a name in all languages."""
 
 _ENGLISH = f"IN ({', '.join(map(string, LANGUAGES))})"
 _WIKIDATA = re.compile(r"https?://www\.wikidata\.org/(?:entity|wiki)/(Q[1-9][0-9]{0,15})")
@@ -40,9 +40,10 @@ _PLACEHOLDER = "Generic instance"
 
 
 class Entities:
-    """The names and Wikidata ids of entities, each queried once; the name that was read first is used.
+    """The names and Wikidata ids of entities, each queried once.
 
-    A name is the first usable English label in the order of code points; a generic instance of YAGO has its class's.
+    A name is the first usable English label in the order of code points; a generic instance of YAGO has the name of its
+    class. The name of an entity never changes after its first query.
     """
 
     def __init__(self, store: SparqlStore) -> None:
@@ -52,7 +53,7 @@ class Entities:
         self._requested: set[str] = set()
 
     def learn(self, entities: Iterable[Uri]) -> None:
-        """Queries the entities that were not queried before."""
+        """Query the entities that were not queried before."""
         new = [entity for entity in dict.fromkeys(entities) if entity not in self._requested]
         rows = list(in_batches(self._store, new, _description))
         labels = _labels(rows)
@@ -72,7 +73,7 @@ class Entities:
             self.name(entity, labels[entity])
 
     def name(self, entity: str, labels: Iterable[Literal] = ()) -> str | None:
-        """The entity's name: the known name, else the first usable label; None where no label is usable."""
+        """Return the entity's stored name or, without one, the first usable label; None without a usable label."""
         if entity not in self.names:
             usable = sorted(
                 (LANGUAGES.index(label.language), label.value, name)
@@ -84,7 +85,7 @@ class Entities:
         return self.names.get(entity)
 
     def objects(self, relation: Relation, entities: Sequence[Uri]) -> Mapping[str, list[Term]]:
-        """Everything that the graph holds true of each entity under the relation, in its direction, with its names."""
+        """Return all objects of each entity under the relation, in the relation's direction, and learn their names."""
         ends = ("?v", "?e") if relation.reverse else ("?e", "?v")
 
         def query(batch: Sequence[str], prefix: str = "") -> str:
@@ -95,7 +96,7 @@ class Entities:
             )
 
         def by_digits(entity: str, prefix: str = "") -> Iterator[Row]:
-            """The rows of an entity of very many objects, by the first digits of their MD5."""
+            """Yield the rows of an entity with very many objects, in parts by the first digits of the objects' MD5."""
             for longer_prefix in (prefix + digit for digit in DIGITS):
                 split = partial(by_digits, prefix=longer_prefix) if len(longer_prefix) < MAX_DIGITS else None
                 yield from in_batches(self._store, [entity], partial(query, prefix=longer_prefix), split=split)
@@ -115,16 +116,16 @@ class Entities:
         return {str(entity): list(values) for entity, values in values_of.items()}
 
     def degrees(self, entities: Sequence[Uri]) -> Mapping[str, int]:
-        """Triples that each entity is part of, as subject or object; a triple that has it on both sides counts once."""
+        """Return the number of triples with each entity as subject or object; a triple with it as both counts once."""
         return self._counted(entities, ["?e ?p ?o", "?s ?p ?e FILTER(?s != ?e)"])
 
     def relation_degrees(self, relation: Relation, entities: Sequence[Uri], *, as_subject: bool) -> Mapping[str, int]:
-        """Triples of the relation's predicates that each entity is the subject of, or the object of.
+        """Return the number of the relation's triples with each entity as the subject, or as the object.
 
-        Source: Du et al. 2024, whose code counts the side that queries ask about.
+        Source: Du et al. 2024, whose code counts the side of the queries' entities.
         """
         ends = "?e {} ?o" if as_subject else "?s {} ?e"
-        # Not a path of alternatives: services differ in whether it returns a pair of two predicates once or twice.
+        # A UNION, because services differ on paths of alternatives: some return a pair of two predicates twice.
         return self._counted(entities, [ends.format(iri(predicate)) for predicate in relation.yago])
 
     def _counted(self, entities: Sequence[Uri], patterns: Sequence[str]) -> Mapping[str, int]:
@@ -134,7 +135,7 @@ class Entities:
             return f"SELECT ?e (COUNT(*) AS ?n) WHERE {{\n  {union}\n}} GROUP BY ?e"
 
         counted = dict.fromkeys(map(str, entities), 0)
-        different = list(dict.fromkeys(entities))  # an entity that is twice in VALUES is counted twice
+        different = list(dict.fromkeys(entities))  # VALUES would count a repeated entity twice
         for row in in_batches(self._store, different, query):
             counted[str(bound(row, "e"))] = count(bound(row, "n"))
         return counted
@@ -148,9 +149,14 @@ def in_batches(
     size: int = BATCH,
     split: Callable[[str], Iterator[Row]] | None = None,
 ) -> Iterator[Row]:
-    """The rows of a query about many items, sent in batches that are halved where they take too long.
+    """Yield the rows of a query about many items, in batches that are halved if they take too long.
 
-    split: the rows of an item that takes too long alone; None: that is a ServiceTimeout.
+    Args:
+        store: The graph.
+        items: The items.
+        query: Returns the query about a batch.
+        size: First number of items in a batch.
+        split: Returns the rows of a single item that takes too long; None raises ServiceTimeout.
     """
     start, whole = 0, size
     while start < len(items):

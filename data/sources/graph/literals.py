@@ -1,6 +1,6 @@
-"""Values of a graph as a reader would write them: names on one line, dates in words, numbers without exponents.
+"""Values of a graph as texts for readers: names on one line, dates in words, numbers without exponents.
 
-Nothing here depends on the machine's locale. Markup, braces, quotes and paths in a name are its text and stay.
+The texts do not depend on the machine's locale. Markup, braces, quotes and paths stay part of a name.
 """
 
 import calendar
@@ -16,7 +16,7 @@ from swaymeter.data.sources.graph.sparql import Literal
 from swaymeter.data.wording.numbers.dates import MONTHS
 
 LONGEST = 300
-"""Most characters of a name or text; what is longer is a paragraph."""
+"""Limit of the characters of a name or text; a longer value is a paragraph."""
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _UNITS = ("http://yago-knowledge.org/resource/", "http://www.wikidata.org/entity/")
@@ -48,15 +48,15 @@ _YEAR = re.compile(rf"([+-]?[0-9]{{1,12}})(?:-[0-9]{{2}}-[0-9]{{2}})?{_ZONE}")
 _DATES = {"date": _DAY, "dateTime": _DAY, "dateTimeStamp": _DAY, "gYearMonth": _MONTH, "gYear": _YEAR}
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
 _LARGEST_EXPONENT = 100
-# What nobody sees and what turns the text around it: embeddings, overrides and isolates, soft hyphens, zero-width
-# spaces, tags. Marks of direction and joiners belong to their script and stay.
+# Invisible characters and characters that reverse the text around them: embeddings, overrides and isolates, soft
+# hyphens, zero-width spaces, tags. Marks of direction and joiners belong to their script and stay.
 _UNSEEN = re.compile(
     "[\u00ad\u200b\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
 )
 
 
 def plain(text: str) -> str | None:
-    """The text on one line: composed (NFC), without control characters; None where it is empty or over LONGEST."""
+    """Return the text on one line, in NFC and without control characters; None for an empty or too long text."""
     if len(text) > 100 * LONGEST:
         return None
     seen = _UNSEEN.sub("", unicodedata.normalize("NFC", text))
@@ -65,12 +65,16 @@ def plain(text: str) -> str | None:
 
 
 def text(literal: Literal, relation: Relation, units: Mapping[str, str] = MappingProxyType({})) -> str | None:
-    """A relation's value as an answer reads, such as "14 March 1879" or "828 metres"; None for an invalid value.
+    """Return a relation's value as an answer, such as "14 March 1879" or "828 metres"; None for an invalid value.
 
-    units: names of datatypes that are units, by IRI; a unit without a name is called by the end of its IRI. A number
-    without a unit gets the relation's. None for other languages than English, dates that do not exist, invalid numbers
-    and numbers of over 100 digits. Identifiers, texts and addresses stay as written. Years are those of XSD 1.1: 0000
-    is 1 BC. YAGO writes a date of which only the year is known as the first of January, a gYear.
+    Values in other languages than English, impossible dates, invalid numbers and numbers of over 100 digits are
+    invalid. Identifiers, texts and addresses stay unchanged. Years follow XSD 1.1: 0000 is 1 BC. YAGO writes a date
+    with only a year as the first of January, a gYear.
+
+    Args:
+        literal: The value.
+        relation: The relation, whose unit a number without a unit gets.
+        units: Names of datatypes that are units, by IRI; a unit without a name gets the end of its IRI.
     """
     if literal.language is not None:
         return plain(literal.value) if re.fullmatch(r"en(-.*)?", literal.language, re.IGNORECASE) else None
@@ -82,7 +86,7 @@ def text(literal: Literal, relation: Relation, units: Mapping[str, str] = Mappin
         number, words = _number(value), units.get(datatype) or _unit_by_iri(datatype)
         if number is None or words is None:
             return None
-        # the same unit in the plural is called as the relation has it
+        # the plural of the relation's unit gets the relation's spelling
         return f"{number} {relation.unit if _singular(relation.unit or '') == _singular(words) else words}"
     kind = datatype.removeprefix(_XSD) if datatype.startswith(_XSD) else ""
     if kind in _DATES:
@@ -96,7 +100,7 @@ def text(literal: Literal, relation: Relation, units: Mapping[str, str] = Mappin
 
 
 def unit_of(literal: Literal) -> str | None:
-    """The IRI of a number's unit; None without a unit."""
+    """Return the IRI of a number's unit; None without a unit."""
     datatype = literal.datatype or ""
     return datatype if datatype.startswith(_UNITS) else None
 
@@ -133,7 +137,7 @@ def _date(value: str, form: re.Pattern[str]) -> str | None:
     year, *rest = map(int, match.groups())
     if rest and not 1 <= rest[0] <= 12:
         return None
-    if rest[1:] and not 1 <= rest[1] <= calendar.monthrange(year, rest[0])[1]:  # Gregorian, also backwards
+    if rest[1:] and not 1 <= rest[1] <= calendar.monthrange(year, rest[0])[1]:  # the proleptic Gregorian calendar
         return None
     year_text = str(year) if year > 0 else f"{1 - year} BC"
     return " ".join([*map(str, rest[1:]), *(MONTHS[month - 1] for month in rest[:1]), year_text])

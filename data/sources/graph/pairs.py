@@ -1,9 +1,9 @@
 """The pairs of a relation in a fixed random order, page by page.
 
-A pair's key is the MD5 of the seed and the two terms as the graph writes them; the smallest keys come first. So the
-first n pairs are a sample of n, the same from every service that holds the same graph, whatever the size of the pages.
-A page is a query for keys with a prefix and beyond the last key seen: of a large relation the prefix is so long that
-few pairs are left to sort, and longer where a query takes too long.
+A pair's key is the MD5 of the seed and the two terms in the graph's spelling; the smallest keys come first. So the
+first n pairs are a sample of n pairs, the same from every service with the same graph and for any size of pages. A page
+is a query for keys with a prefix and beyond the last key seen. In a large relation, the prefix is so long that few
+pairs are left to sort, and becomes longer if a query takes too long.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,13 +16,13 @@ from swaymeter.data.sources.graph.sparql import Literal, Row, Rows, SparqlStore,
 
 DIGITS = "0123456789abcdef"
 MAX_DIGITS = 3
-"""Digits that a prefix may grow by when its query takes too long: a 4,096th part. Smaller parts take as long."""
+"""Limit of the digits by which a prefix grows after slow queries: a 4,096th part. Smaller parts are no faster."""
 SMALLEST_PAGE = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two terms that the graph joins under a relation, the sampling key, and the answer that holds them."""
+    """Two terms that the graph joins under a relation, the sampling key, and the service's answer with them."""
 
     key: str
     subject: Uri
@@ -30,17 +30,24 @@ class Pair:
     answer: Rows
 
     def directed(self, relation: Relation) -> tuple[Term, Term]:
-        """The entity that a query asks about, and the answer."""
+        """Return the entity of the query, and the answer."""
         return (self.object, self.subject) if relation.reverse else (self.subject, self.object)
 
 
 def sampled_pairs(
     store: SparqlStore, predicates: Sequence[str], *, seed: int, page: int, english: bool = False
 ) -> Iterator[Pair]:
-    """Every pair that one of the predicates joins, in the order of the keys, without blank nodes, which have no name.
+    """Yield every pair that one of the predicates joins, in the order of the keys, without blank nodes.
 
-    seed: part of the keys. page: pairs of a query, at first; it does not change the pairs. english: whether texts in
-    other languages are left out. ServiceTimeout where even queries for small parts take too long.
+    Args:
+        store: The graph.
+        predicates: The predicates.
+        seed: Part of the keys.
+        page: First number of pairs of a query; it does not change the pairs.
+        english: True to leave out texts in other languages.
+
+    Raises:
+        ServiceTimeout: Even queries for small parts take too long.
     """
     pages = _Pages(store, predicates, seed, max(page, 2), english)
     digits = pages.digits_at_first()
@@ -49,7 +56,7 @@ def sampled_pairs(
 
 
 def joined(predicates: Sequence[str], subject: str, object: str) -> str:
-    """The triple pattern of the predicates: a path, as services read the whole graph for a variable with VALUES."""
+    """Return the triple pattern of the predicates: a path, because services read the whole graph for VALUES."""
     return f"{subject} {'|'.join(map(iri, predicates))} {object} ."
 
 
@@ -58,7 +65,7 @@ class _Pages:
         self._store, self._predicates, self._seed, self._size, self._english = store, predicates, seed, size, english
 
     def digits_at_first(self) -> int:
-        """Digits of a prefix that about one to sixteen pages of pairs share; 0 where counting takes too long."""
+        """Return the length of a prefix that about one to sixteen pages of pairs share; 0 if counting is too slow."""
         parts = " UNION ".join(f"{{ ?s {iri(predicate)} ?o }}" for predicate in self._predicates)
         try:
             counted = self._store.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {parts} }}").rows
@@ -79,7 +86,7 @@ class _Pages:
                 self._size = max(SMALLEST_PAGE, self._size // 2)
                 break
             pairs = sorted((_pair(row, answer) for row in answer.rows), key=_order)
-            # Of another page than the requested one, the next request would get the same pairs again.
+            # After a page other than the requested one, the next request would return the same pairs again.
             outside = any(not pair.key.startswith(prefix) or pair.key <= after for pair in pairs)
             if outside or len(answer) > self._size:
                 raise ServiceError(
@@ -90,7 +97,7 @@ class _Pages:
             if len(answer) < self._size:
                 yield from pairs
                 return
-            # A full page may have lost some pairs of its last key to the next one.
+            # Some pairs with the last key of a full page may be on the next page.
             whole = [pair for pair in pairs if pair.key < pairs[-1].key]
             if whole:
                 after = whole[-1].key
@@ -105,7 +112,7 @@ class _Pages:
     def _query(self, prefix: str, after: str) -> str:
         limits = [f"STRSTARTS(?k, {string(prefix)})"] if prefix else []
         limits += [f"?k > {string(after)}"] if after else []
-        # Only where values may be texts: a filter on a term costs as much as hashing it.
+        # Only for values that may be texts, because a filter on a term costs as much as its hash.
         if self._english:
             limits.append('(isIRI(?o) || LANG(?o) = "" || LANGMATCHES(LANG(?o), "en"))')
         return "\n".join(

@@ -1,16 +1,17 @@
 """The yago_qec.json of measureLM, the dataset of Du et al. (2024): read and written in its published layout.
 
-One object; its keys are predicates of YAGO, with `reverse-` before those that ask for the subject. Each has lists that
-run parallel, one position a true pair, so that an entity of several answers occurs several times:
+The file is one object. Its keys are predicates of YAGO, with `reverse-` if queries ask for the subject. The value of a
+key has parallel lists; each position is a true pair, so that an entity with several answers occurs several times:
 
     entities, answers                 English names; a literal's text
     entity_uris, answer_uris          the IRIs; of a literal, its text again
-    entity_uri_to_degree              triples of the graph that the entity is part of
-    entity_uri_to_predicate_degree    those of the predicate; the published file counts one side of them only
+    entity_uri_to_degree              number of the graph's triples with the entity
+    entity_uri_to_predicate_degree    number of the predicate's triples with the entity; the published file counts one
+                                      side only
 
-and, of any length, what is written and not read: gpt_fake_entities (invented names), query_forms {open, closed:
-[text]}, context_templates {kind: text}, entity_types and answer_types {class: share of the sampled entities}. The
-published file has more kinds of contexts and degrees by name. Layout: kdu4108/measureLM, yago_generate_qec.ipynb.
+Further keys are written and not read: gpt_fake_entities (invented names), query_forms {open, closed: [text]},
+context_templates {kind: text}, entity_types and answer_types {class: share of the sampled entities}. The published file
+has more kinds of contexts and degrees by name. Layout: kdu4108/measureLM, yago_generate_qec.ipynb.
 """
 
 import json
@@ -58,12 +59,12 @@ _TOP_CLASSES = {
     "Intangible": ("award", "degree", "language", "religion", "gender", "genre", "occupation"),
 }
 TOP_CLASS: Mapping[str, str] = {name: _SCHEMA + top for top, names in _TOP_CLASSES.items() for name in names}
-"""The class at the top of YAGO's taxonomy, which the layout speaks of, that a class of the catalog belongs to."""
+"""For each class of the catalog, the class at the top of YAGO's taxonomy, which the layout uses."""
 
 
 @dataclass(frozen=True)
 class QecDataset:
-    """The facts of a file by relation, and a sentence for each kind of what was left out."""
+    """The facts of a file by relation, and a sentence for each kind of rejected content."""
 
     facts: Mapping[str, tuple[Fact, ...]]
     warnings: tuple[str, ...]
@@ -74,7 +75,7 @@ Text = Annotated[str, AfterValidator(lambda text: text.encode().decode())]  # no
 
 
 class _Entry(BaseModel):
-    """The keys of a predicate that are read; None where the file does not say it."""
+    """The keys of a predicate that are read; None for a missing key."""
 
     model_config = ConfigDict(strict=True)
 
@@ -104,13 +105,14 @@ class _Pair(NamedTuple):
 
 
 _COLUMNS = tuple(_Entry.model_fields)
-"""The lists that run parallel, in the order of a pair's values."""
+"""The parallel lists, in the order of a pair's values."""
 
 
 def read_qec(path: Path) -> QecDataset:
-    """The facts of a file: an entity's first pair is its fact, the answers of its others are its other_objects.
+    """Return the facts of a file: an entity's first pair is its fact, and further pairs give its other_objects.
 
-    InputError names the file and the key that breaks the layout, or the file if it has no relation of the catalog.
+    Raises:
+        InputError: A key breaks the layout, or the file has no relation of the catalog.
     """
     named = {predicate: relation for relation in catalog.relations().values() for predicate in relation.predicates}
     pairs: dict[str, list[_Pair]] = {}
@@ -142,11 +144,17 @@ def write_qec(
     names: Mapping[str, Sequence[str]],
     relations: Mapping[str, Relation],
 ) -> tuple[str, ...]:
-    """Writes the facts and invented names of relations in the published layout, whole or not at all.
+    """Write the facts and invented names of relations in the published layout, whole or not at all.
 
-    It has no place for Wikidata ids, the objects' degrees, sources, addresses, times and all but the first template of
-    a kind of contexts. Gives the names of the relations that YAGO has no predicate for; InputError where that is all of
-    them, WorkspaceError where the file cannot be written.
+    The layout has no keys for Wikidata ids, degrees of objects, sources, addresses, times, and further templates of a
+    kind of contexts.
+
+    Returns:
+        The names of relations without a predicate of YAGO, which are left out.
+
+    Raises:
+        InputError: No relation has a predicate of YAGO.
+        WorkspaceError: The file cannot be written.
     """
     document = {
         relations[name].predicates[0]: _entry(relations[name], facts[name], names.get(name, ()))
@@ -202,7 +210,7 @@ def _facts(relation: Relation, pairs: Sequence[_Pair]) -> list[Fact]:
 
 
 def _iri(value: str | None) -> str | None:
-    """The IRI; None for a literal's text or a blank node's name, which differs in every answer."""
+    """Return the IRI; None for a literal's text or a blank node's name, which differs in every answer."""
     return value if value is not None and _IRI.fullmatch(value) else None
 
 

@@ -23,14 +23,14 @@ _ESCAPES = {'"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f"
 
 
 class Uri(str):
-    """An IRI of a graph, as the graph writes it."""
+    """An IRI in the graph's spelling."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A value of a graph: its text, and the datatype's IRI or the language where it has one."""
+    """A value of a graph: its text, with the IRI of its datatype or its language, if any."""
 
     value: str
     datatype: str | None = None
@@ -43,7 +43,10 @@ Row = Mapping[str, Term]
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a query (variable -> term, if bound), where and when (UTC) it was answered; rejected: blank ones."""
+    """The rows of a query, each with a term for every bound variable, and the address and time (UTC) of the answer.
+
+    `rejected` is the number of rows with blank nodes.
+    """
 
     rows: tuple[Row, ...]
     address: str
@@ -52,7 +55,7 @@ class Rows:
     rejected: int = 0
 
     def __len__(self) -> int:
-        """The number of rows with the rejected ones, which is what a LIMIT counts."""
+        """Return the number of rows, rejected rows included, because a LIMIT counts them, too."""
         return len(self.rows) + self.rejected
 
 
@@ -61,7 +64,7 @@ class SparqlStore(Protocol):
 
     @property
     def address(self) -> str:
-        """The address of the service, or the names of the files of a dump."""
+        """Return the address of the service, or the names of the files of a dump."""
 
     def select(self, query: str) -> Rows:
         """The query's rows; ServiceTimeout where that needs too long: ask for less. ServiceError for all else."""
@@ -82,14 +85,14 @@ class Endpoint:
 
 
 def bound(row: Row, variable: str) -> Term:
-    """The row's term for a variable that the query always binds; ServiceError where it is unbound."""
+    """Return the row's term for a variable that the query always binds; ServiceError for an unbound variable."""
     if variable not in row:
         raise ServiceError(f"a SPARQL endpoint answered with a row without ?{variable}: {str(row)[:200]}")
     return row[variable]
 
 
 def count(term: Term) -> int:
-    """The number that a COUNT answered; ServiceError where it is not a number."""
+    """Return the number of a COUNT; ServiceError if the term is no number."""
     if not isinstance(term, Literal) or not re.fullmatch(r"[0-9]{1,18}", term.value):
         raise ServiceError(f"a SPARQL endpoint answered {str(term)[:200]!r} where a count was requested")
     return int(term.value)
@@ -101,23 +104,23 @@ def is_iri(value: str) -> bool:
 
 
 def iri(value: str) -> str:
-    """The IRI as a query writes it; InputError where no query can write it."""
+    """Return the IRI in the syntax of queries; InputError for an invalid IRI."""
     if not is_iri(value):
         raise InputError(f"no SPARQL query can name {value[:200]!r}: it is not a whole IRI")
     return f"<{value}>"
 
 
 def iris(values: Iterable[str]) -> str:
-    """IRIs as VALUES lists them; InputError where one cannot be named."""
+    """Return IRIs in the syntax of VALUES; InputError for an invalid IRI."""
     return " ".join(map(iri, values))
 
 
 def string(value: str, language: str | None = None) -> str:
-    """The text as a query writes it, with its language where it has one; InputError for a lone surrogate."""
+    """Return a text in the syntax of queries, with its language if any; InputError for a lone surrogate."""
     if not is_text(value):
         raise InputError(f"no SPARQL query can hold {value[:200]!r}: it has a lone surrogate, which is not text")
-    # Some services read \uXXXX before anything else, so that \\u0022 would end the text. Where a text has a backslash
-    # and a u, the u is written as such an escape: all ways of reading then give the same.
+    # Some services decode \uXXXX before anything else, so that \\u0022 would end the text. In a text with a backslash
+    # and a u, the u is written as such an escape, so that all services read the same text.
     escaped = re.sub(r"\\([uU]?)", lambda match: "\\\\" + (f"\\u{ord(match[1]):04x}" if match[1] else ""), value)
     escaped = re.sub(r"[\"\n\r\t\b\f]", lambda match: _ESCAPES[match[0]], escaped)
     return f'"{escaped}"' + (f"@{language}" if language else "")
@@ -134,7 +137,7 @@ def _problem(content: Any) -> ServiceError | TransientError | None:
 
 
 def _rows(content: Any) -> list[Row | None]:
-    """The rows of a SELECT query's result, None for one with a blank node."""
+    """Return the rows of a SELECT query's result, with None for a row with a blank node."""
     rows: list[Row | None] = []
     bindings = content["results"]["bindings"]
     if not isinstance(bindings, list):

@@ -1,9 +1,9 @@
 """YAGO as a source of facts, or any graph with its predicates: a seeded sample of pairs, with names and degrees.
 
-The graph is queried for pairs in the order of their sampling keys (`pairs`), until enough of them are facts: the entity
-that is asked about and the answer have different English names; of two entities with the same name the one whose key
-comes first is used; an entity has one fact, its first. Then it is queried for all other objects of the chosen entities
-and of their namesakes, and for the number of triples that each entity is part of (`entities`).
+The graph is queried for pairs in the order of their sampling keys (`pairs`), until enough of them are facts. A pair is
+a fact if subject and object have different English names, and no earlier pair has the same subject or an entity of the
+same name. Then the graph is queried for all other objects of the chosen entities and of their namesakes, and for the
+number of triples with each entity (`entities`).
 """
 
 import logging
@@ -39,7 +39,7 @@ LICENCE = "CC BY 4.0"
 ID_SOURCE = "yago"
 ADVICE = "without it, use `source: sample` or a `dump` of YAGO under `facts`, and set `absent_from: []`"
 NAMES = (LABEL, "http://schema.org/alternateName", "http://www.w3.org/2004/02/skos/core#altLabel")
-"""Predicates from an entity to its names and other names, in YAGO and in Wikidata."""
+"""Predicates from an entity to its names and alternate names, in YAGO and in Wikidata."""
 
 FURTHER_LANGUAGES = (
     "cs",
@@ -64,9 +64,9 @@ FURTHER_LANGUAGES = (
     "sv",
     "tr",
 )
-"""Languages in which names are looked up besides English; Wikidata's labels have nb, not no."""
+"""Languages besides English in which names are looked up; Norwegian is nb in Wikidata's labels."""
 TEXTS = 400
-"""Texts, each in one language, that a query looks up."""
+"""Number of texts in a query, each in one language."""
 
 NO_NAME = "no English name for who is asked about"
 NO_ANSWER = "no English name for what is answered"
@@ -80,12 +80,23 @@ NOT_AN_IRI = "an IRI that no query can name"
 def facts(
     store: SparqlStore, relation: Relation, *, pairs: int, seed: int, source: str = SOURCE, licence: str = LICENCE
 ) -> FetchedFacts:
-    """A sample of a relation's facts in the order of their keys, the same for the same seed and graph.
+    """Return a sample of a relation's facts in the order of their keys, the same for the same seed and graph.
 
-    Of a reversed relation the subject is what the graph has as the object. A pair of an entity that has its fact
-    already is not rejected: it is among the fact's other_objects. So are all objects of every other examined entity of
-    the same name. source and licence: what the facts cite. InputError where YAGO has no predicate for the relation, or
-    the graph no fact; ServiceTimeout where even the smallest queries take too long.
+    In a reversed relation, the subject of a fact is the object of the triple. Further pairs of an entity with a fact
+    are no rejected pairs: their objects are in the fact's other_objects, and so are all objects of other examined
+    entities of the same name.
+
+    Args:
+        store: The graph.
+        relation: The relation.
+        pairs: Number of requested facts.
+        seed: Seed of the keys.
+        source: The source that the facts cite.
+        licence: The licence that the facts cite.
+
+    Raises:
+        InputError: The relation has no predicate of YAGO, or the graph has no fact.
+        ServiceTimeout: Even the smallest queries take too long.
     """
     if not relation.yago:
         raise InputError(f"relation {relation.name}: YAGO has no predicate for it; choose another source")
@@ -97,7 +108,7 @@ def facts(
         page=min(2 * pairs, MAX_ROWS // 2),
         english=relation.object_class in LITERAL_CLASSES,
     )
-    # A few more pairs than facts, since some are rejected; at most as many as a query asks about.
+    # A few more pairs than facts, because some are rejected; at most the number of entities of a query.
     while len(choice.chosen) < pairs and (block := list(islice(sample, min(BATCH, pairs + 20)))):
         choice.graph.learn(choice.unknown(block))
         for pair in block:
@@ -116,7 +127,7 @@ def facts(
 
 
 def existing(store: SparqlStore, names: Sequence[str]) -> set[str]:
-    """Those of the names that are a name or alternate name of any entity of the graph, letter by letter.
+    """Return the names that any entity of the graph has, letter by letter, as its name or an alternate name.
 
     Names are looked up in English, without a language, and in further languages of Latin script.
     """
@@ -153,7 +164,7 @@ class _Choice:
         self._names: set[str] = set()
 
     def unknown(self, block: Sequence[Pair]) -> Iterator[Uri]:
-        """The terms whose names the block needs: entities, answers and units, as far as a query can name them."""
+        """Yield the terms whose names a block of pairs needs: entities, answers and units with valid IRIs."""
         for pair in block:
             entity, value = pair.directed(self.relation)
             if entity in self.chosen:
@@ -236,7 +247,7 @@ def _facts(choice: _Choice, source: str, licence: str) -> list[Fact]:
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A predicate, its triples, and the classes that most of its subjects are of, the most frequent first."""
+    """A predicate, its number of triples, and the most frequent classes of its subjects."""
 
     iri: str
     triples: int
@@ -244,7 +255,7 @@ class Predicate:
 
 
 def predicates(store: SparqlStore) -> Iterator[Predicate]:
-    """Every predicate, the most frequent first, with at most three classes; ServiceTimeout means: use a dump."""
+    """Yield every predicate, the most frequent first, with at most three classes; ServiceTimeout for a slow service."""
     counted = store.select("SELECT ?p (COUNT(*) AS ?n) WHERE { ?s ?p ?o } GROUP BY ?p ORDER BY DESC(?n) ?p")
     for row in counted.rows:
         predicate = bound(row, "p")
@@ -258,24 +269,24 @@ def predicates(store: SparqlStore) -> Iterator[Predicate]:
 
 
 class YagoFacts(FactsOptions):
-    """Facts of YAGO: its endpoint, another one (`services.yago.address`), or dump files."""
+    """Facts of YAGO, from its endpoint, another endpoint (`services.yago.address`), or dump files."""
 
     display_name: ClassVar[str] = "YAGO"
 
     source: Constant["yago"] = "yago"
     """YAGO, a knowledge graph."""
     dump: tuple[NamedPath, ...] = ()
-    """RDF files (.ttl, .nt, .nq, each maybe .gz) that are read in place of the endpoint."""
+    """RDF files (.ttl, .nt, .nq, also with .gz) that replace the endpoint."""
     pairs: int = Field(default=200, ge=2, le=1_000_000)
-    """Pairs of subject and object that are drawn of each relation; at least `real_entities`."""
+    """Number of drawn pairs of subject and object of each relation; at least `real_entities`."""
     citation: str = Field(default=SOURCE, min_length=1)
-    """The source that every fact names, where the endpoint or the dump is not YAGO itself."""
+    """The source that every fact cites, if the endpoint or the dump is not YAGO itself."""
     licence: str = Field(default=LICENCE, min_length=1)
-    """The terms that every fact names, where the endpoint or the dump is not YAGO itself."""
+    """The licence that every fact cites, if the endpoint or the dump is not YAGO itself."""
 
     @classmethod
     def available_relations(cls) -> tuple[str, ...]:
-        """The relations that YAGO has a predicate for."""
+        """Return the relations with a predicate of YAGO."""
         return catalog.relations_of_yago()
 
     @model_validator(mode="after")
