@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from swaymeter.data.records.statistics import EQUAL, FEWEST_FOR_INTERVAL, SHARE, end_error
+from swaymeter.data.records.statistics import ALPHA, EQUAL, FEWEST_FOR_INTERVAL, SHARE, end_error
 from swaymeter.reports.frames import records, where
 from swaymeter.reports.models import Model, models, rows_of
 
@@ -75,6 +75,33 @@ def plural(number: int, thing: str) -> str:
 def span(low: float, high: float) -> str:
     """Both ends of a range of counts, or the one count that they are."""
     return f"{int(low)}" if low == high else f"{int(low)} to {int(high)}"
+
+
+def significant_relations(row: Mapping[str, Any], tests: pd.DataFrame) -> str:
+    """Return in how many relations a test by entity is significant; its entities and p; few relations by name.
+
+    Args:
+        row: The comparison in the query statistics_summary.
+        tests: The same comparison in the query statistics, a row for each relation.
+    """
+    if not row["tested"]:
+        return "none: too few entities for any test"
+    count = f"{row['significant'] or 'none'} of {plural(int(row['tested']), 'relation')}"
+    shown = tests[tests["p_adjusted"] <= ALPHA] if len(tests) else tests
+    if shown.empty:
+        return count
+    names = f" ({', '.join(sorted(shown['relation']))})" if len(shown) <= MAX_NAMED else ""
+    sizes = (span(shown[name].min(), shown[name].max()) for name in ("n_a", "n_b"))
+    floor = f", at p = {shown['p'].max():.2g}, the smallest possible" if all(map(_has_least_p, records(shown))) else ""
+    return (
+        f"{count}{names}, {' against '.join(sizes)} entities{floor}; adjusted p up to {shown['p_adjusted'].max():.2g}"
+    )
+
+
+def _has_least_p(test: Mapping[str, Any]) -> bool:
+    """Return if p is that of one deal of entities, or one choice of signs, among all of them."""
+    deals = 2 ** test["n_a"] if test["test"] == "sign flip" else math.comb(test["n_a"] + test["n_b"], test["n_a"])
+    return math.isclose(test["p"], (1 if test["alternative"] == "greater" else 2) / deals, rel_tol=1e-9)
 
 
 def interval_over(what: str) -> str:

@@ -11,7 +11,7 @@ file are reported in the user's words (right and wrong passages), questions of a
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -19,7 +19,7 @@ import pandas as pd
 
 from swaymeter.data.records.findings import Claim, Findings, Number, StudyCard
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
-from swaymeter.reports import variants
+from swaymeter.reports import caveats, variants
 from swaymeter.reports.estimates import (
     FEWEST_FOR_R,
     MAX_NAMED,
@@ -28,22 +28,19 @@ from swaymeter.reports.estimates import (
     judged_by_people,
     plural,
     served,
+    significant_relations,
 )
 from swaymeter.reports.figures.against_susceptibility import ANSWER_SET, masses
 from swaymeter.reports.figures.labels import compared
 from swaymeter.reports.figures.panels import query_types
 from swaymeter.reports.figures.reliability import cost
 from swaymeter.reports.frames import Frames, are_own, by_entity, in_order, partitions, records, where, with_empty
-from swaymeter.reports.headline import QUERIES, answer_sentence, figure
+from swaymeter.reports.headline import LABELS, QUERIES, RELATIONS, answer_sentence, figure
 from swaymeter.reports.models import Model, models, rows_of
 from swaymeter.reports.tables import of_judges
 from swaymeter.reports.tables.of_passages import EFFECT_WORDS
 
 MAX_HEADLINE = 5
-WIDE_INTERVAL = 10
-"""Half-width of an interval, in percentage points, from which a share rests on few items."""
-LITTLE_MEMORY = 0.25
-"""Share of right closed-book replies below which there is little memory to counter."""
 
 Section = Literal["variants", "queries", "questions", "details", "caveats"]
 
@@ -104,11 +101,11 @@ def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
     ]
     rest = [claim for claim in (*queries, *questions) if claim not in headline]
     with_headline = evidence._replace(headline=headline)
-    caveats = [
+    warnings = [
         claim.sentence for item in FINDINGS if item.section == "caveats" and (claim := item.claim(with_headline))
     ]
     details, gate = [*rest, *claims.get("details", {}).values()], [*card.gate] if card else []
-    return Findings(answer, chart, headline, details, caveats, gate)
+    return Findings(answer, chart, headline, details, warnings, gate)
 
 
 @dataclass(frozen=True)
@@ -482,21 +479,14 @@ def _moved(frames: Frames, query: str, column: str, comparison: str, sentence: s
             words = f"{' against '.join(estimate(mean) for mean in means if mean)} nats"
             group = {"comparison": comparison, "query_type": kind}
             short, tests = (by_entity(where(rows_of(frames[name], model), **group)) for name in _TESTS)
-            tested = next((_significant(row, tests) for row in records(short)), "an untested number of relations")
+            tested = next(
+                (significant_relations(row, tests) for row in records(short)), "an untested number of relations"
+            )
             of = f"{model}, {kind} queries" if len(shown_models) > 1 else f"{kind} queries"
             text = f"{tested}; over all {words}" if both else words
             numbers.append(Number(text, of, value=float(next(filter(None, means))["mean"])))
     words = sentence if both else alone
     return Claim(words, _few(numbers)) if numbers and words else None
-
-
-def _significant(row: Mapping[str, Any], tests: pd.DataFrame) -> str:
-    """In how many relations tests are significant, and in which, where these are few."""
-    if not row["tested"]:
-        return "none: too few entities for any test"
-    names = sorted(tests.loc[tests["p_adjusted"] <= 0.05, "relation"]) if len(tests) else []
-    named = f" ({', '.join(names)})" if 0 < len(names) <= MAX_NAMED else ""
-    return f"{row['significant'] or 'none'} of {plural(int(row['tested']), 'relation')}{named}"
 
 
 MOVES = {"position": "the place", "length": "the length", "date": "the date", "beside": "the company"}
@@ -578,82 +568,6 @@ def _precision(frames: Frames) -> Claim | None:
 _SCORED = ("susceptibility_summary", "persuasion_summary", "outcomes")
 
 
-# ---- caveats ---------------------------------------------------------------------------------------------------------
-
-
-def _missing_work(evidence: Evidence) -> str:
-    missing = evidence.card.not_run if evidence.card else ()
-    pieces = f"{plural(len(missing), 'piece')} of work, listed at the end."
-    return f"Parts of the study are missing: {pieces}" * bool(missing)
-
-
-def _few_questions(frames: Frames) -> str:
-    setup = frames["setup"]
-    questions = int(where(setup, quantity="questions")["total"].sum()) if len(setup) else 0
-    few = 0 < questions < FEWEST_FOR_INTERVAL
-    return f"Few items: {plural(questions, 'question')}: no share or mean here can be relied on." * few
-
-
-def _wide_intervals(evidence: Evidence) -> str:
-    half = widest(evidence.headline)
-    return f"Few items: a share above is known to ±{half:.0f} points only." * (half >= WIDE_INTERVAL)
-
-
-def widest(claims: Iterable[Claim]) -> float:
-    """Return half the widest interval of the shares, in percentage points; 0 without a share."""
-    intervals = [number.interval for claim in claims for number in claim.numbers if number.interval]
-    return max(((high - low) / 2 for _, low, high in intervals), default=0.0)
-
-
-def _few_entities(frames: Frames) -> str:
-    short, tests = by_entity(frames["statistics_summary"]), by_entity(frames["statistics"])
-    if untestable := int(short["untestable"].sum()) if len(short) else 0:
-        return (
-            f"Few entities: {plural(untestable, 'test')} by entity could not become significant, whatever was measured."
-        )
-    fewest = int(tests[["n_a", "n_b"]].to_numpy().min()) if len(tests) else 0
-    few = 0 < fewest < FEWEST_FOR_INTERVAL
-    return f"Few entities: {fewest} of a group in a relation, too few for an interval." * few
-
-
-def _stubborn_is_not_resistance(frames: Frames) -> str:
-    by_rule = frames["outcomes"]["following_stubborn"].sum() if len(frames["outcomes"]) else 0
-    return "Stubborn by ROUGE-L is not resistance: longer answers in the same frame are alike to it." * bool(by_rule)
-
-
-def _little_memory(frames: Frames) -> str:
-    """A model cannot give up what it never knew."""
-    closed_book = where(frames["models_side_by_side"], quantity="correct", group="none")
-    largest = max(records(closed_book), key=lambda row: float(row["mean"]), default=None)
-    if largest is None or largest["mean"] >= LITTLE_MEMORY:
-        return ""
-    share = estimate(largest) if largest["n"] >= FEWEST_FOR_INTERVAL else f"{largest['n'] * largest['mean']:.0f}"
-    bound = "at most " * (len(closed_book) > 1)
-    return f"Without a context {bound}{share} of {largest['n']} answers are right: there is little memory to counter."
-
-
-def _stand_ins(frames: Frames) -> str:
-    words = [
-        f"{', '.join(sorted({str(name).replace('_', ' ') for name in parts_of_section}))} ({text})"
-        for text, parts_of_section in frames["stand_ins"].groupby("stand_in")["measure"]
-    ]
-    return f"Not to be compared with published values: {'; '.join(words)}."
-
-
-def _counted(frames: Frames, query: str, column: str, words: str) -> str:
-    """Return the sentence that so many replies of all variants are counted in a column; "" if none is."""
-    rows, silent = frames[query], frames["silent_replies"]
-    total = int(silent["replies"].sum()) if len(silent) else 0
-    count = int(rows[column].sum()) if len(rows) else 0
-    return f"{count} of {plural(total, 'reply')} {'is' if count == 1 else 'are'} {words}." if count else ""
-
-
-def _cut_off(frames: Frames) -> str:
-    tokens = frames["unfinished_greedy_answers"].query("unfinished > 0")["tokens"].dropna().unique()
-    limit = f"at {tokens[0]:.0f} tokens" if len(tokens) == 1 else "at the limit of tokens"
-    return _counted(frames, "unfinished_greedy_answers", "unfinished", f"cut off {limit} (max_new_tokens)")
-
-
 # ---- the list --------------------------------------------------------------------------------------------------------
 
 
@@ -678,19 +592,6 @@ Sentence = Callable[[Evidence], Claim | str | None]
 
 def _on_frames(sentence: Callable[..., Claim | str | None], *arguments: Any) -> Sentence:
     return lambda evidence: sentence(evidence.frames, *arguments)
-
-
-def _neither(frames: Frames) -> str:
-    """Return how many replies with a context that states an answer state neither answer."""
-    rows = frames["greedy_answers_of_neither"]
-    count, total = int(rows["answers"].sum()), int(rows["of_all_variants"].iloc[0])
-    return f"{count} of {plural(total, 'reply')} with a context {'states' if count == 1 else 'state'} neither answer."
-
-
-def _undecided(frames: Frames) -> str:
-    """Return how many replies are undecided and, if no judge was asked, the option that decides them."""
-    remedy = "" if len(frames["judges_of_answers"]) else "; a judge decides them (audit: --judge NAME)"
-    return _counted(frames, "silent_replies", "undecided", f"undecided{remedy}")
 
 
 FINDINGS: tuple[Finding, ...] = (
@@ -763,29 +664,32 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding("details", ("precision_of_queries", "precision_summary", *_SCORED), _on_frames(_precision), _always),
     # caveats, the gravest first
-    Finding("caveats", (), _missing_work, _always),
-    Finding("caveats", ("setup",), _on_frames(_few_questions)),
-    Finding("caveats", (), _wide_intervals, _always),
-    Finding("caveats", ("statistics_summary", "statistics"), _on_frames(_few_entities), _always),
-    Finding("caveats", ("outcomes",), _on_frames(_stubborn_is_not_resistance), _is_of_paper),
-    Finding("caveats", ("models_side_by_side",), _on_frames(_little_memory), _is_not_of_user),
-    Finding("caveats", ("stand_ins",), _on_frames(_stand_ins)),
-    Finding("caveats", ("unfinished_greedy_answers", "silent_replies"), _on_frames(_cut_off)),
+    Finding("caveats", (), lambda evidence: caveats.missing_work(evidence.card), _always),
+    Finding("caveats", ("setup",), _on_frames(caveats.few_questions)),
+    Finding("caveats", (), lambda evidence: caveats.wide_intervals(evidence.headline), _always),
+    Finding(
+        "caveats", ("statistics_summary", "statistics", RELATIONS, LABELS), _on_frames(caveats.few_entities), _always
+    ),
+    Finding("caveats", ("persuasion_summary",), _on_frames(caveats.others_persuade)),
+    Finding("caveats", ("outcomes",), _on_frames(caveats.stubborn_is_not_resistance), _is_of_paper),
+    Finding("caveats", ("models_side_by_side",), _on_frames(caveats.little_memory), _is_not_of_user),
+    Finding("caveats", ("stand_ins",), _on_frames(caveats.stand_ins)),
+    Finding("caveats", ("unfinished_greedy_answers", "silent_replies"), _on_frames(caveats.cut_off)),
     Finding(
         "caveats",
         ("silent_replies",),
-        _on_frames(_counted, "silent_replies", "empty", "empty, which counts as declined"),
+        _on_frames(caveats.counted, "silent_replies", "empty", "empty, which counts as declined"),
     ),
     *(
         Finding(
             "caveats",
             ("unfinished_greedy_answers", "silent_replies"),
-            _on_frames(_counted, "unfinished_greedy_answers", column, f"not judged, {why}"),
+            _on_frames(caveats.counted, "unfinished_greedy_answers", column, f"not judged, {why}"),
         )
         for column, why in MISSING.items()
     ),
-    Finding("caveats", ("greedy_answers_of_neither",), _on_frames(_neither)),
-    Finding("caveats", ("silent_replies", *of_judges.QUERIES), _on_frames(_undecided)),
+    Finding("caveats", ("greedy_answers_of_neither",), _on_frames(caveats.neither)),
+    Finding("caveats", ("silent_replies", *of_judges.QUERIES), _on_frames(caveats.undecided)),
     Finding("caveats", of_judges.QUERIES, _on_frames(of_judges.sentences), _always),
     Finding(
         "caveats",

@@ -10,8 +10,11 @@ import pytest
 
 from swaymeter.data.errors import DamagedFile
 from swaymeter.data.records.findings import FINDINGS_FILE, Claim, read_findings, write_findings
+from swaymeter.reports.caveats import few_entities
+from swaymeter.reports.estimates import significant_relations
 from swaymeter.reports.findings import FINDINGS, MAX_HEADLINE, UNCHANGED, Evidence, basis, findings
 from swaymeter.reports.frames import Frames, with_empty
+from swaymeter.reports.headline import RELATIONS
 from swaymeter.reports.report import queries
 from tests.reports.study import CARD, MODEL, frames, tables
 
@@ -130,7 +133,8 @@ def test_what_study_asks_of_fisher_is_said_first(known: dict[str, pd.DataFrame])
 
 def test_what_to_distrust(known: dict[str, pd.DataFrame]) -> None:
     said = findings(known, CARD).caveats
-    words = ("Parts of the study are missing: 1 piece", "Few items", "Few entities", "Not to be compared",
+    words = ("Parts of the study are missing: 1 piece", "Few items", "Few entities", "Contexts about other entities",
+             "Not to be compared",
              "with a context state neither answer", "replies are undecided", "The judge large decided")  # fmt: skip
     assert [word in sentence for sentence, word in zip(said, words, strict=True)] == [True] * len(words)
 
@@ -149,6 +153,29 @@ def test_what_few_questions_of_a_paper_cannot_show(known: dict[str, pd.DataFrame
     assert any(re.match(r"Few entities: \d of a group in a relation, too few for an interval", text) for text in said)
     assert any(text.startswith("Without a context 2.5% [0.4, 12.9] of 40 answers are right: ") for text in said)
     assert any(text.startswith("Stubborn by ROUGE-L is not resistance") for text in said)
+
+
+@pytest.mark.parametrize(
+    ("entities", "said"),
+    [(4, "4 of a group in a relation, too few for an interval."), (9, "9 of a group in a relation, and one of them"),
+     (10, "")],
+)  # fmt: skip
+def test_few_entities_are_warned_of(entities: int, said: str) -> None:
+    rows = {name: pd.DataFrame([{"entities": entities}]) for name in (RELATIONS,)}
+    assert few_entities(with_empty(rows, queries())).removeprefix("Few entities: ").startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("p", "test", "said"),
+    [(1 / 70, "permutation", ", at p = 0.014, the smallest possible"), (0.03, "permutation", ""),
+     (1 / 16, "sign flip", ", at p = 0.062, the smallest possible")],
+)  # fmt: skip
+def test_significance_names_its_entities(p: float, test: str, said: str) -> None:
+    row = {"relation": "capital", "n_a": 4, "n_b": 4, "alternative": "greater", "p": p, "test": test}
+    tests = pd.DataFrame([{**row, "p_adjusted": 0.038}, {**row, "relation": "author", "p_adjusted": 0.4}])
+    assert significant_relations({"tested": 2, "significant": 1}, tests) == (
+        f"1 of 2 relations (capital), 4 against 4 entities{said}; adjusted p up to 0.038"
+    )
 
 
 def test_share_of_judgements_is_said(known: dict[str, pd.DataFrame]) -> None:

@@ -1,0 +1,123 @@
+"""Caveats: sentences on limits of a headline, each from frames by named query; "" if there is nothing to warn of."""
+
+from collections.abc import Iterable
+
+from swaymeter.data.records.findings import Claim, StudyCard
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
+from swaymeter.reports.estimates import estimate, plural
+from swaymeter.reports.figures.panels import query_types
+from swaymeter.reports.frames import Frames, by_entity, records, where
+from swaymeter.reports.headline import LABELS, RELATIONS
+from swaymeter.reports.models import models, rows_of
+
+WIDE_INTERVAL = 10
+"""Half-width of an interval, in percentage points, from which a share rests on few items."""
+FEW_ENTITIES = 10
+"""Entities of a group in a relation below which a report warns."""
+LITTLE_MEMORY = 0.25
+"""Share of right closed-book replies below which there is little memory to counter."""
+
+
+def missing_work(card: StudyCard | None) -> str:
+    """Return how many pieces of work a report lacks."""
+    missing = card.not_run if card else ()
+    pieces = f"{plural(len(missing), 'piece')} of work, listed at the end."
+    return f"Parts of the study are missing: {pieces}" * bool(missing)
+
+
+def few_questions(frames: Frames) -> str:
+    """Return the number of questions if it is too small for an interval."""
+    setup = frames["setup"]
+    questions = int(where(setup, quantity="questions")["total"].sum()) if len(setup) else 0
+    few = 0 < questions < FEWEST_FOR_INTERVAL
+    return f"Few items: {plural(questions, 'question')}: no share or mean here can be relied on." * few
+
+
+def wide_intervals(claims: Iterable[Claim]) -> str:
+    """Return half the widest interval of the shares, in percentage points, if it is wide."""
+    intervals = [number.interval for claim in claims for number in claim.numbers if number.interval]
+    half = max(((high - low) / 2 for _, low, high in intervals), default=0.0)
+    return f"Few items: a share above is known to ±{half:.0f} points only." * (half >= WIDE_INTERVAL)
+
+
+def few_entities(frames: Frames) -> str:
+    """Return how many tests by entity are impossible, or the size of the smallest group of entities if it is small."""
+    short, tests = by_entity(frames["statistics_summary"]), by_entity(frames["statistics"])
+    if untestable := int(short["untestable"].sum()) if len(short) else 0:
+        return (
+            f"Few entities: {plural(untestable, 'test')} by entity could not become significant, whatever was measured."
+        )
+    sizes = [tests["n_a"], tests["n_b"]] if len(tests) else []
+    sizes += [frames[name]["entities"] for name in (RELATIONS, LABELS) if len(frames[name])]
+    fewest = min((int(counts.min()) for counts in sizes), default=FEW_ENTITIES)
+    why = "too few for an interval" if fewest < FEWEST_FOR_INTERVAL else "and one of them can change a mean or a test"
+    return f"Few entities: {fewest} of a group in a relation, {why}." * (fewest < FEW_ENTITIES)
+
+
+def others_persuade(frames: Frames) -> str:
+    """Return the mean persuasion of contexts about other entities, which is what to compare a mean with."""
+    rows = frames["persuasion_summary"]
+    rows = where(rows[rows["relevant"].notna()], relevant=False) if len(rows) else rows
+    several = len(models(rows)) > 1
+    means = "; ".join(
+        f"{estimate(row)} nats ({kind} queries{f', {model}' * several})"
+        for model in models(rows)
+        for kind in query_types(rows_of(rows, model))
+        for row in records(where(rows_of(rows, model), query_type=kind))
+    )
+    words = f"Contexts about other entities persuade by {means}: compare a mean with that, not with 0."
+    return words * bool(means)
+
+
+def stubborn_is_not_resistance(frames: Frames) -> str:
+    """Return a warning if replies that count as stubborn state the context's answer."""
+    by_rule = frames["outcomes"]["following_stubborn"].sum() if len(frames["outcomes"]) else 0
+    return "Stubborn by ROUGE-L is not resistance: longer answers in the same frame are alike to it." * bool(by_rule)
+
+
+def little_memory(frames: Frames) -> str:
+    """Return the share of right closed-book replies if it is small: a model cannot give up what it never knew."""
+    closed_book = where(frames["models_side_by_side"], quantity="correct", group="none")
+    largest = max(records(closed_book), key=lambda row: float(row["mean"]), default=None)
+    if largest is None or largest["mean"] >= LITTLE_MEMORY:
+        return ""
+    share = estimate(largest) if largest["n"] >= FEWEST_FOR_INTERVAL else f"{largest['n'] * largest['mean']:.0f}"
+    bound = "at most " * (len(closed_book) > 1)
+    return f"Without a context {bound}{share} of {largest['n']} answers are right: there is little memory to counter."
+
+
+def stand_ins(frames: Frames) -> str:
+    """Return the measures that a stand-in model decided."""
+    words = [
+        f"{', '.join(sorted({str(name).replace('_', ' ') for name in parts_of_section}))} ({text})"
+        for text, parts_of_section in frames["stand_ins"].groupby("stand_in")["measure"]
+    ]
+    return f"Not to be compared with published values: {'; '.join(words)}."
+
+
+def counted(frames: Frames, query: str, column: str, words: str) -> str:
+    """Return the sentence that so many replies of all variants are counted in a column; "" if none is."""
+    rows, silent = frames[query], frames["silent_replies"]
+    total = int(silent["replies"].sum()) if len(silent) else 0
+    count = int(rows[column].sum()) if len(rows) else 0
+    return f"{count} of {plural(total, 'reply')} {'is' if count == 1 else 'are'} {words}." if count else ""
+
+
+def cut_off(frames: Frames) -> str:
+    """Return how many replies ended at the limit of tokens."""
+    tokens = frames["unfinished_greedy_answers"].query("unfinished > 0")["tokens"].dropna().unique()
+    limit = f"at {tokens[0]:.0f} tokens" if len(tokens) == 1 else "at the limit of tokens"
+    return counted(frames, "unfinished_greedy_answers", "unfinished", f"cut off {limit} (max_new_tokens)")
+
+
+def neither(frames: Frames) -> str:
+    """Return how many replies with a context that states an answer state neither answer."""
+    rows = frames["greedy_answers_of_neither"]
+    count, total = int(rows["answers"].sum()), int(rows["of_all_variants"].iloc[0])
+    return f"{count} of {plural(total, 'reply')} with a context {'states' if count == 1 else 'state'} neither answer."
+
+
+def undecided(frames: Frames) -> str:
+    """Return how many replies are undecided and, if no judge was asked, the option that decides them."""
+    remedy = "" if len(frames["judges_of_answers"]) else "; a judge decides them (audit: --judge NAME)"
+    return counted(frames, "silent_replies", "undecided", f"undecided{remedy}")
