@@ -348,10 +348,12 @@ def number_change(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def section(changes: RunChanges | None) -> Markup:
-    """Return the section "since the last run" of the page; empty without a run before."""
+    """Return the section "since the last run" of the page; empty without a run before, or without an item of both."""
     if changes is None:
         return Markup()
     comparison = changes.comparison
+    if comparison.differs and not (comparison.numbers or replies(comparison) or sources(comparison.sources)):
+        return Markup()
     words = template(PAGE, "since.html", {"sentence": _in_words})
     return Markup(
         words.render(

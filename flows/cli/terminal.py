@@ -210,10 +210,10 @@ def summary(
         show_outcome(console, description.partition(":")[0], findings, notes)
     else:
         console.print(escape(description), soft_wrap=True)
-    console.print(
-        f"computed now: {spent.prompts} prompts in {spent.seconds:.0f} s{speed(spent)}; the run took {took:.0f} s",
-        soft_wrap=True,
-    )
+    computed = f"{spent.prompts} prompts in {spent.seconds:.0f} s{speed(spent)}"
+    if spent.prompts and not spent.forward_passes:
+        computed = "no model was asked"
+    console.print(f"computed now: {computed}; the run took {took:.0f} s", soft_wrap=True)
     for reason, names in by_reason(progress.failures.items()).items():
         errors.print(f"[red]failed[/red]  {escape(names)}: {escape(reason)}", soft_wrap=True)
     show_paths(console, outputs)

@@ -103,7 +103,8 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
     rates = _seconds_per_prompt(graph)
     works, stored, uncounted = dict[str, _Work](), 0, False
     for node in undone:
-        yield f"{node.id}: {node.state}{f' ({node.reason})' if node.reason else ''}"
+        reason = f" ({node.reason})" if node.reason else ""
+        yield f"{node.id}: {f'after {node.blocked_by}' if node.blocked_by else f'{node.state}{reason}'}"
         if not (count := _prompts(plan, node)):
             uncounted = uncounted or count is None
             continue

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from swaymeter.data.dataset.snapshot import as_state
-from swaymeter.reports.changes import NumberTable, write_two_runs
+from swaymeter.reports.changes import NumberTable, section, write_two_runs
 from swaymeter.tasks.statistics.changes import changes_of_run, compare_items
 from tests.data.dataset.test_snapshot import reply, snapshot
 from tests.reports.hostile import HOSTILE, without_controls
@@ -55,3 +55,19 @@ def test_a_replaced_model_beside_another_flips_nothing(unchanged: tuple[str, ...
     run = changes_of_run(changes, numbers)
     assert run is not None
     assert len(run.comparison.flips) == flips
+
+
+def test_runs_without_a_common_item_have_no_section() -> None:
+    items = [
+        {**snapshot([reply("q", name)], settings={"model": json.dumps(name)}).items(),
+         ("run", "", "", ""): as_state({"run": run})}
+        for run, name in ((1, "a"), (2, "b"))
+    ]  # fmt: skip
+    keys = sorted({*items[0], *items[1]})
+    changes = pd.DataFrame(keys, columns=["kind", "model", "dtype", "item"]).assign(
+        state_before=[items[0].get(key) for key in keys], state=[items[1].get(key) for key in keys]
+    )
+    run = changes_of_run(changes, pd.DataFrame(columns=["run", "model", "dtype", "change"]))
+    assert run is not None
+    assert run.comparison.differs
+    assert section(run) == ""

@@ -122,6 +122,7 @@ def audit(
     folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
     oldest = ages.max_age_of(max_age)
     forgotten = earlier.forgotten_judgements(folder, judgements or ())
+    models_before = earlier.models_of_last_audit(folder)
     console = err if as_json else out
     log_to(console, verbose=traceback)
     logging.getLogger(OWN_SOURCE).setLevel(logging.ERROR)  # lines below the table repeat the warnings
@@ -180,7 +181,8 @@ def audit(
     row_lines = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
     failed = () if error else [f"failed replies: {errors}" for errors in failures(results.unfinished)]
     reply_lines = () if error else (*results.skipped, *failed, *ages.lines_of(results.servers))
-    about_run = [line for line in (*row_lines, *reply_lines, forgotten) if line]
+    replaced = earlier.replaced_page(models_before, [part.name for part in selected.study.models])
+    about_run = [line for line in (*row_lines, *reply_lines, forgotten, replaced) if line]
     description, took, outputs = selected.description(graph), time.monotonic() - began, selected.outputs()
     summary(console, description, progress, took, outputs, err, findings=page_findings, notes=about_run)
     if error:

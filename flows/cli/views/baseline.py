@@ -223,6 +223,20 @@ def forgotten_judgements(folder: Path, judgements: Sequence[str]) -> str:
     return f"the last run counted judgements of people, and this one does not: {again}"
 
 
+def models_of_last_audit(folder: Path) -> tuple[str, ...]:
+    """Return the names of the models of a workspace's last audit."""
+    models = last_audit(folder).get("models")
+    listed = models if isinstance(models, list) else []
+    return tuple(str(model.get("name")) for model in listed if isinstance(model, dict))
+
+
+def replaced_page(before: Sequence[str], now: Sequence[str]) -> str:
+    """Return that this audit's page replaces that of other models; empty if all of them are in this one."""
+    if {*before} <= {*now}:
+        return ""
+    return f"this run replaces the page of {', '.join(before)}; another --workspace keeps both"
+
+
 def compared(comparison: Comparison) -> list[Compared]:
     """Return the headline numbers that can be better or worse.
 

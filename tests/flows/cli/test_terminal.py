@@ -131,6 +131,13 @@ def test_a_speed_is_never_zero(spent: Spent, text: str) -> None:
     assert speed(spent) == text
 
 
+def test_recorded_replies_have_no_speed(console: Console, progress: TerminalProgress) -> None:
+    progress.plan({"score": 1})
+    progress.finished("score", "a", None, Spent(48, 0, 0.01))
+    summary(console, "mine", progress, 7.0, {}, console)
+    assert "computed now: no model was asked; the run took 7 s\n" in printed(console)
+
+
 def test_the_summary_counts_and_names_reasons_and_outputs(
     console: Console, progress: TerminalProgress, tmp_path: Path
 ) -> None:

@@ -10,7 +10,14 @@ import pytest
 from swaymeter.data.dataset.snapshot import Snapshot
 from swaymeter.data.errors import UsageError
 from swaymeter.flows.cli.views import baseline
-from swaymeter.flows.cli.views.baseline import Compared, Gate, forgotten_judgements, not_worse
+from swaymeter.flows.cli.views.baseline import (
+    Compared,
+    Gate,
+    forgotten_judgements,
+    models_of_last_audit,
+    not_worse,
+    replaced_page,
+)
 from swaymeter.flows.config.thresholds import thresholds_of_bounds
 from swaymeter.tasks.statistics.changes import compare
 from swaymeter.tasks.statistics.formulas.paired import paired_difference, smallest_shown_fall
@@ -155,3 +162,11 @@ def test_forgotten_judgements_are_said(audit: str, judgements: tuple[str, ...], 
     (tmp_path / "audit.yaml").write_text(audit)
     assert forgotten_judgements(tmp_path, judgements).endswith(said)
     assert bool(forgotten_judgements(tmp_path, judgements)) == bool(said)
+
+
+def test_a_replaced_page_is_named(tmp_path: Path) -> None:
+    assert replaced_page(models_of_last_audit(tmp_path), ["a"]) == ""
+    (tmp_path / "audit.yaml").write_text("models: [{name: a}, {name: b}]")
+    before = models_of_last_audit(tmp_path)
+    assert replaced_page(before, ["b", "a", "c"]) == ""
+    assert replaced_page(before, ["b"]) == "this run replaces the page of a, b; another --workspace keeps both"
