@@ -18,7 +18,7 @@ import pandas as pd
 from swaymeter.data.records.findings import Bar, Claim, HeadlineFigure, Part, whole_percent
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports import variants
-from swaymeter.reports.estimates import plural
+from swaymeter.reports.estimates import plural, span
 from swaymeter.reports.figures.panels import query_types
 from swaymeter.reports.frames import Frames, in_order, partitions, records, where
 from swaymeter.reports.models import ANSWERS_PAGE, Model, in_short, models, relation_address, rows_of
@@ -39,6 +39,7 @@ QUERIES = (
     LABELS,
     "outcomes",
     "overview",
+    "silent_replies",
     "susceptibility_summary",
     variants.MEANS,
     variants.DIFFERENCES,
@@ -96,10 +97,12 @@ def answer_sentence(frames: Frames, chart: HeadlineFigure | None, claims: Sequen
     if chart and chart.parts == PARTS and len(compared) > 1:
         if variants.decided(frames):
             return variants.advice(frames)
-        none = f"None of the {len(compared)} variants is shown to be better than another."
-        return _range_of_variants(chart) or none
+        named = f"{len(compared)} variants (model, prompt, decoding)"
+        return _mostly_undecided(frames) + (
+            _range_of_variants(chart, named) or f"None of {named} is shown to be better than another."
+        )
     if chart and chart.parts[0] in PARTS:
-        return _sentence_on_replies(chart)
+        return _mostly_undecided(frames) + _sentence_on_replies(chart)
     if chart and chart.parts == OUTCOMES:
         return _sentence_on_categories(chart)
     line = replace(claims[0], numbers=claims[0].numbers[:1]).line.strip() if claims else ""
@@ -189,7 +192,16 @@ def _chart_of_bars(
     return HeadlineFigure(title, unit, tuple(parts), tuple(bars[:MAX_BARS]), basis, max(0, len(bars) - MAX_BARS))
 
 
-def _range_of_variants(chart: HeadlineFigure) -> str:
+def _mostly_undecided(frames: Frames) -> str:
+    """Return the share of undecided replies if it is above a half."""
+    rows = frames["silent_replies"]
+    undecided, replies = (int(rows[name].sum()) if len(rows) else 0 for name in ("undecided", "replies"))
+    if 2 * undecided <= replies:
+        return ""
+    return f"{percent(undecided / replies)} of replies are undecided, and count as neither. "
+
+
+def _range_of_variants(chart: HeadlineFigure, named: str) -> str:
     """Return how often the variants follow right passages and repeat wrong ones, from the lowest to the highest."""
     sentences = []
     for condition, words in (("supporting", "follow right passages"), ("conflicting", "repeat wrong ones")):
@@ -198,7 +210,7 @@ def _range_of_variants(chart: HeadlineFigure) -> str:
         shares = [_pooled([bar for bar in bars if bar.variant == name], part) for name in {bar.variant for bar in bars}]
         if bars:
             sentences.append(f"{words} in {_range([share or 0.0 for share in shares])}")
-    return f"Variants {' and '.join(sentences)} of replies; none is shown to be better." if sentences else ""
+    return f"{named} {' and '.join(sentences)} of replies; none is shown to be better." if sentences else ""
 
 
 def _range(shares: Sequence[float]) -> str:
@@ -371,7 +383,10 @@ def _chart_of_means(
                 bars.append(Bar(str(relation), tuple(parts), variant, sum(part.count for part in parts), parts[0].name))
     shared = str(shown_models[0]) if len(shown_models) == 1 else short.shared
     basis = f"{shared} · {kind} queries, mean susceptibility in nats" if shared else f"{kind} queries, nats"
-    return _chart_of_bars(title, "nats", [*names.values()], bars, basis)
+    counts = [part.count for bar in bars for part in bar.parts]
+    items = "relations" if relations == ["all relations"] else "entities"
+    size = f", {items} a group: {span(min(counts), max(counts))}" if counts else ""
+    return _chart_of_bars(title, "nats", [*names.values()], bars, basis + size)
 
 
 def _mean(name: str, row: Mapping[str, Any], address: str) -> Part:

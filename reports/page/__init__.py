@@ -47,6 +47,8 @@ __all__ = ["MAX_ROWS", "cell", "heading", "in_common", "linked", "page"]
 MAX_ROWS = 40
 MAX_LINES = 3
 """Findings in one line each that the page opens with."""
+OPEN_CAVEATS = 2
+"""Caveats that are not folded."""
 MAX_PASSAGE = 700
 """Characters of a passage beside a reply; the page of answers has all of it."""
 
@@ -123,6 +125,7 @@ def page(
         queries=queries,
         relations=relations,
         most_rows=MAX_ROWS,
+        open_caveats=OPEN_CAVEATS,
         most_named=MAX_NAMED,
         several=several,
         basis=basis(frames),

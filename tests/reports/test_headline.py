@@ -106,6 +106,14 @@ def test_a_sentence_compares_right_with_wrong(bars: list[Bar], said: str, own: d
     assert answer_sentence(alone, HeadlineFigure("", "share", PARTS, tuple(bars)), []) == said
 
 
+@pytest.mark.parametrize(("undecided", "begins"), [(20, "Follows "), (21, "53% of replies are undecided, ")])
+def test_mostly_undecided_replies_are_said(undecided: int, begins: str, own: dict[str, pd.DataFrame]) -> None:
+    silent = pd.DataFrame([{"replies": 40, "undecided": undecided}])
+    alone = own | {"models_side_by_side": own["models_side_by_side"].iloc[:0], "silent_replies": silent}
+    chart = HeadlineFigure("", "share", PARTS, (bar("supporting", "right", 0.5),))
+    assert answer_sentence(alone, chart, []).startswith(begins)
+
+
 def test_names_in_the_figure_are_escaped() -> None:
     part = Part("<i>real</i>", 0.5, 0.4, 0.6, 4, 'queries.html#"><script>')
     chart = HeadlineFigure("<b>", "nats", (part.name,), (Bar("<img src=x>", (part,), "<u>", 4, part.name),), "<s>")
@@ -124,3 +132,17 @@ def test_the_worst_replies_come_with_their_passages(own: dict[str, pd.DataFrame]
     assert html.count("A text of supporting.") == 1
     assert html.count('href="answers.html#model=') == 3
     assert worst(own, "", several=True) == ""
+
+
+@pytest.mark.parametrize(
+    ("verdict", "decided_by", "title"),
+    [("neither", None, "Undecided"), ("refusal", "rule", "Declines despite"), ("neither", "rule", "Ignores")],
+)
+def test_a_worst_reply_is_titled_by_verdict(
+    verdict: str, decided_by: str | None, title: str, own: dict[str, pd.DataFrame]
+) -> None:
+    row = own["worst_replies"].iloc[[1]].assign(verdict=verdict, decided_by=decided_by)
+    html = worst({"worst_replies": row}, "answers.html", several=False)
+    assert [html.count(f"<h3>{name}") for name in ("Undecided", "Declines despite", "Ignores")] == [
+        int(name == title) for name in ("Undecided", "Declines despite", "Ignores")
+    ]

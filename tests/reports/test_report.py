@@ -25,7 +25,7 @@ from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.findings import findings
 from swaymeter.reports.frames import as_published, with_empty
 from swaymeter.reports.models import file_slug
-from swaymeter.reports.page import MAX_LINES, MAX_ROWS, cell, example, heading, in_common, linked, page
+from swaymeter.reports.page import MAX_LINES, MAX_ROWS, OPEN_CAVEATS, cell, example, heading, in_common, linked, page
 from swaymeter.reports.report import write_report
 from swaymeter.reports.tables import TABLES, Filled, Table, filled
 from swaymeter.tasks.measures import MEASURES
@@ -213,6 +213,8 @@ def test_the_page_opens_with_the_answer(html: str) -> None:
     assert [opens.count(part) for part in parts] == [1] * len(parts)
     assert [*parts] == sorted(parts, key=opens.index)
     assert opens.count("<li><bdi>", opens.index('class="lines"'), opens.index("What to distrust")) == MAX_LINES
+    distrusted = opens[opens.index("What to distrust") :]
+    assert distrusted[: distrusted.index("<details>")].count("<li>") == OPEN_CAVEATS
     assert CARD.not_run[0].reason in html
 
 
