@@ -160,14 +160,14 @@ def _run_task(name: str, task: Task, run: RunSettings, workers: Workers) -> Stat
 
 # Nothing is cached and no result persisted: Prefect's caching would answer for steps whose files were removed, damaged
 # or made from something else, as a retried flow takes a persisted result past the workspace.
-_task: Any = prefect_task(
-    task_run_name="{name}",
-    retries=1,
-    retry_delay_seconds=2,
-    retry_condition_fn=lambda task, task_run, state: state.name == TRANSIENT,
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)(_run_task)
+TASK_OPTIONS: dict[str, Any] = {
+    "task_run_name": "{name}",
+    "retries": 1,
+    "retry_delay_seconds": 2,
+    "retry_condition_fn": lambda task, task_run, state: state.name == TRANSIENT,
+    "cache_policy": NO_CACHE,
+    "persist_result": False,
+}
 
 
 @functools.cache
@@ -176,7 +176,7 @@ def stage_task(stage: Stage) -> Any:
 
     Quote its arguments but for the name: Prefect looks into others.
     """
-    return _task.with_options(name=stage)
+    return prefect_task(name=stage, **TASK_OPTIONS)(_run_task)
 
 
 @contextmanager

@@ -163,7 +163,7 @@ class StudyRun:
         """Parameters of the flow run, with which another process runs the same."""
         workspace, runner = str(self.plan.workspace.root), self.plan.study.execution.runner
         options: dict[str, Any] = dict(self._kinds) | {"offline": self._run.offline, "failed": self.failed}
-        selection = self.selection.as_json()
+        selection = {name: [*names] for name, names in vars(self.selection).items()}
         return {"study": self._name, **selection, **options, "workspace": workspace, "runner": runner}
 
     @property

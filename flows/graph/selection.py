@@ -1,8 +1,7 @@
 """Selection of the steps of a run: all, or those of stages, relations, models and measures with their inputs."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from swaymeter.data.records import CORPUS, NO_RELATIONS
 from swaymeter.flows.graph.graph import Graph, Node, upstream
@@ -95,15 +94,6 @@ class Selection:
         # Steps that count in a corpus are tried again, too.
         failed_relations = tuple(sorted(stopped - NO_RELATIONS | stopped & {CORPUS}))
         return replace(self, relations=failed_relations or self.relations)
-
-    def as_json(self) -> dict[str, Any]:
-        """The selection as plain values."""
-        return {name: list(value) for name, value in asdict(self).items()}
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "Selection":
-        """The selection of plain values."""
-        return cls(**{name: tuple(value) for name, value in values.items()})
 
 
 def _is_of_study(step: StepId) -> bool:

@@ -124,6 +124,13 @@ def test_verdicts_in_small(model: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("one_server")
+def test_overhead_in_small(tmp_path: Path) -> None:
+    content = ran("overhead", tmp_path)
+    assert content["tasks"] == 6
+    assert 0 < content["artifacts"] < content["run"][0]
+
+
+@pytest.mark.usefixtures("one_server")
 def test_scale_in_small(tmp_path: Path) -> None:
     content = ran("scale", tmp_path)
     assert (content["relations"], content["queries"], content["contexts"]) == (3, 16, 24)

@@ -74,11 +74,6 @@ def test_another_model_has_steps_of_its_own(study: Study, tmp_path: Path) -> Non
     assert {one.model for one in only.of(both.graph) if one.stage == "score"} == {str(tmp_path / "model")}
 
 
-def test_a_selection_is_read_from_its_plain_values() -> None:
-    selection = Selection(("capital",), ("m",), ("accuracy",), ("fetch", "score"))
-    assert Selection.from_json(selection.as_json()) == selection
-
-
 def test_relations_that_wait_for_failed_names_have_failed(study: Study) -> None:
     graph = Graph(study.workspace)
     names = graph.refuse(FETCH_NAMES, FETCH_NAMES.id("country"), WorkFailed("no answer"))
