@@ -96,6 +96,8 @@ class Case:
     """The same study after an undisturbed run."""
     folder: Path
     generator: random.Random
+    command: tuple[str, ...] = ("run",)
+    """The command of the study, with its options."""
 
     def run_through(
         self, stage: Stage, fault: Callable[[], None], *sentences: str, study: TinyStudy | None = None
@@ -130,7 +132,7 @@ class Case:
 
     def complete(self, *options: str) -> None:
         """Run the study once more and compare it with the undisturbed one."""
-        run = self.study.run("run", *options, before=as_in_a_terminal)
+        run = self.study.run(*self.command, *options, before=as_in_a_terminal)
         assert run.code == 0, run.said
         assert self.study.scores() == self.finished.scores()
         assert len([*self.study.workspace.glob("scores/*/*/*.parquet")]) == len(self.finished.scores())

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.docker.test_docker import free_port
 from tests.end_to_end.tiny_study import TinyStudy, new_study
 from tests.faults.case import Case, as_in_a_terminal
+from tests.faults.faulty_server import IN_FLIGHT, TIMEOUT_SECONDS, Server, listening
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,6 +43,27 @@ def finished(tmp_path_factory: pytest.TempPathFactory, api: str) -> tuple[TinySt
         run = study.run("run", before=as_in_a_terminal)
         assert run.code == 0, run.said
     return study, time.monotonic() - began
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory, api: str) -> tuple[TinyStudy, Server, int]:
+    """A finished study of a served model, the server of its run, and the port."""
+    folder, server, port = tmp_path_factory.mktemp("served"), Server(), free_port()
+    address = f"http://127.0.0.1:{port}/ask"
+    model = {"name": "made-up", "endpoint": address, "requests_in_flight": IN_FLIGHT, "timeout_s": TIMEOUT_SECONDS}
+    study = TinyStudy.of(folder / "served.yaml", folder / "workspace", api, {
+        "name": "tiny",
+        "seed": 1,
+        "facts": {"relations": ["capital"], "real_entities": 2, "invented_entities": 1},
+        "contexts": {"base": 1, "assertive": 1},
+        "models": [model],
+        "questions": {"partitions": ["static", "disputable"], "per_partition": 4},
+        "measures": {"answers": {"samples": 3, "max_new_tokens": 4}, "whose_answer": {}, "accuracy": {}},
+    })  # fmt: skip
+    with listening(server, port):
+        run = study.run("run", before=as_in_a_terminal)
+    assert run.code == 0, run.said
+    return study, server, port
 
 
 @pytest.fixture
