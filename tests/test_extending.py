@@ -27,6 +27,7 @@ from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.statistics import STATISTICS
 from tests.extensions import figure
 from tests.flows.small_study import run
+from tests.reports.pixels import without_pixels
 from tests.tasks.models.tiny import save_language_model
 
 TESTS = Path(__file__).parent
@@ -81,7 +82,8 @@ def selected(folder: Path) -> Study:
 def graph(selected: Study) -> Graph:
     """The graph after a run."""
     memory: dict[Any, Any] = {}
-    return run(lambda: graph_of(selected.plan, memory))
+    with without_pixels():
+        return run(lambda: graph_of(selected.plan, memory))
 
 
 @pytest.fixture
@@ -108,7 +110,8 @@ def test_measure_alone_runs_by_commands_of_page(tmp_path: Path) -> None:
 
 def test_measure_of_questions_has_its_values_and_table(folder: Path) -> None:
     selected = Study.load(str(folder / "my-questions.yaml"))
-    run(lambda: graph_of(selected.plan))
+    with without_pixels():
+        run(lambda: graph_of(selected.plan))
     with duckdb.connect(selected.workspace.database, read_only=True) as database:
         texts = database.sql("SELECT text FROM answers WHERE sample IS NULL").fetchall()
         words = database.sql("SELECT words FROM answer_length").fetchall()

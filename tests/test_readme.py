@@ -32,12 +32,12 @@ def cli() -> Any:
     return typer.main.get_command(app)
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     study = small_study()
     stated, asked = table("whose_answer"), {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1"}
     study["whose_answer"] = [row(stated, **asked, condition="counter_memory", sample=None, outcome="stubborn")]
-    path = tmp_path / "workspaces" / "quickstart" / "study.duckdb"
+    path = tmp_path_factory.mktemp("readme") / "workspaces" / "quickstart" / "study.duckdb"
     with warehouse_of(path.parent, study):
         return path
 

@@ -47,6 +47,7 @@ TEMPORARY = {
     "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "[]",  # a lasting server does that
+    "PREFECT_SERVER_REGISTER_BLOCKS_ON_START": "false",  # runs use no blocks; registering takes seconds
 }
 
 

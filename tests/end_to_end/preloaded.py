@@ -86,6 +86,7 @@ if os.environ.get(SIGN):
         "swaymeter.flows.study", "swaymeter.flows.datasets.annotate", "swaymeter.flows.server.temporary",
         "swaymeter.tasks.measures.stored_chunks", "swaymeter.tasks.models", "swaymeter.tasks.models.loading",
         "swaymeter.tasks.models.embedder", "swaymeter.reports.report", "swaymeter.reports.figures.rendering",
+        "swaymeter.tasks.scoring.accuracy", "swaymeter.data.warehouse.loading", "fastapi", "scipy.stats",
         "transformers.models.llama.modeling_llama", "transformers.models.bert.modeling_bert",
     ):  # fmt: skip
         importlib.import_module(name)

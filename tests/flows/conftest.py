@@ -81,7 +81,8 @@ def of_server(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.fixture(scope="session")
 def lasting(of_server: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A client of a server with page, schedules and automations, which looks every second for what does not come."""
-    settings = {**QUIET, **SERVER, **of_server, "PREFECT_SERVER_EVENTS_PROACTIVE_GRANULARITY": "PT1S"}
+    quick = {"PREFECT_SERVER_EVENTS_PROACTIVE_GRANULARITY": "PT1S", "PREFECT_SERVER_REGISTER_BLOCKS_ON_START": "false"}
+    settings = {**QUIET, **SERVER, **of_server, **quick}
     log = tmp_path_factory.mktemp("lasting") / "log"
     with (
         log.open("w+b") as said,

@@ -28,7 +28,7 @@ HOSTILE = (
 def hostile_frames() -> dict[str, pd.DataFrame]:
     """The frames of a study whose models, relations and contexts are called so."""
     names = [name.replace("\x00", "") for name in HOSTILE]  # a database holds no null byte
-    relations = [first + second for first, second in zip(names[::2], names[1::2], strict=True)]
+    relations = ["".join(names[:5]), "".join(names[5:])]
     rows = tables([(names[0] + names[2] + names[-2], "float32")], relations=relations, entities=2, questions=6)
     for row in rows["contexts"]:
         row["text"] = "\n".join(names)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -15,11 +16,22 @@ def tokens_of(model: LanguageModel, text: str) -> list[int]:
     return list(model.tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
+_READ = WeakKeyDictionary[torch.nn.Module, dict[tuple[object, ...], torch.Tensor]]()
+"""Logits after prompts that were read, by network; beginnings of answers come again and again."""
+
+
 def log_probs(model: LanguageModel, prompts: Iterable[Sequence[int]]) -> torch.Tensor:
     """The log-distributions of the next token after prompts, each read alone: (n, V)."""
+    read = _READ.setdefault(model.model, {})
+    weights = tuple(weight._version for weight in model.model.parameters())  # counts changes in place
+
+    def logits(prompt: tuple[int, ...]) -> torch.Tensor:
+        if (weights, prompt) not in read:
+            read[weights, prompt] = model.model(torch.tensor([prompt]), use_cache=False).logits[0, -1].clone()
+        return read[weights, prompt]
+
     with torch.inference_mode():
-        logits = [model.model(torch.tensor([[*prompt]]), use_cache=False).logits[0, -1] for prompt in prompts]
-    return torch.log_softmax(torch.stack(logits).float(), dim=-1)
+        return torch.log_softmax(torch.stack([logits((*prompt,)) for prompt in prompts]).float(), dim=-1)
 
 
 def steps(model: LanguageModel, prompt: Sequence[int], answer: Sequence[int]) -> torch.Tensor:

@@ -121,14 +121,15 @@ def _first_tokens(model: LanguageModel) -> Any:
 
 def _samples(model: LanguageModel) -> Any:
     prompts = [answer_prompt(model, query).tokens for query in QUERIES]
-    answers = sample_answers(model, prompts, [(query,) for query in QUERIES], samples=4, seed=3, temperature=1.0)
+    settings: dict[str, Any] = {"samples": 2, "max_new_tokens": 4, "seed": 3, "temperature": 1.0}
+    answers = sample_answers(model, prompts, [(query,) for query in QUERIES], **settings)
     return [(one.token_ids, one.token_log_probs) for one in every(answers)]
 
 
 SCORES: dict[str, Callable[[LanguageModel], Any]] = {
     "persuasion": lambda model: persuasion(model, CONTEXTS, QUERIES),
     "answer set": lambda model: answer_set_persuasion(model, CONTEXTS, QUERIES, [["O", "Os"], ["N"], ["S. L", "S."]]),
-    "greedy": lambda model: greedy_answers(model, CONTEXTS, QUERIES),
+    "greedy": lambda model: greedy_answers(model, CONTEXTS, QUERIES, max_new_tokens=3),
     "fisher": lambda model: fisher_susceptibility(model, QUERIES, top_k=None, exact=5, draws=32),
     "first token": _first_tokens,
     "samples": _samples,

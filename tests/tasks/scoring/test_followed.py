@@ -2,9 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,27 +14,26 @@ from swaymeter.tasks.measures import whose_answer as measure
 from swaymeter.tasks.scoring.followed import Reason, Verdict, decide, outcome, whose_answer
 
 CASES = Path(__file__).with_name("whose_answer_cases.txt")
+KINDS = CASES.read_text(encoding="utf-8").split("\n== ")[1:]
 REPORTS = Path(__file__).resolve().parents[2] / "oracle" / "reports"
 OSLO: dict[str, list[str]] = {"context": ["Oslo"], "original": ["Bergen"]}
 YES_OR_NO: dict[str, list[str]] = {"context": ["yes"], "original": ["no"]}
 CHOICE = "Is Oslo the capital of Norway or Sweden?"
 
 
-def cases_of_kinds() -> Iterator[Any]:
-    """The lines of the table of cases, by kind: right, context, original, reply, question."""
-    kind = ""
-    for number, line in enumerate(CASES.read_text(encoding="utf-8").splitlines(), 1):
-        if line.startswith("=="):
-            kind = line.removeprefix("== ")
-        elif line and not line.startswith("#"):
-            yield pytest.param(*(cell.strip() for cell in f"{line} ".split(" | ")), id=f"{kind} {number}")
-
-
-@pytest.mark.parametrize(("expected", "context", "original", "answer", "question"), list(cases_of_kinds()))
-def test_cases_of_each_kind(expected: str, context: str, original: str, answer: str, question: str) -> None:
+def is_right(line: str) -> bool:
+    """Whether a line of the table of cases is decided as it says: right, context, original, reply, question."""
+    expected, context, original, answer, question = (cell.strip() for cell in f"{line} ".split(" | "))
     sides = {"context": context.split(" / "), "original": original.split(" / ") if original else []}
     verdict, is_decided, _ = decide(answer, **sides, question=question)
-    assert (verdict == expected) if is_decided else (verdict, expected) == ("neither", f"({expected.strip('()')})")
+    return verdict == expected if is_decided else (verdict, expected) == ("neither", f"({expected.strip('()')})")
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.partition("\n")[0])
+def test_cases_of_each_kind(kind: str) -> None:
+    lines = [line for line in kind.splitlines()[1:] if line and not line.startswith("#")]
+    assert lines
+    assert [line for line in lines if not is_right(line)] == []
 
 
 @pytest.mark.parametrize(
@@ -138,16 +135,14 @@ def test_unusable_sides_are_errors() -> None:
 )
 def test_long_texts_take_linear_time(piece: str) -> None:
     def seconds(length: int) -> float:
-        text, taken = piece * (length // len(piece)), []
-        for _ in range(3):  # the least is that without other work in between
-            words.cache_clear()
-            start = time.process_time()
-            whose_answer(text, **OSLO, question=text)
-            taken.append(time.process_time() - start)
-        return min(taken)
+        text = piece * (length // len(piece))
+        words.cache_clear()
+        start = time.process_time()
+        whose_answer(text, **OSLO, question=text)
+        return time.process_time() - start
 
     seconds(4_000)
-    assert seconds(32_000) < 8 * 4 * seconds(4_000) + 0.1
+    assert any(seconds(32_000) < 8 * 4 * seconds(4_000) + 0.1 for _ in range(3))  # other work may come in between
 
 
 @pytest.mark.parametrize(("sides", "question"), [(OSLO, "Where is it?"), (YES_OR_NO, "Is it open?")])

@@ -161,7 +161,8 @@ ABOUT = [f"{about}Question {number}?" for number in range(4) for about in COMPAN
 def test_passages_are_read_once_however_many_slots(batch_size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny_language_model()
     asked, names = [tokens_of(model, text) for text in ABOUT], [(text,) for text in ABOUT]
-    expected = [sample_answers(model, [one], [name], samples=2)[0] for one, name in zip(asked, names, strict=True)]
+    short: dict[str, Any] = {"samples": 2, "max_new_tokens": 4}
+    expected = [sample_answers(model, [one], [name], **short)[0] for one, name in zip(asked, names, strict=True)]
     monkeypatch.setattr("swaymeter.tasks.models.generation.sample.rounding", lambda _: 0.0)  # none is read alone
     read: list[int] = []
     prefilled = readers.SlotReader._in_passes
@@ -171,7 +172,7 @@ def test_passages_are_read_once_however_many_slots(batch_size: int, monkeypatch:
         return prefilled(reader, prompts)
 
     monkeypatch.setattr(readers.SlotReader, "_in_passes", counted)
-    found = sample_answers(model, asked, names, samples=2, batch_size=batch_size)
+    found = sample_answers(model, asked, names, **short, batch_size=batch_size)
     assert token_ids(found) == token_ids(expected)
     rest = len("0?")
     assert sum(read) == sum(len(f"{about}Question ") for about in COMPANIES) + len(ABOUT) * rest
