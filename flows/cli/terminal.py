@@ -113,7 +113,7 @@ class TerminalProgress(Progress):
             if spent:
                 self.spent = Spent.on([asdict(self.spent), asdict(spent)])
             self._update(stage)
-            took = f" ({spent.prompts} prompts in {spent.seconds:.0f} s)" if spent and spent.prompts else ""
+            took = f" ({spent.prompts} prompts in {spent.seconds:.0f} s)" if spent and spent.forward_passes else ""
             outcome = f"[red]failed[/red]: {escape(failed)}" if failed else f"done{took}"
             of = self.stages[stage]
             self._line(f"{stage} {len(of.ended)} of {of.total}  {escape(name)}  {outcome}")
@@ -154,7 +154,7 @@ class TerminalProgress(Progress):
         of = self.stages[stage]
         running = self._running()
         more = [f"and {len(running) - MAX_RUNNING} more steps"] if len(running) > MAX_RUNNING else []
-        spent = [f"{self.spent.prompts:,} prompts done{speed(self.spent)}"] if self.spent.prompts else []
+        spent = [f"{self.spent.prompts:,} prompts done{speed(self.spent)}"] if self.spent.forward_passes else []
         self.bars.lines = [*running[:MAX_RUNNING], *more, *spent]
         self.bars.update(self._tasks[stage], completed=of.done, total=of.total, ended=len(of.ended))
 
@@ -210,9 +210,8 @@ def summary(
         show_outcome(console, description.partition(":")[0], findings, notes)
     else:
         console.print(escape(description), soft_wrap=True)
-    computed = f"{spent.prompts} prompts in {spent.seconds:.0f} s{speed(spent)}"
-    if spent.prompts and not spent.forward_passes:
-        computed = "no model was asked"
+    is_asked = spent.forward_passes or not spent.prompts
+    computed = f"{spent.prompts} prompts in {spent.seconds:.0f} s{speed(spent)}" if is_asked else "no model was asked"
     console.print(f"computed now: {computed}; the run took {took:.0f} s", soft_wrap=True)
     for reason, names in by_reason(progress.failures.items()).items():
         errors.print(f"[red]failed[/red]  {escape(names)}: {escape(reason)}", soft_wrap=True)

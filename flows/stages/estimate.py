@@ -100,6 +100,7 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
     if not undone:
         yield "everything is done: nothing would be computed"
         return
+    yield from _replaced_texts(plan)
     rates = _seconds_per_prompt(graph)
     works, stored, uncounted = dict[str, _Work](), 0, False
     for node in undone:
@@ -140,6 +141,16 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
     if len(works) > 1:
         yield from (f"{name}: {work.prompts:,} prompts; {work.duration}" for name, work in works.items())
     yield f"{total.prompts} prompts; estimated time: {total.duration}; files of scores: {_disk(stored)}"
+
+
+def _replaced_texts(plan: Plan) -> Iterator[str]:
+    """Yield a line if sentences of the user's relations are replaced by the published form."""
+    own = plan.study.facts.own_relations if plan.study.facts else {}
+    if own and plan.study.contexts.templates == "published-form":
+        yield (
+            f"contexts.templates is published-form: the base and assertive sentences of {', '.join(own)} in "
+            "relations_file are not used; write templates: varied to use them"
+        )
 
 
 def _thoughts(plan: Plan, node: Node) -> tuple[int, bool]:

@@ -61,7 +61,9 @@ def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | Non
     relations = relations_by(drawn, "effect_size")
     others = sorted(set(rows["relation"]) - set(relations))
     table = in_order(rows, relation=[*relations, *others], query_type=QUERY_HUES)
-    table.attrs["units"] = units(rows)
+    by_unit = {"unit_of_analysis": ("entity",), "relation": [*relations, *others], "query_type": QUERY_HUES}
+    shown = in_order(pd.concat([by_entity(compared), rows]), **by_unit)[["unit_of_analysis", *SHOWN]]
+    table.attrs["units"] = shown.attrs["units"] = units(rows)
     first, second, measure = (drawn[name].iloc[0] for name in ("group_a", "group_b", "measure"))
     sizes = drawn["n_a"] + drawn["n_b"]
     sided = "two-sided" if (drawn["alternative"] == "two-sided").all() else "one-sided"
@@ -78,7 +80,7 @@ def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | Non
     )
     label, marks = "effect size (Cohen's d, no unit)", [mark("D", "significant"), mark("|", "not significant")]
     paint = partial(by_relation, effect_of_relations, [drawn], relations, (0.22, 0.16), label, marks, left=None)
-    return Drawing(caption, table, table[list(SHOWN)], paint)
+    return Drawing(caption, table, shown, paint)
 
 
 def _significant(drawn: pd.DataFrame) -> str:

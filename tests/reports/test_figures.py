@@ -189,6 +189,14 @@ def test_effects_by_frequency_are_the_published_ones(known: dict[str, pd.DataFra
     assert effects["entities"].max() <= known["frequency_of_entities"].query("not invented")["entity"].nunique()
 
 
+def test_numbers_of_a_forest_include_tests_by_entity(known: dict[str, pd.DataFrame]) -> None:
+    shown = drawing_of("familiarity-of-susceptibility", known).shown
+    tests = known["statistics"].query("comparison == 'familiarity' and unit_of_analysis == 'entity'")
+    assert shown["unit_of_analysis"].tolist()[: len(tests)] == ["entity"] * len(tests)
+    assert sorted(shown["p"].head(len(tests)).dropna()) == sorted(tests["p"].dropna())
+    assert {*shown["unit_of_analysis"]} > {"entity"}
+
+
 def test_instances_are_drawn_in_class_they_count_in(known: dict[str, pd.DataFrame]) -> None:
     counts = known["entropy_classes"].query("partition == 'all'").set_index("entropy_class")["instances"]
     assert known["classed_instances"]["entropy_class"].value_counts().to_dict() == counts.to_dict()

@@ -33,7 +33,9 @@ father,It is Lord Byron.,,,
 RELATIONS: Any = {"source": "A test.", "licence": "None.", "relations": {"seat": {**SOUND, "yago": None}}}
 
 
-def own_study(folder: Path, facts: str = FACTS, contexts: str = CONTEXTS, relations: Any = RELATIONS) -> Study:
+def own_study(
+    folder: Path, facts: str = FACTS, contexts: str = CONTEXTS, relations: Any = RELATIONS, **more: Any
+) -> Study:
     """The small study with these files."""
     (folder / "facts.csv").write_text(facts, encoding="utf-8")
     (folder / "contexts.csv").write_text(contexts, encoding="utf-8")
@@ -41,9 +43,15 @@ def own_study(folder: Path, facts: str = FACTS, contexts: str = CONTEXTS, relati
     section = {"source": "file", "file": "facts.csv", "relations_file": "relations.yaml", "relations": "all"}
     return selected(
         folder, facts={**section, "real_entities": 3, "invented_entities": 1}, questions=None,
-        contexts={"base": 1, "assertive": 1, "negation": 0, "file": "contexts.csv"},
+        contexts={"base": 1, "assertive": 1, "negation": 0, "file": "contexts.csv", **more},
         measures={"persuasion": {}, "susceptibility": {}},
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(("templates", "said"), [("varied", 0), ("published-form", 1)])
+def test_replaced_sentences_are_named(templates: str, said: int, tmp_path: Path) -> None:
+    study = own_study(tmp_path, templates=templates)
+    assert sum("sentences of seat in relations_file are not used" in line for line in study.estimate()) == said
 
 
 def undone(graph: Graph) -> set[tuple[str, str]]:
