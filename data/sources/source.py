@@ -30,14 +30,14 @@ Value = TypeVar("Value", bound=str)
 
 
 def different(values: tuple[Value, ...], kind: str) -> tuple[Value, ...]:
-    """The values; ValueError where one of them is there twice."""
+    """Return the values; ValueError for a repeated value."""
     if len(set(values)) < len(values):
         raise ValueError(f"a {kind} is named twice; name it once")
     return values
 
 
 def listed_relations(names: Any, own: Mapping[str, Relation] = MappingProxyType({})) -> tuple[str, ...]:
-    """The names of a list of relations; ValueError where one is unknown, or there twice."""
+    """Return the names of a list of relations; ValueError for an unknown or repeated name."""
     if not isinstance(names, list | tuple):
         raise ValueError("expected a list of relations, or `all`")
     try:
@@ -48,7 +48,7 @@ def listed_relations(names: Any, own: Mapping[str, Relation] = MappingProxyType(
 
 @dataclass(frozen=True)
 class LabelledEntity:
-    """An entity, or a pair of two: its names, in which group it is, and which kind of thing it is."""
+    """An entity or a pair of entities, with its names, its label and its kind."""
 
     names: tuple[str, ...]
     label: str
@@ -56,12 +56,12 @@ class LabelledEntity:
 
     @property
     def name(self) -> str:
-        """The name of the entity; of a pair, both names."""
+        """Return the name of the entity, or both names of a pair."""
         return " and ".join(self.names)
 
     @property
     def slots(self) -> dict[str, str]:
-        """The names that fill the slots of texts about the entity, by slot."""
+        """Return the names for the slots of texts about the entity, by slot."""
         slots = PAIR if len(self.names) > 1 else SINGLE
         return dict(zip((slot.strip("{}") for slot in slots), self.names, strict=True))
 
@@ -99,26 +99,26 @@ class FactsOptions(Options):
     display_name: ClassVar[str]
     """The source's name in error messages, such as "YAGO"."""
     refuses: ClassVar[Mapping[str, str]] = {}
-    """Sections, kinds of measures and exports that such facts exclude, each with the reason."""
+    """Sections, kinds of measures and exports that are impossible with such facts, each with the reason."""
     names_own_relations: ClassVar[bool] = False
-    """Accept names of relations that are not the catalog's."""
+    """True to accept relations beyond the catalog's."""
 
     source: str
     """Name of the source of the facts."""
     relations: tuple[str, ...] = ()
     """Names of relations (`swaymeter list relations` lists them), or `all` for every relation of the source."""
     real_entities: int = Field(default=4, ge=0, le=100_000)
-    """Real entities of each relation."""
+    """Number of real entities of each relation."""
     invented_entities: int = Field(default=4, ge=0, le=100_000)
-    """Invented entities of each relation."""
+    """Number of invented entities of each relation."""
     choice: Choice = "random"
-    """Choice of real entities: at random, or those of the highest degree in the graph."""
+    """Choice of real entities: at random, or by the highest degree in the graph."""
     invented: NameSource = "catalog"
     """Origin of invented names: the catalog's lists, a generator of names, or a language model."""
     invented_model: ModelName | None = None
-    """The language model that makes up names, where `invented` is model."""
+    """The language model that invents names if `invented` is model."""
     absent_from: tuple[GraphName, ...] | None = None
-    """The graphs in which invented names must not occur; null: those that suit the source."""
+    """The graphs in which invented names must not occur; null: the source's default."""
 
     @classmethod
     def available_relations(cls) -> tuple[str, ...]:
@@ -147,15 +147,15 @@ class FactsOptions(Options):
 
     @property
     def own_relations(self) -> Mapping[str, Relation]:
-        """The relations that are not the catalog's, by name."""
+        """Return the relations beyond the catalog's, by name."""
         return {}
 
     def relation(self, name: str) -> Relation:
-        """The relation of that name, of the catalog or one's own; UnknownName where there is none."""
+        """Return the relation of a name, of the user or the catalog; UnknownName without one."""
         return catalog.relation(name, self.own_relations)
 
     def group(self, relation: str, seed: int) -> Group | None:
-        """Return the texts for a relation's prompts; None where facts give them.
+        """Return the texts for a relation's prompts; None if prompts are written from facts.
 
         Raises:
             InputError: The texts cannot be read or made.
@@ -167,30 +167,30 @@ class QuestionsOptions(Options):
     """DynamicQA-style questions, and the number of each partition."""
 
     published: ClassVar[Mapping[str, int]] = {}
-    """Number of questions of each partition, where it is known before they are fetched."""
+    """Number of questions of each partition, if known before the fetch."""
     cases: ClassVar[int | None] = 3
-    """Number of prompts of a question: without context, and one for each context; None where questions differ in it."""
+    """Number of prompts of a question: closed-book, and one for each context; None if questions differ."""
 
     source: str
     """Name of the source of the questions."""
     partitions: tuple[Partition, ...] = PARTITIONS
-    """The partitions that are asked."""
+    """The partitions of the study."""
     per_partition: int | None = Field(default=8, ge=1)
-    """Questions of each partition, drawn by the study's seed; null for all."""
+    """Number of questions of each partition, drawn by the study's seed; null for all."""
     annotated: bool = False
-    """True if the study asks only questions that annotators accepted or changed (docs/judgements.md)."""
+    """True for only questions that annotators accepted or changed (docs/judgements.md)."""
 
     @property
     def draw_options(self) -> dict[str, Any]:
-        """Parameters of the drawn questions' contexts beside the fetched rows, as JSON values; empty: none."""
+        """Return parameters of the drawn questions' contexts, besides the fetched rows, as JSON values."""
         return {}
 
     def askable(self, questions: Sequence[Question]) -> "FetchedQuestions":
-        """Of fetched questions, those that can be drawn, and a row for each that cannot."""
+        """Return the fetched questions that can be drawn, and a row for each rejected question."""
         return FetchedQuestions(questions)
 
     def arrange(self, drawn: Sequence[Question]) -> Sequence[Question]:
-        """The drawn questions with the contexts that they are asked with."""
+        """Return the drawn questions with the contexts of the study."""
         return drawn
 
     @field_validator("partitions")
@@ -205,7 +205,8 @@ class QuestionsOptions(Options):
 class FetchedFacts:
     """The facts of a relation, in the order of the source.
 
-    rejected: how many candidates were rejected, by reason. requested: how many were looked at; 0 where all are facts.
+    `rejected` has the number of rejected candidates by reason, `requested` the number of examined candidates; 0 if all
+    are facts.
     """
 
     facts: Sequence[Fact]
@@ -215,14 +216,14 @@ class FetchedFacts:
 
 @dataclass(frozen=True)
 class FetchedQuestions:
-    """The questions of a partition, in the order of the source, and the candidates that became none."""
+    """The questions of a partition, in the order of the source, and the rejected candidates."""
 
     questions: Sequence[Question]
     rejected: Sequence[Rejected] = ()
 
 
 def named_graphs(options: FactsOptions, access: Access) -> list["Graph"]:
-    """The graphs that the study names under `absent_from`."""
+    """Return the graphs that the study names under `absent_from`."""
     from swaymeter.data.sources.graph.dump import Graph  # needs requests, which a bare GPU machine lacks
 
     return [Graph(name, access) for name in options.absent_from or ()]
@@ -235,12 +236,12 @@ class FactSource:
     Attributes:
         name: its name in study files, `facts.source`.
         options: the model of its `facts` section.
-        key: (options, relation, seed, access) -> everything that the fetched facts depend on, as JSON values.
-            InputError where that cannot be read.
-        fetch: (options, relation, seed, access) -> the facts. InputError where there are none.
+        key: (options, relation, seed, access) -> all inputs of the fetched facts as JSON values; InputError for an
+            unreadable input.
+        fetch: (options, relation, seed, access) -> the facts; InputError without facts.
         graphs: (options, access) -> the graphs in which invented names must not occur.
-        graph: (options, access) -> the graph that the facts come from; None for a source that is not a graph.
-        at_hand: whether the facts are read at once, without a service: a run is refused where they are too few.
+        graph: (options, access) -> the graph of the facts; None for a source that is not a graph.
+        at_hand: True if the facts are read without a service, so that a run with too few facts is refused at once.
     """
 
     name: str
@@ -255,7 +256,7 @@ class FactSource:
     def from_file(
         cls, name: str, options: type[FactsOptions], version: int, facts: Callable[[Any, str, int], Sequence[Fact]]
     ) -> "FactSource":
-        """A source whose facts are in a file; their key is that of the facts, whatever else the file has."""
+        """Return a source of facts in a file; the key depends only on the facts, not on other content of the file."""
 
         def key(chosen: Any, relation: str, seed: int, access: Access) -> Mapping[str, Any]:
             rows = [asdict(fact) for fact in facts(chosen, relation, seed)]
@@ -272,10 +273,10 @@ class QuestionSource:
     """A source of questions; name and options as in `FactSource`.
 
     Attributes:
-        key: (options, partition, access) -> everything that the fetched questions depend on, as JSON values.
-        fetch: (options, partition, access) -> the questions of a partition. InputError where there are none.
-            Both are None for a source whose questions are made in several steps of the graph.
-        models: (options, the study's first model) -> the models that help to make the questions, by their use.
+        key: (options, partition, access) -> all inputs of the fetched questions as JSON values.
+        fetch: (options, partition, access) -> the questions of a partition; InputError without questions. `key` and
+            `fetch` are None for a source whose questions are built in several steps of the graph.
+        models: (options, the study's first model) -> the models that help to build the questions, by their use.
     """
 
     name: str
@@ -286,13 +287,13 @@ class QuestionSource:
 
     @property
     def in_several_steps(self) -> bool:
-        """True if the questions are made in several steps of the graph, not fetched by partition."""
+        """True if the questions are built in several steps of the graph, not fetched by partition."""
         return self.fetch is None
 
 
 @contextmanager
 def alternative(advice: str) -> Iterator[None]:
-    """Adds to a service's error what to do without the service, unless its budget is spent or the run ends."""
+    """Add an advice to a service's error within the block, unless the budget is spent or the run ends."""
     try:
         yield
     except (ServiceBudget, ServiceClosed):

@@ -1,1 +1,1 @@
-"""Triples of Wikidata from which questions are built: PopQA's list, the user's own, or drawn from the Query Service."""
+"""Triples of Wikidata for questions: from PopQA's list, from a user's list, or drawn by the Query Service."""

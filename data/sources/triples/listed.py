@@ -1,7 +1,7 @@
-"""Facts of Wikidata from a list: a user's own, in any form that own files have, or PopQA's [Mallen et al. 2023].
+"""Facts of Wikidata from a list: a user's file in CSV, JSON or Parquet, or PopQA's [Mallen et al. 2023].
 
-PopQA's subj_id, prop_id and obj_id are numbers of its own: the ids of Wikidata are in s_uri and o_uri. Of its sixteen
-properties it has only the names.
+PopQA's subj_id, prop_id and obj_id are no ids of Wikidata; the ids are in s_uri and o_uri. PopQA has only the names of
+its sixteen properties.
 """
 
 import json
@@ -36,7 +36,7 @@ COLUMNS = {
     "answers": ("answers", "possible_answers"),
     "list_id": ("list_id", "id"),
 }
-"""The fields of a list, and the names of their columns; DynamicQA's names are the second ones."""
+"""The fields of a list, and the names of their columns; the second names are DynamicQA's."""
 REQUIRED = ("subject_id", "property_id", "object_id")
 _POPQA = "s_uri"
 _ITEM = re.compile(r"(?:https?://(?:www\.)?wikidata\.org/(?:entity|wiki)/)?(Q[1-9][0-9]{0,15})")
@@ -77,12 +77,12 @@ _NUMBERS = {
 }
 PROPERTIES: Mapping[str, WikidataId] = {name: WikidataId(number) for name, number in _NUMBERS.items()}
 Ids = tuple[WikidataId, WikidataId, WikidataId]
-"""Of subject, property and object."""
+"""The ids of subject, property and object."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedRow:
-    """A row: its stripped cells by field, the names of its columns in the file, and its place, such as "line 4"."""
+    """A row: its stripped cells by field, the file's names of columns, and its location, such as "line 4"."""
 
     file: Path
     location: str
@@ -90,18 +90,18 @@ class ListedRow:
     columns: Mapping[str, str]
 
     def text(self, field: str) -> str | None:
-        """The cell's text on one line; None where it is empty or the column does not exist."""
+        """Return the cell's text on one line; None for an empty cell or a missing column."""
         return single_line(self.cells.get(field, "")) or None
 
     def id(self, field: str) -> WikidataId:
-        """The cell's item or property: an id, or an address of Wikidata that ends with one; else InputError."""
+        """Return the id in a cell, from an id or an address of Wikidata; InputError for any other text."""
         form, what, such_as = (_PROPERTY, "property", "P106") if field == "property_id" else (_ITEM, "item", "Q42")
         if not (match := form.fullmatch(self.cells[field])):
             raise self.wrong(field, f"which is not a valid {what} of Wikidata: expected an id such as {such_as}")
         return WikidataId(match[1])
 
     def triple(self, ids: Ids, relations: Mapping[WikidataId, RelationName], *about: Any) -> Triple:
-        """The row as a triple of these ids, with its own texts; about: source, licence, property's name, time."""
+        """Return the row as a triple of these ids; `about` has source, licence, property's name and time."""
         subject_id, property_id, object_id = ids
         source, licence, name, retrieved_at = about
         return Triple(
@@ -121,7 +121,7 @@ class ListedRow:
         )
 
     def answers(self, field: str) -> tuple[str, ...]:
-        """The cell's texts, each once: a JSON list, or separated by |; () where it is empty."""
+        """Return the different texts of a cell, from a JSON list or separated by |; () for an empty cell."""
         cell = self.cells.get(field, "")
         try:
             texts = json.loads(cell) if cell.startswith("[") else cell.split("|")
@@ -132,16 +132,21 @@ class ListedRow:
         return tuple(dict.fromkeys(text for text in map(single_line, texts) if text))
 
     def wrong(self, field: str, problem: str) -> InputError:
-        """The error of an invalid cell."""
+        """Return the error of an invalid cell."""
         cell = printable(self.cells.get(field, ""), 60)
         return InputError(f"{self.file}, {self.location}: {self.columns.get(field, field)} is {cell!r}, {problem}")
 
 
 def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]) -> Iterator[ListedRow]:
-    """The rows of a list in CSV, JSON or Parquet; other columns and empty lines are ignored.
+    """Yield the rows of a list in CSV, JSON or Parquet; other columns and empty lines are ignored.
 
-    names: the possible names of each field's column, of which the file has one. required: the fields that every list
-    has. InputError, with file, line and column, where a row cannot be used, or the file cannot be read.
+    Args:
+        file: The file.
+        names: The possible names of each field's column.
+        required: The required fields.
+
+    Raises:
+        InputError: A row cannot be used, or the file cannot be read; the message has file, line and column.
     """
     header, file_rows = read_rows(file, {name for several in names.values() for name in several})
     columns: dict[str, str] = {}
@@ -164,10 +169,13 @@ def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]
 
 
 def from_csv(path: Path) -> list[Triple]:
-    """The facts of a list, in its order. InputError, with file, line and column, where it is not a valid list.
+    """Return the facts of a list, in their order.
 
-    Columns: subject_id, property_id, object_id (ids, or addresses that end with an id); and, as far as known, subject,
-    property, object, question, answers (a JSON list, or separated by |), list_id.
+    The columns are subject_id, property_id, object_id (ids, or addresses that end with an id). Optional columns are
+    subject, property, object, question, answers (a JSON list, or separated by |) and list_id.
+
+    Raises:
+        InputError: The list is invalid; the message has file, line and column.
     """
     listed: dict[Ids, ListedRow] = {}
     for row in rows(path, {**COLUMNS, _POPQA: (_POPQA,)}, REQUIRED):
@@ -186,10 +194,15 @@ def from_csv(path: Path) -> list[Triple]:
 
 
 def popqa(path: Path | None, *, offline: bool = False) -> list[Triple]:
-    """The facts of PopQA in its order, each once.
+    """Return the facts of PopQA in their order, each once.
 
-    path: its file, test.tsv, with tabs or as CSV; None for that of the hub. InputError names file, line and column
-    where the file is not PopQA's; ServiceError where it is neither on this machine nor on the hub.
+    Args:
+        path: A copy of its file test.tsv, with tabs or as CSV; None for the file of the hub.
+        offline: True to use only a copy in the hub's cache.
+
+    Raises:
+        InputError: The file is not PopQA's; the message has file, line and column.
+        ServiceError: The file is neither on this machine nor on the hub.
     """
     retrieved_at = None
     if path is None:
@@ -211,12 +224,12 @@ def popqa(path: Path | None, *, offline: bool = False) -> list[Triple]:
 
 
 def _from_hub(offline: bool) -> tuple[Path, str]:
-    """The file, and when it was fetched (UTC, ISO 8601)."""
+    """Return the file of the hub, and the time of its download (UTC, ISO 8601)."""
     from huggingface_hub import hf_hub_download
 
     try:
         file = Path(hf_hub_download(DATASET, FILE, repo_type="dataset", local_files_only=offline))
-    except Exception as error:  # the hub's library, its HTTP client and the file system have no tree in common
+    except Exception as error:  # the hub's library, its HTTP client and the file system have no common exception
         why = printable(f"{type(error).__name__}: {error}", 160)
         raise ServiceError(
             f"PopQA's list, {FILE} of the hub's dataset {DATASET}, is not on this machine and could not be fetched "
@@ -233,5 +246,5 @@ def _from_hub(offline: bool) -> tuple[Path, str]:
 
 
 def single_line(text: str) -> str:
-    """The text with single spaces where it has white space or control characters."""
+    """Return the text with single spaces in place of white space and control characters."""
     return " ".join("".join(" " if category(sign) == "Cc" else sign for sign in text).split())

@@ -1,7 +1,7 @@
 """A sample of the facts of a property, from the Wikidata Query Service or any graph with its predicates.
 
-The graph is queried for pairs in the order of their sampling keys (`graph.pairs`), and for which of the two items have
-an article in the English Wikipedia, until enough pairs have both. Each subject occurs once: its first pair counts.
+The graph is queried for pairs in the order of their sampling keys (`graph.pairs`), until both items of enough pairs
+have an article in the English Wikipedia. Each subject occurs once: its first pair counts.
 """
 
 import logging
@@ -24,22 +24,26 @@ SOURCE = "Wikidata"
 LICENCE = "CC0 1.0"
 ENTITY = "http://www.wikidata.org/entity/"
 DIRECT = "http://www.wikidata.org/prop/direct/"
-"""Predicates between two items for best statements only: neither deprecated nor ranked below a preferred one."""
+"""Prefix of predicates for best statements only: not deprecated, and not ranked below a preferred one."""
 ARTICLE_OF = "http://schema.org/about"
 PART_OF = "http://schema.org/isPartOf"
 WIKIPEDIA = "https://en.wikipedia.org/"
 
 BLOCK = 500
-"""Pairs whose items are looked up at a time."""
+"""Number of pairs whose items are looked up together."""
 PAIRS_A_FACT = 10
-"""Pairs of a query for each requested fact: most items have no article."""
+"""Number of queried pairs for each requested fact, because most items have no article."""
 _ITEM = re.compile(re.escape(ENTITY) + r"(Q[1-9][0-9]{0,15})")
 
 
 def triples_of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed: int) -> list[Triple]:
-    """At most `count` facts of a property, the same for the same seed and graph, and a smaller sample begins a larger.
+    """Return at most `count` facts of a property, the same for the same seed and graph.
 
-    InputError where no pair of items has articles, ServiceTimeout where even the smallest queries are slow.
+    A smaller sample is the beginning of a larger one.
+
+    Raises:
+        InputError: No pair of items has articles.
+        ServiceTimeout: Even the smallest queries take too long.
     """
     try:
         chosen, looked_at = _chosen(store, property_id, count, seed)
@@ -55,7 +59,7 @@ def triples_of_property(store: SparqlStore, property_id: WikidataId, count: int,
             f"property {property_id}: none of the {looked_at} pairs at {store.address} joins two items with articles "
             "in the English Wikipedia; name another property"
         )
-    # Of several labels the first in the order of code points.
+    # The label of several is the first in the order of code points.
     names = sorted(label.value for row in labels.rows if isinstance(label := bound(row, "l"), Literal))
     name = next((text for label in names if (text := plain(label))), None)
     log.info("property %s: %d facts of %d pairs", property_id, len(chosen), looked_at)
@@ -73,7 +77,7 @@ class _Joined(NamedTuple):
 
 
 def _chosen(store: SparqlStore, property_id: WikidataId, count: int, seed: int) -> tuple[list[_Joined], int]:
-    """The pairs in the order of their keys, and the number of examined pairs."""
+    """Return the pairs in the order of their keys, and the number of examined pairs."""
     page = min(max(BLOCK, PAIRS_A_FACT * count), MAX_ROWS // 2)
     pairs = sampled_pairs(store, [DIRECT + property_id], seed=seed, page=page)
     has_article: dict[WikidataId, bool] = {}

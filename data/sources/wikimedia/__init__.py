@@ -1,1 +1,1 @@
-"""Wikipedia, Wikidata, their histories and page views, and Wembedder, which was trained on Wikidata."""
+"""Clients for Wikipedia, Wikidata, their histories and page views, and for Wembedder, embeddings of Wikidata."""

@@ -1,15 +1,15 @@
 """The revisions of an item that changed a value of a property.
 
-A revision counts where a statement of the property was added or removed, or its value was changed. References,
-qualifiers, ranks, labels and links are not values. Where the summary decides, it is used; else the statements before
-and after are compared by their ids, and only the contents that this needs are requested.
+A revision counts if it adds or removes a statement of the property, or changes its value. References, qualifiers,
+ranks, labels and links are not values. If the summary does not decide, the statements before and after the revision are
+compared by their ids; only the contents for these comparisons are requested.
 
 Wikibase begins a summary with a key, `/* wbsetclaim-create:2||1 */ [[Property:P36]]: [[Q585]]`, then names what was
-edited, then adds the editor's comment. Only a key at the very start counts, and only a property right behind it: the
-rest is free text. In case of doubt the verdict is UNKNOWN, and contents must be compared.
+edited, then adds the editor's comment. Only a key at the very start counts, and only a property right behind it,
+because the rest is free text. In case of doubt the verdict is UNKNOWN, and contents must be compared.
 
-Some revisions are hidden or deleted. Where the summary does not decide either, the last content before is compared with
-the first one after, and one change is counted where the two differ. So the number of changes is a lower bound.
+Some revisions are hidden or deleted. If the summary does not decide, either, the last content before is compared with
+the first content after, and a difference counts as one change. So the number of changes is a lower bound.
 """
 
 import json
@@ -40,9 +40,9 @@ class Edit(Enum):
     CHANGES_NAMED = auto()
     """Only values of the named property change."""
     MAY_CHANGE_NAMED = auto()
-    """Only statements of the named property were edited, maybe only their references."""
+    """Only statements of the named property were edited, possibly only their references."""
     REMOVES_NAMED = auto()
-    """Statements were removed; the first one's property is named, further ones may be of any property."""
+    """Statements were removed; the summary names the property of the first one, others may have any property."""
     CHANGES_NOTHING = auto()
     """No values: references, qualifiers, ranks, names, links."""
     CHANGES_ANYTHING = auto()
@@ -85,7 +85,7 @@ _NAMED = re.compile(r"\[\[Property:(P[1-9][0-9]*)]](?::|,|$)")
 
 
 def verdict(summary: str | None, property_id: WikidataId) -> Verdict:
-    """Return the effect that a summary proves on the values of a property; None: the summary is hidden."""
+    """Return the effect of an edit on the values of a property, by its summary; None for a hidden summary."""
     begins = _KEY.match(summary or "")
     if summary is None or begins is None:
         return Verdict.UNKNOWN
@@ -102,7 +102,7 @@ def verdict(summary: str | None, property_id: WikidataId) -> Verdict:
 
 
 FREE_SUMMARIES = ("mw-undo", "mw-rollback")
-"""Tags of edits whose summary is the editor's free text, even if it reads like a key."""
+"""Tags of edits with a free summary, which may look like a key."""
 
 State = Mapping[str, str]
 """The values of one property's statements, by the statements' ids."""
@@ -112,8 +112,8 @@ State = Mapping[str, str]
 class EditHistory:
     """The revisions of an item that changed a value of a property, oldest first.
 
-    hidden: those that cannot be read and whose summary does not decide, deleted ones included as far as the history
-    still names them; they are not among `edits`. latest: the newest revision of the history. retrieved_at: UTC.
+    `hidden` has unreadable revisions whose summary does not decide, including deleted ones that the history still
+    lists; they are not in `edits`. `latest` is the newest revision of the history, `retrieved_at` is in UTC.
     """
 
     edits: tuple[int, ...]
@@ -123,20 +123,23 @@ class EditHistory:
 
     @property
     def count(self) -> int:
-        """The number of revisions that changed a value: one where it is static, more where it is temporal."""
+        """Return the number of revisions that changed a value: one for a static fact, more for a temporal one."""
         return len(self.edits)
 
 
 def edit_history(wikidata: Wikidata, item_id: str, property_id: str) -> EditHistory | None:
-    """The edit history of a property of an item; None where the item does not exist.
+    """Return the edit history of a property of an item; None if the item does not exist.
 
-    Of a merged item this is its own page's: name the one that it was merged into. InputError where an id is not valid.
+    The history of a merged item is incomplete; request the item into which it was merged.
+
+    Raises:
+        InputError: An id is invalid.
     """
     entity, property_name = WikidataId(item_id), WikidataId(property_id)
     history = wikidata.wiki.revisions(f"Property:{entity}" if entity.startswith("P") else entity)
     if history is None or not history.revisions:
         return None
-    # By number: of two edits of a second, the clocks of a wiki's servers may put the later one first.
+    # Sorted by number, because the clocks of a wiki's servers may swap two edits within a second.
     revisions = sorted(history.revisions, key=lambda revision: revision.revision_id)
     verdicts = [_verdict(revision, property_name) for revision in revisions]
     contents = _Contents(wikidata.wiki, revisions, property_name)
@@ -155,7 +158,7 @@ def edit_history(wikidata: Wikidata, item_id: str, property_id: str) -> EditHist
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Two contents to compare: before is None at an item's beginning; between: changes that are certain in between."""
+    """Two contents to compare; `before` is None at the item's creation, `between` counts certain changes in between."""
 
     before: Revision | None
     after: Revision
@@ -176,7 +179,7 @@ def _verdict(revision: Revision, property_id: WikidataId) -> Verdict:
 
 
 def _trail(revisions: Sequence[Revision], verdicts: Sequence[Verdict], readable: Sequence[bool]) -> _Trail:
-    """The certain changes, the undecidable revisions, and the contents to compare."""
+    """Return the certain changes, the undecidable revisions, and the contents to compare."""
     trail, revision_ids = _Trail(), {revision.revision_id for revision in revisions}
     before: Revision | None = None
     between, gap = 0, False
@@ -199,7 +202,7 @@ def _trail(revisions: Sequence[Revision], verdicts: Sequence[Verdict], readable:
 
 
 class _Contents:
-    """Statements of revisions under a property; a content that several revisions share is requested once."""
+    """Statements of revisions under a property; a content of several revisions is requested once."""
 
     def __init__(self, wiki: Wiki, revisions: Iterable[Revision], property_id: WikidataId) -> None:
         self._wiki, self._property_id = wiki, property_id
@@ -210,13 +213,13 @@ class _Contents:
             self._same.setdefault(_fingerprint(revision), []).append(revision.revision_id)
 
     def key(self, revision: Revision) -> int | None:
-        """The first readable revision of the same content; None where the revision cannot be read."""
+        """Return the first readable revision with the same content; None if the revision cannot be read."""
         if revision.content_hidden or revision.revision_id in self._missing:
             return None
         return next(number for number in self._same[_fingerprint(revision)] if number not in self._missing)
 
     def learn(self, steps: Iterable[_Step]) -> bool:
-        """Requests the contents that the steps need; False if some can no longer be read, so that the steps change."""
+        """Request the contents of the steps; return False if a content became unreadable, so that the steps change."""
         needed: set[int | None] = set()
         for step in steps:
             before, after = self._keys(step)
@@ -229,12 +232,12 @@ class _Contents:
         return not gone
 
     def changed(self, steps: Iterable[_Step]) -> list[int]:
-        """The revisions at whose step a change has to be counted, besides those that are certain."""
+        """Return the revisions whose step counts as a change, besides the certain changes."""
         changed = []
         for step in steps:
             before, after = self._keys(step)
             same = before == after or self._states[before] == self._states[after]
-            # One certain change in between explains a difference; equal contents after one change need a second change.
+            # One certain change in between explains a difference. Equal contents after one change imply another change.
             if (not same and step.between == 0) or (same and step.between == 1):
                 changed.append(step.after.revision_id)
         return changed

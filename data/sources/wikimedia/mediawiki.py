@@ -1,7 +1,7 @@
-"""Any MediaWiki through its Action API: all parts of an answer, its errors, and the history of a page.
+"""Client for the Action API of MediaWiki: all parts of an answer, errors, and the history of a page.
 
-Its content is untrusted: a title is the value of a field, never part of a path; answers of another type are refused,
-which reading them shows: it raises one of MISREAD.
+The content is untrusted: a title is the value of a field, never part of a path, and an answer of another type raises
+one of MISREAD when it is read.
 """
 
 import re
@@ -34,11 +34,16 @@ _TEMPORARY = re.compile(r"~[0-9]{4}-[0-9]+(-[0-9]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A version of a page, without its content; user, sha1 and comment are None where they are hidden.
+    """A version of a page, without its content; hidden values of user, sha1 and comment are None.
 
-    parent_id: 0 for a first version, and where the wiki does not know. timestamp: ISO 8601, UTC. registered: by a
-    permanent account; False for anonymous and temporary ones, and where the user is hidden. sha1: hexadecimal, of the
-    content in UTF-8. size: bytes. hidden: user, comment or content is; content_hidden: the content cannot be read.
+    Attributes:
+        parent_id: The version before; 0 for the first version or an unknown one.
+        timestamp: ISO 8601, UTC.
+        registered: True for a permanent account; False for anonymous, temporary and hidden users.
+        sha1: Digest of the content in UTF-8, hexadecimal.
+        size: Bytes of the content.
+        hidden: True if user, comment or content is hidden.
+        content_hidden: True if the content cannot be read.
     """
 
     revision_id: int
@@ -56,7 +61,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The versions of a page, oldest first; title: the wiki's own. retrieved_at: of the newest of them (UTC)."""
+    """The versions of a page, oldest first, with the wiki's title and the time of the newest response (UTC)."""
 
     title: str
     page_id: int
@@ -66,15 +71,18 @@ class History:
 
 
 class Wiki:
-    """A wiki, for all threads of a run; every method raises ServiceError where it fails."""
+    """A wiki, for all threads of a run; every method raises ServiceError if a request fails."""
 
     def __init__(self, session: "Session") -> None:
         self.session = session
 
     def ask(self, form: Mapping[str, str], *, reads: Reads | None = None, **caching: Any) -> Answer:
-        """The answer to a form, or its first part; caching: `immutable` and `bypass_cache` of `Session.ask`.
+        """Return the answer to a form, or its first part.
 
-        reads: raises one of MISREAD where the answer is not valid, which is then an error and is not cached.
+        Args:
+            form: The fields.
+            reads: Raises one of MISREAD for an invalid answer, which becomes an error and is not cached.
+            caching: `immutable` and `bypass_cache` of `Session.ask`.
         """
         is_misread = misread(reads or (lambda content: None))
         return self.session.ask(
@@ -82,7 +90,7 @@ class Wiki:
         )
 
     def query(self, form: Mapping[str, str], *, reads: Reads | None = None, **caching: Any) -> Iterator[Answer]:
-        """The answers to a form of action=query, part by part until the wiki has no more; the rest is as in `ask`."""
+        """Yield all parts of the answer to a form of action=query; arguments as in `ask`."""
         form = {"action": "query", **form}
         reads_part = partial(read_part, form=form, reads=reads)
         requested: list[Mapping[str, str]] = []
@@ -96,9 +104,9 @@ class Wiki:
             more = continued(answer.content)
 
     def revisions(self, title: str, *, redirects: bool = False) -> History | None:
-        """All versions of a page, maybe through redirects; None where it does not exist or the title is not valid.
+        """Return all versions of a page; None for a missing page or an invalid title; `redirects` follows redirects.
 
-        If the parts are of two pages, since one took the other's name meanwhile, all are requested a second time.
+        If another page takes the title during the requests, all parts are requested a second time.
         """
         if not is_title(title):
             return None
@@ -119,7 +127,7 @@ class Wiki:
         )
 
     def contents(self, revision_ids: Sequence[int]) -> dict[int, str]:
-        """The contents of versions, by their ids; hidden, deleted and unknown ones are absent. They never expire."""
+        """Return the contents of versions by id, without hidden, deleted and unknown ones; contents never expire."""
         numbers = sorted({number for number in revision_ids if number > 0})
         contents: dict[int, str] = {}
         for first in range(0, len(numbers), CONTENTS_AT_ONCE):
@@ -150,7 +158,7 @@ def is_title(title: str) -> bool:
 
 
 def error_of(content: Any) -> ServiceError | TransientError | None:
-    """The error inside an answer, in the wiki's code and words; transient where the wiki lags, is busy or fails."""
+    """Return the error inside an answer, with the wiki's code and words; transient if the wiki lags or fails."""
     if not isinstance(content, dict):
         return ServiceError("JSON that is not a wiki's; is its address that of api.php?")
     errors = content.get("errors") or ([content["error"]] if "error" in content else [])
@@ -159,7 +167,7 @@ def error_of(content: Any) -> ServiceError | TransientError | None:
 
 
 def pages_of(content: Any) -> list[Mapping[str, Any]]:
-    """The pages of an answer; TypeError where they are not a list of pages."""
+    """Return the pages of an answer; TypeError if they are no list of pages."""
     pages = content.get("query", {}).get("pages", [])
     if not isinstance(pages, list) or not all(isinstance(page, dict) for page in pages):
         raise TypeError("pages that are not a list of pages")
@@ -167,7 +175,7 @@ def pages_of(content: Any) -> list[Mapping[str, Any]]:
 
 
 def page_of(content: Any) -> Mapping[str, Any] | None:
-    """The requested page, with `pageid` and `title`; None where it is missing or its title is not valid."""
+    """Return the requested page, with `pageid` and `title`; None for a missing page or an invalid title."""
     pages = pages_of(content)
     if len(pages) > 1:
         raise ValueError("more than one page")
@@ -179,14 +187,14 @@ def page_of(content: Any) -> Mapping[str, Any] | None:
 
 
 def text(value: Any) -> str:
-    """The value; TypeError where it is not text."""
+    """Return the value; TypeError if it is no text."""
     if not isinstance(value, str):
         raise TypeError(f"{str(value)[:60]!r} is not text")
     return value
 
 
 def whole(value: Any) -> int:
-    """The value; TypeError where it is not an integer."""
+    """Return the value; TypeError if it is no integer."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{str(value)[:60]!r} is not a whole number")
     return value
@@ -207,7 +215,7 @@ def _problem(error: Any) -> ServiceError | TransientError:
 
 
 def read_part(content: Mapping[str, Any], form: Mapping[str, str], reads: Reads | None) -> None:
-    """Checks that a part of the answer to a query is one and how it continues; `reads` reads its content."""
+    """Check a part of the answer to a query, and its continuation; `reads` checks the content."""
     if not {"query", "batchcomplete", "continue"} & content.keys():
         raise LookupError("neither query nor batchcomplete")
     if continued(content).keys() & form.keys():
@@ -217,7 +225,7 @@ def read_part(content: Mapping[str, Any], form: Mapping[str, str], reads: Reads 
 
 
 def continued(content: Mapping[str, Any]) -> dict[str, str]:
-    """The fields that request the next part; {} after the last."""
+    """Return the fields that request the next part; {} after the last part."""
     more = content.get("continue", {})
     if not all(isinstance(value, str | int) for value in more.values()):
         raise TypeError("continue is not a list of fields")
@@ -225,7 +233,7 @@ def continued(content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def read_revisions(content: Any) -> tuple[Revision, ...]:
-    """The versions of the requested page in an answer."""
+    """Return the versions of the requested page in an answer."""
     page = page_of(content)
     return () if page is None else tuple(_revision(entry) for entry in page.get("revisions", []))
 
@@ -251,7 +259,7 @@ def _revision(entry: Mapping[str, Any]) -> Revision:
 
 
 def read_contents(content: Any) -> dict[int, str]:
-    """The contents of the versions in an answer, by their ids, as far as they can be read."""
+    """Return the readable contents of the versions in an answer, by their ids."""
     contents = {}
     for entry in _entries(content):
         main = entry["slots"]["main"]
@@ -263,7 +271,7 @@ def read_contents(content: Any) -> dict[int, str]:
 
 
 def is_complete(content: Any) -> bool:
-    """Return True if every requested version could be read: then the answer never changes."""
+    """Return True if every requested version is readable, so that the answer never changes."""
     return len(read_contents(content)) == len(_entries(content)) and not content.get("query", {}).get("badrevids")
 
 

@@ -1,4 +1,4 @@
-"""The keys of a study file for questions that are built from today's Wikidata and Wikipedia."""
+"""The keys of a study file for questions that are built from the current Wikidata and Wikipedia."""
 
 from functools import partial
 from typing import Annotated, Literal
@@ -22,9 +22,9 @@ class TriplesOptions(Options):
     file: NamedPath | None = None
     """A copy of PopQA's list, or a CSV file of triples."""
     properties: Annotated[tuple[PropertyId, ...], AfterValidator(partial(different, kind="property"))] = ()
-    """Only these properties, such as P36; all of a list where none are named."""
+    """Only these properties, such as P36; empty for all properties of a list."""
     per_property: int | None = Field(default=100, ge=1, le=1_000_000)
-    """Triples of each property, drawn by the study's seed; null for all."""
+    """Number of triples of each property, drawn by the study's seed; null for all."""
 
     @model_validator(mode="after")
     def _complete(self) -> "TriplesOptions":
@@ -41,46 +41,46 @@ class DisputesOptions(Options):
     """Pages of Wikipedia that are searched for disputes, and the limits of the search."""
 
     pages: Annotated[tuple[Title, ...], AfterValidator(partial(different, kind="page"))] = ()
-    """Titles of pages; where none are named, those that `list_page` links to."""
+    """Titles of pages; empty for the pages that `list_page` links to."""
     list_page: str = Field(default=CONTROVERSIAL, min_length=1)
-    """The page that links to the pages that are searched."""
+    """The page with links to the searched pages."""
     max_pages: int | None = Field(default=50, ge=1)
-    """Pages of `list_page`, drawn by the study's seed; null for all."""
+    """Number of pages of `list_page`, drawn by the study's seed; null for all."""
     max_span_words: int = Field(default=5, ge=1, le=50)
-    """The most words of a disputed span."""
+    """Limit of the words of a disputed span."""
     similarity: float = Field(default=0.98, gt=0, le=1)
-    """Spans that are more alike than this (cosine) mean the same."""
+    """Cosine similarity above which two spans mean the same."""
     writer: ModelName | None = Field(default=None, min_length=1)
     """The language model that writes the questions; null: the study's first model."""
 
 
 class WikidataQuestions(QuestionsOptions):
-    """Questions built from today's wikis: static and temporal ones from Wikidata, disputable ones from Wikipedia."""
+    """Questions built from the current wikis: static and temporal from Wikidata, disputable from Wikipedia."""
 
     source: Literal["wikidata"] = "wikidata"
-    """Wikidata and Wikipedia as they are now."""
+    """The current Wikidata and Wikipedia."""
     triples: TriplesOptions = TriplesOptions()
     """Triples that become static and temporal questions."""
     disputes: DisputesOptions = DisputesOptions()
     """Pages that are searched for disputes."""
     snippet_words: int = Field(default=80, ge=5, le=2000)
-    """The most words of a snippet."""
+    """Limit of the words of a snippet."""
     months: int = Field(default=12, ge=1, le=120)
-    """Over how many of the last months page views are averaged."""
+    """Number of the last months over which page views are averaged."""
     counter_memory: Literal["wembedder", "embeddings"] = "wembedder"
-    """Search for the answer that replaces the object: Wembedder, and embeddings where it has none; or embeddings alone.
-    """
+    """Origin of the answer that replaces the object. wembedder: Wembedder, or embeddings without a result. embeddings:
+    only embeddings."""
     embedder: ModelName = Field(default="all-minilm-l6-v2", min_length=1)
     """The embedding model that compares entities and spans."""
 
     @property
     def needs_triples(self) -> bool:
-        """True if static or temporal questions are asked."""
+        """True if the study has static or temporal questions."""
         return bool({"static", "temporal"} & set(self.partitions))
 
     @property
     def needs_disputes(self) -> bool:
-        """True if disputable questions are asked."""
+        """True if the study has disputable questions."""
         return "disputable" in self.partitions
 
 

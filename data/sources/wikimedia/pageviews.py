@@ -1,7 +1,7 @@
 """Page views of the English Wikipedia: views a month, by people, over all kinds of access.
 
-Views through redirects are not counted. The service adds a month to its counts some days after the month's end. A page
-without views in a month has no entry for it, one without any gets a 404.
+Views through redirects are not counted. The service adds a month to its counts some days after the month's end. A month
+without views has no entry; a page without any views gets a 404.
 """
 
 import calendar
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 PROJECT = "en.wikipedia"
 COUNTED_AFTER_DAYS = 5
-"""Days after its end when a month is counted for sure."""
+"""Days after the end of a month from which its count is complete."""
 
-_MAX_VIEWS = 10**12  # views of a page in a month, more than there are views of all pages
+_MAX_VIEWS = 10**12  # upper bound of the views of a page in a month; all pages together have fewer
 
 
 class PageViews:
@@ -29,10 +29,17 @@ class PageViews:
         self.session = session
 
     def monthly_mean(self, title: str, *, first: str, last: str) -> float:
-        """The mean views of a page per month, over the months from first to last (YYYY-MM), both included.
+        """Return the mean views of a page per month, over the months from first to last (YYYY-MM), both included.
 
-        title: the page's own, not that of a redirect. A month without an entry counts 0, and so does a page that the
-        service does not know. ServiceError where it fails or its answer is invalid.
+        A month without an entry counts 0, and so does a page that the service does not know.
+
+        Args:
+            title: The title of the page, not of a redirect.
+            first: The first month.
+            last: The last month.
+
+        Raises:
+            ServiceError: The service fails, or its answer is invalid.
         """
         months = [_named(month) for month in range(_numbered(first), _numbered(last) + 1)]
         days = calendar.monthrange(*map(int, last.split("-")))[1]
@@ -48,7 +55,7 @@ class PageViews:
 
 
 def months(until: date | None = None, count: int = 12) -> tuple[str, str]:
-    """The first and the last (YYYY-MM) of the last `count` whole months before a day; None: of those surely counted."""
+    """Return the first and the last (YYYY-MM) of `count` whole months before a day; None: with complete counts."""
     day = until or (datetime.now(UTC) - timedelta(days=COUNTED_AFTER_DAYS)).date()
     last = 12 * day.year + day.month - 2
     return _named(last - count + 1), _named(last)
@@ -64,7 +71,7 @@ def _numbered(month: str) -> int:
 
 
 def _views(content: Any, months: list[str]) -> dict[str, int]:
-    """Views by month; {} where the service reports that it has none: an invalid address is of another type."""
+    """Return the views by month; {} if the service has no views, which differs from the error of an invalid address."""
     if "items" not in content and "not found" in content["title"].lower() and not content["type"].endswith("#route"):
         return {}
     views: dict[str, int] = {}

@@ -1,6 +1,6 @@
 """Items of Wikidata, or of another wiki with Wikibase: names, statements, page of Wikipedia; and similar items.
 
-A statement's value is compared, never shown: its main snak as canonical JSON, however the wiki wrote it.
+A statement's value, the main snak as canonical JSON, is only compared and never shown.
 """
 
 import json
@@ -23,7 +23,7 @@ SOURCE = "Wikidata"
 LICENCE = "CC0 1.0"
 BATCH = 50
 LARGEST_NUMBER = 2**31 - 1
-"""The largest number of an id; a request with a larger one is refused as a whole."""
+"""The largest number of an id; the wiki refuses a whole request with a larger one."""
 LANGUAGES = ("en", "mul")
 """English, and `mul` for names that are the same in all languages."""
 WIKIPEDIA = "enwiki"
@@ -35,9 +35,10 @@ _MAX_SIMILARITY = 1.001  # the largest cosine, as rounded numbers give it
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Statement of an item under a property; value: its main snak (kind and value) as canonical JSON.
+    """Statement of an item under a property.
 
-    item_id: the item that is the value; None for other values. rank: preferred, normal or deprecated.
+    `value` is the main snak (kind and value) as canonical JSON, `item_id` the item that is the value or None, and
+    `rank` preferred, normal or deprecated.
     """
 
     statement_id: str
@@ -48,10 +49,13 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An item or property as it was at `revision`: its English names, its statements, its page of English Wikipedia.
+    """An item or property at a revision: its English names, its statements, its page of English Wikipedia.
 
-    item_id: of a merged item, the item that it was merged into. label: in English, else the one for all languages.
-    statements: property -> statements, in the item's order. wikipedia: the page's title.
+    Attributes:
+        item_id: The id; for a merged item, the id of its target.
+        label: The English label, or else the label for all languages.
+        statements: Statements by property, in the item's order.
+        wikipedia: The title of the page.
     """
 
     item_id: WikidataId
@@ -64,7 +68,7 @@ class Item:
     retrieved_at: datetime
 
     def values(self, property_id: str, *, deprecated: bool = False) -> tuple[WikidataId, ...]:
-        """The items that it states under a property, each once; deprecated: whether deprecated statements count."""
+        """Return the items stated under a property, each once; `deprecated` includes deprecated statements."""
         stated = self.statements.get(WikidataId(property_id), ())
         return tuple(
             dict.fromkeys(
@@ -82,7 +86,7 @@ class Wikidata:
         self.wiki = wiki
 
     def items(self, ids: Iterable[str]) -> dict[WikidataId, Item]:
-        """The items and properties by the requested id, as far as they exist; InputError for an invalid id."""
+        """Return the existing items and properties by the requested id; InputError for an invalid id."""
         requested = dict.fromkeys(map(WikidataId, ids))
         possible = (item_id for item_id in requested if int(item_id[1:]) <= LARGEST_NUMBER)
         items: dict[WikidataId, Item] = {}
@@ -103,10 +107,10 @@ class Wikidata:
 
 
 def statements_of(entity: Mapping[str, Any]) -> dict[WikidataId, tuple[Statement, ...]]:
-    """The statements of an item's JSON, as a wiki answers or stores it, by property; {} where the item was merged."""
+    """Return the statements in an item's JSON by property; {} for a merged item."""
     if "redirect" in entity:
         return {}
-    # An item without statements is stored with [], which is how PHP writes an empty map.
+    # An item without statements is stored with [], PHP's form of an empty map.
     stated = entity["claims"] or {}
     return {
         _id(property_id): tuple(_statement(statement) for statement in statements)
@@ -119,7 +123,7 @@ def _statement(statement: Mapping[str, Any]) -> Statement:
     kind, value, item_id = text(snak["snaktype"]), snak.get("datavalue"), None
     if value is not None and value["type"] == "wikibase-entityid":
         named = value["value"].get("id")
-        if named is None:  # older wikis have only its kind and number
+        if named is None:  # older wikis have only the kind and the number
             named = f"{_LETTERS[value['value']['entity-type']]}{whole(value['value']['numeric-id'])}"
         named = text(named)
         item_id = _id(named) if named.startswith("Q") else None
@@ -171,7 +175,7 @@ def _term(values: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """An item, and the cosine of its embedding with that of the requested item."""
+    """An item, and its cosine similarity to the requested item."""
 
     item_id: WikidataId
     similarity: float
@@ -184,7 +188,7 @@ class Wembedder:
         self.session = session
 
     def similar_items(self, item_id: WikidataId) -> tuple[Similar, ...] | None:
-        """The other items that are most like an item, most similar first; None where the service does not know it."""
+        """Return the other items most similar to an item, most similar first; None for an unknown item."""
         path = f"most-similar/{item_id}"
         answer = self.session.ask({}, path=path, allow=(200, 404), error_of=misread(_similar))
         similar = _similar(answer.content)
@@ -194,7 +198,7 @@ class Wembedder:
 
 
 def _similar(content: Any) -> list[Similar] | None:
-    """The items in the order of the answer; None for an unknown item."""
+    """Return the items in the order of the answer; None for an unknown item."""
     if "most_similar" not in content and str(content["message"]).startswith("Not found"):
         return None
     listed = [(entry["item"], entry["similarity"]) for entry in content["most_similar"]]

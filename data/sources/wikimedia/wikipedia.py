@@ -19,10 +19,13 @@ _WEB = re.compile(r"https?://[!-~]+")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as it is now: its name, its newest revision, and its text without markup.
+    """The current state of a page: its name, its newest revision, and its text without markup.
 
-    text: paragraphs on lines of their own, headings such as "== Life =="; "" where a page has no text. address: where
-    people read it. item_id: the item of Wikidata that it is about. retrieved_at: UTC.
+    Attributes:
+        text: Paragraphs on separate lines, with headings such as "== Life =="; "" for a page without text.
+        address: The address for readers.
+        item_id: The page's item of Wikidata.
+        retrieved_at: The time of the response, UTC.
     """
 
     title: str
@@ -34,13 +37,13 @@ class Page:
 
 
 class Wikipedia:
-    """A Wikipedia, for all threads of a run; reuse_pages: a cached page with a text never expires."""
+    """A Wikipedia, for all threads of a run; with `reuse_pages`, a cached page with a text never expires."""
 
     def __init__(self, wiki: Wiki, *, reuse_pages: bool = False) -> None:
         self.wiki, self._reuse_pages = wiki, reuse_pages
 
     def page(self, title: str) -> Page | None:
-        """The page of this name, or that it redirects to; None where it does not exist or the title is not valid."""
+        """Return the page of this name, or the target of a redirect; None for a missing page or an invalid title."""
         if not is_title(title):
             return None
         form = {
@@ -54,7 +57,7 @@ class Wikipedia:
         }
         fields: dict[str, Any] = {}
 
-        def is_whole(content: Any) -> bool:  # parts of a page would be of different days
+        def is_whole(content: Any) -> bool:  # parts of a page could come from different days
             return not fields and "continue" not in content and bool((page_of(content) or {}).get("extract"))
 
         caching = {"immutable": self._reuse_pages and is_whole}
@@ -64,11 +67,11 @@ class Wikipedia:
         return _page(fields, self.wiki.session.service.address, retrieved_at) if fields else None
 
     def history(self, title: str) -> History | None:
-        """All versions of the page of this name, or of the page that it redirects to; None where it does not exist."""
+        """Return all versions of the page of this name, or of the target of a redirect; None for a missing page."""
         return self.wiki.revisions(title, redirects=True)
 
     def linked(self, title: str) -> tuple[str, ...]:
-        """The articles that a page links to, redirects and missing ones included; InputError where there is no page."""
+        """Return the articles that a page links to, redirects and missing ones included; InputError without a page."""
         form = {"prop": "links", "titles": title, "redirects": "1", "plnamespace": "0", "pllimit": "max"}
         titles = self.wiki.query(form, reads=lambda content: _links(page_of(content) or {})) if is_title(title) else ()
         parts = [page_of(part.content) for part in titles]
