@@ -22,13 +22,13 @@ StudyPath = str | PathLike[str]
 
 
 def open(study: StudyPath) -> Results:
-    """The results of a study that was run.
+    """Open the results of a study that was run.
 
     Args:
         study: The study's file or bundled name, the folder of its workspace, or its database.
 
     Raises:
-        UsageError: There is no database; run the study first.
+        UsageError: The study has no database; run the study first.
 
     Example:
         ```python
@@ -43,11 +43,11 @@ class Audit(Results):
     """The results of an audit.
 
     Attributes:
-        failures: Why each threshold is not met, a sentence each.
+        failures: A sentence on each threshold that is not met.
     """
 
     def __init__(self, database: Path, thresholds: Sequence[Threshold]) -> None:
-        """The results in this database, judged by these thresholds."""
+        """Judge the results in a database by thresholds."""
         super().__init__(database)
         self._measured = audits.results_in(database).measured
         self.failures = [why for *_, why in judged(thresholds, self._measured) if why]
@@ -59,7 +59,7 @@ class Audit(Results):
 
     @property
     def table(self) -> pd.DataFrame:
-        """A row for each number of the audit and each model, with its 95% interval."""
+        """A frame with a row for each number of the audit and each model, with its 95% interval."""
         return pd.DataFrame([{"name": row.name, **asdict(row)} for row in self._measured])
 
 
@@ -86,29 +86,29 @@ def audit(
 
     Args:
         file: Questions with passages (CSV, JSON or Parquet), or the name of a bundled file.
-        models: As `--model` names them: an alias, a hub id or a folder, perhaps with `:bfloat16`; `NAME@URL`; or
-            `FILE.py:FUNCTION`.
+        models: Models in the notation of `--model`: an alias, a hub id or a folder, also with a dtype such as
+            `:bfloat16`; `NAME@URL`; or `FILE.py:FUNCTION`.
         replies: Columns of the file with recorded replies.
         answer: A function of this process that replies: `answer(question, passages)`, plain or async.
-        prompts: Prompts of the models, as `--prompt` names them.
+        prompts: Prompts of the models, in the notation of `--prompt`.
         sets: Sets of passages, such as "supporting+conflicting".
         orders: Orders of these sets, such as "right_first".
-        thresholds: Such as `{"follow.supporting": ">= 0.9"}`; they decide `passed`.
+        thresholds: Thresholds such as `{"follow.supporting": ">= 0.9"}`, which decide `passed`.
         workspace: The folder of the audit's files; None: `workspaces/audit-` and the file's name.
-        samples: Sampled answers beside the greedy one; only persuasion needs them, 5.
-        questions: Only so many, drawn by a fixed seed; None: all.
-        max_new_tokens: The limit of tokens at which an answer is cut off.
-        concurrency: Calls of functions at the same time; None: 1, or 8 of an async function.
-        columns: The file's own names of columns, by ours, such as `{"question": "query"}`.
-        force: If models and functions are asked anew.
-        offline: Whether nothing is fetched from the network.
+        samples: Number of sampled answers besides the greedy one; only persuasion needs them, 5.
+        questions: Number of questions, drawn by a fixed seed; None for all.
+        max_new_tokens: Limit of the tokens of an answer.
+        concurrency: Concurrent calls of functions; None: 1, or 8 of an async function.
+        columns: The file's names of columns by Swaymeter's names, such as `{"question": "query"}`.
+        force: True to request all replies again.
+        offline: True to use no network.
 
     Returns:
         The results: `table` has every share with its interval, `page` is the path of the page, and `passed` is True if
         the thresholds are met.
 
     Raises:
-        UsageError: The file is not there, or no row can be used.
+        UsageError: The file is missing, or no row can be used.
         WorkFailed: A step failed; the message has the reasons.
 
     Example:
@@ -138,11 +138,11 @@ def audit(
 
 
 def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:
-    """The models of two runs on what both were asked, as `swaymeter compare` shows them.
+    """Compare the models of two runs on their common questions and queries, like `swaymeter compare`.
 
     Args:
         a: A study, the folder of its workspace, or its database.
-        b: Another one.
+        b: The other study, workspace or database.
 
     Returns:
         A row for each quantity, group and two models: both means, their difference with its interval, p and direction;

@@ -1,7 +1,7 @@
-"""The graph: steps in topological order, each with its state, as far as it can be known from the workspace.
+"""The graph: steps in topological order, each with its state in the workspace.
 
-A key needs the digests of the inputs' content, so a step whose inputs are not done is blocked, and a step that follows
-from the content of another is not listed before that one is done. A run resolves the graph again as it goes on.
+A key needs the digests of the inputs' content, so a step with an unfinished input is blocked. Steps that follow from
+the rows of another step are listed once that step is done. A run resolves the graph again during the run.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,13 +24,13 @@ FilesOutput = Callable[[Mapping[str, Any]], FilesArtifact]
 
 @dataclass(frozen=True)
 class Reference:
-    """An output of a node, to be an input of others.
+    """An output of a node that is an input of other nodes.
 
     Attributes:
-        node: The node that makes it.
+        node: The node that makes the output.
         role: Role of the output.
-        part: Digest of the rows that are read; None: all of them. Other rows may change without consequence.
-        all_columns: True if a change in any column changes the keys of what is made from it.
+        part: Digest of the rows that are read, so that other rows may change; None for all rows.
+        all_columns: True if a change in any column changes the keys of dependent artifacts.
     """
 
     node: "Node"
@@ -40,13 +40,13 @@ class Reference:
 
     @property
     def digest(self) -> str:
-        """The digest that enters the keys of what is made from it."""
+        """The digest for the keys of dependent artifacts."""
         assert self.check is not None
         return self.part or (self.check.digest_of_all if self.all_columns else "") or self.check.digest
 
     @property
     def artifact(self) -> Artifact:
-        """The artifact; KeyError where the node is blocked."""
+        """Return the artifact; KeyError if the node is blocked."""
         assert self.node.step is not None
         return self.node.step.outputs[self.role]
 
@@ -57,41 +57,41 @@ class Reference:
 
     @property
     def is_usable(self) -> bool:
-        """True if the artifact can be read, also if the step will make it again."""
+        """True if the artifact can be read, even if the step will make it again."""
         return self.check is not None and self.check.state == "done"
 
     def with_all_columns(self) -> "Reference":
-        """The same output with all of its columns: a change in any of them, also one that does not count, counts."""
+        """Return the same output with all columns, so that a change in any column changes dependent keys."""
         return Reference(self.node, self.role, all_columns=True)
 
     def read(self) -> pa.Table:
-        """The rows of a table; DamagedFile where they are not as they were written."""
+        """Return the rows of a table; DamagedFile if the file is not as written."""
         assert isinstance(self.artifact, TableArtifact)
         return self.artifact.read()
 
 
 @dataclass(eq=False)
 class Node:
-    """A step in its graph: what it is made from, and its state.
+    """A step in its graph: its inputs, its outputs and its state.
 
     Attributes:
         kind: Kind of the step.
         id: Identity of the step.
         inputs: Nodes that make its required inputs.
-        waits_for: Nodes that end before it runs, done or failed: those of its optional inputs, and `listed_by`.
-        listed_by: Nodes whose rows list its inputs; the graph is resolved again before it runs.
-        outputs: Tables and sets of files, by role; none of a placeholder or a refused node.
+        waits_for: Nodes that must end before the step, done or failed: nodes of optional inputs, and `listed_by`.
+        listed_by: Nodes whose rows list its inputs; the graph is resolved again before the step runs.
+        outputs: Tables and sets of files, by role; empty for a placeholder or a refused node.
         required: Required inputs, by role.
         optional: Optional inputs, by role.
-        parameters: What else the keys depend on, as JSON.
+        parameters: Further inputs of the keys, as JSON.
         arguments: Picklable arguments of the step's function.
         resource: Resource that the step waits for.
         device: Device of the model; empty for a step without one.
-        refusal: Why it cannot be run at all, such as a missing file.
+        refusal: Reason why the step can never run, such as a missing file.
         state: State of its outputs.
-        reason: Why it is damaged, failed or blocked.
-        blocked_by: First step upstream whose outputs are missing.
-        step: The step, which a worker gets; None while it is blocked.
+        reason: Reason of a damaged, failed or blocked state.
+        blocked_by: First step upstream with missing outputs.
+        step: The step for a worker; None while the node is blocked.
         checks: Checks of its outputs, by role.
     """
 
@@ -120,15 +120,15 @@ class Node:
 
     @property
     def is_placeholder(self) -> bool:
-        """True if it stands for steps that are listed once others are done."""
+        """True for a placeholder of steps that are listed once other steps are done."""
         return not self.outputs and self.step is None and self.refusal is None
 
 
 class Graph:
-    """The steps of a study in topological order: a step comes after those whose outputs it reads."""
+    """The steps of a study in topological order: a step comes after the steps whose outputs it reads."""
 
     def __init__(self, workspace: Workspace, *, numbers: Numbers = NO_NUMBERS, memory: dict[Any, Any] | None = None):
-        """An empty graph; memory: how artifacts stood, kept between graphs of one run, which knows what it writes."""
+        """Make an empty graph; `memory` has the checks of artifacts, which one run shares between its graphs."""
         self.workspace = workspace
         self.numbers = numbers
         self.nodes: dict[StepId, Node] = {}
@@ -156,14 +156,14 @@ class Graph:
         Args:
             kind: Kind of the step.
             identity: Identity of the step.
-            outputs: Tables and sets of files that it makes, by role.
+            outputs: Tables and sets of files of the step, by role.
             inputs: Required inputs, by role.
-            optional: Inputs that it reads if they exist, by role; it waits for the end of the steps that make them.
-            parameters: What else its outputs depend on, as JSON.
-            arguments: Picklable arguments of its function, determined by inputs and parameters.
-            resource: Resource that it waits for; None: that of its kind.
-            device: Device of the model that it asks; empty without a model.
-            listed_by: Nodes whose rows list its inputs.
+            optional: Inputs that the step reads if they exist, by role; the step waits for the steps that make them.
+            parameters: Further inputs of the keys, as JSON.
+            arguments: Picklable arguments of the function, determined by inputs and parameters.
+            resource: Resource of the step; None for the resource of its kind.
+            device: Device of the step's model; empty without a model.
+            listed_by: Nodes whose rows list the inputs.
         """
         required, others, lists = dict(inputs or {}), dict(optional or {}), tuple(listed_by)
         node = Node(
@@ -184,7 +184,7 @@ class Graph:
         return self.resolve(node)
 
     def resolve(self, node: Node) -> Node:
-        """Compute the keys of a node from its inputs as they are now, and look at its outputs."""
+        """Compute the keys of a node from its current inputs, and check its outputs."""
         identity = node.id
         if not node.outputs:
             return node
@@ -225,14 +225,14 @@ class Graph:
         return node
 
     def refuse(self, kind: StepKind, identity: StepId, error: SwaymeterError, *, inputs: Iterable[Node] = ()) -> Node:
-        """Add a step that cannot be resolved, such as one of a model that cannot be found; it has failed."""
+        """Add a step that cannot be resolved, such as a step with a missing model, as failed."""
         self.nodes[identity] = Node(
             kind, identity, tuple(inputs), resource=kind.resource, refusal=error, state="failed", reason=str(error)
         )
         return self.nodes[identity]
 
     def wait(self, kind: StepKind, identity: StepId, lacking: Node, *, waits_for: Iterable[Node] = ()) -> Node:
-        """Add a placeholder for the steps that cannot be listed before a node, or one of `waits_for`, is done."""
+        """Add a placeholder for the steps that follow from the rows of a node or of `waits_for`."""
         blocker, others = lacking.blocked_by or lacking.id, tuple(waits_for)
         self.nodes[identity] = Node(
             kind,
@@ -266,7 +266,7 @@ class Graph:
         return result
 
     def renew(self, node: Node) -> Node:
-        """Look anew at the outputs of a step that has run."""
+        """Check the outputs of a step again after it has run."""
         for artifact in node.step.outputs.values() if node.step else ():
             self._memory.pop((type(artifact), artifact.key), None)
         return self.resolve(node)
@@ -303,7 +303,7 @@ class Graph:
 
 
 def upstream(nodes: Iterable[Node], also: Callable[[Node], Iterable[Node]] = lambda node: ()) -> set[StepId]:
-    """The nodes and all whose outputs they need; also: what else a node reads where it is there."""
+    """Return the nodes and all upstream nodes; `also` returns the optional inputs of a node."""
     identities: set[StepId] = set()
     stack = list(nodes)
     while stack:

@@ -20,15 +20,15 @@ CLASS_STEPS = "invented names"
 """The group of steps whose subject is a class of entities, and no relation."""
 
 UNKNOWN_MEASURES = "every measure"
-"""The group of what stands for all scores of questions that are not known yet."""
+"""The group of placeholders for all scores of questions that are not known yet."""
 
 SUMMARISING: tuple[Stage, ...] = ("aggregate", "report")
-"""The stages whose steps follow what is selected of the others."""
+"""The stages whose steps follow the selection in the other stages."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Only these stages, relations, models and measures; all of them where nothing is named."""
+    """Selected stages, relations, models and measures; an empty list selects all."""
 
     relations: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
@@ -54,12 +54,12 @@ class Selection:
         return not self.relations or step.subject in self.relations or may_lead_to_relation
 
     def of(self, graph: Graph) -> set[StepId]:
-        """The steps of a graph that are selected: those that match and what they need, of the selected stages."""
+        """Return the selected steps of a graph: matching steps and their inputs, in the selected stages."""
         matching = [node for node in graph if self._concerns(node.id)]
         selected = {node.id for node in matching}
         if self.relations or self.models or self.measures:
             ends = [node for node in matching if node.id.stage not in SUMMARISING]
-            if self.models or self.measures:  # then facts are not fetched for their own sake
+            if self.models or self.measures:  # fetch steps are then selected only as inputs
                 ends = [node for node in ends if node.id.stage == "score"] or ends
             selected = upstream(ends, self._candidates)
             selected |= {
@@ -71,7 +71,7 @@ class Selection:
         return {identity for identity in selected if identity.stage in self.stages}
 
     def _candidates(self, node: Node) -> list[Node]:
-        """The fetched questions that a choice is made from, of the selected relations."""
+        """Return the nodes of fetched candidates of the selected relations, from which questions are chosen."""
         return [other for other in node.waits_for if other.id.stage == "fetch" and self._is_of_a_relation(other.id)]
 
     def raised(self, graph: Graph, requested: Mapping[Kind, bool]) -> Numbers:
@@ -84,7 +84,7 @@ class Selection:
         return numbers
 
     def failed(self, graph: Graph) -> "Selection":
-        """The same of the relations alone of which a step has failed, or waits for one; the same where none has."""
+        """Return the selection of only the relations with a failed or blocked step; unchanged without failures."""
         failed = {node.id for node in graph if node.state == "failed" and self.matches(node.id)}
         stopped = {
             node.id.subject

@@ -1,4 +1,4 @@
-"""The stages of a study, in order. The command line imports this module alone of the graph: steps import pyarrow."""
+"""The stages of a study, in order, in a separate module, because the command line must not import pyarrow."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""A step: a frozen, picklable value that names what it reads and makes, and the function that makes it."""
+"""A step: a frozen, picklable value with inputs, outputs, and the function that makes the outputs."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ class StepId:
     setup: str = ""
 
     def __str__(self) -> str:
-        """Return the name of the step, as messages and pages have it."""
+        """Return the name of the step in messages and pages."""
         model = f"{with_setup(self.model, self.setup)} ({self.dtype})" if self.model else ""
         return " · ".join(part for part in (self.stage, self.subject, self.part, self.group, model) if part)
 
@@ -71,13 +71,18 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a study, resolved: its inputs are done, and the keys of its outputs are known.
+    """A resolved step of a study: its inputs are done, and the keys of its outputs are known.
 
-    function: of a module's top level; makes the outputs and opens what it needs itself. inputs, outputs: by role.
-    arguments: what else the function needs; picklable. device: of the model that it asks, as study files name it; empty
-    where it asks none. key_without_number: the digest of its key inputs, by which it is forced. forced, refreshed: its
-    numbers of `--force` and `--refresh`, 0 for none; a response counts if it was cached for the same number. checks:
-    how the inputs stood, each verified, when the step was resolved.
+    Attributes:
+        function: Function at a module's top level that makes the outputs.
+        inputs: Input artifacts, by role.
+        outputs: Output artifacts, by role.
+        arguments: Further picklable arguments of the function.
+        device: Device of the step's model, in the notation of study files; empty without a model.
+        key_without_number: Digest of the key inputs, which identifies forced steps.
+        forced: Number of `--force`, 0 for none.
+        refreshed: Number of `--refresh`, 0 for none; only responses that were cached for the same number count.
+        checks: Verified checks of the inputs at the time of resolution.
     """
 
     id: StepId
@@ -94,32 +99,32 @@ class Step:
 
     @property
     def key(self) -> str:
-        """The keys of its outputs: it is another one with other inputs."""
+        """The keys of the outputs, which identify the step with its inputs."""
         return " ".join(artifact.key for artifact in self.outputs.values())
 
     @property
     def tables_read(self) -> list[tuple[TableArtifact, Check]]:
-        """The tables that it reads, as they were verified; once where a model has two names."""
+        """Return the input tables with their checks, each once."""
         tables = {role: artifact for role, artifact in self.inputs.items() if isinstance(artifact, TableArtifact)}
         return list({artifact.key: (artifact, self.checks[role]) for role, artifact in tables.items()}.values())
 
     def table(self, role: str) -> TableArtifact:
-        """One of the tables that it makes, or reads."""
+        """Return an output or input table by its role."""
         artifact = self.outputs.get(role) or self.inputs[role]
         assert isinstance(artifact, TableArtifact)
         return artifact
 
     def inputs_of(self, table: Table) -> list[TableArtifact]:
-        """Those of its inputs that hold a table."""
+        """Return the inputs that are artifacts of a table."""
         tables = (artifact for artifact in self.inputs.values() if isinstance(artifact, TableArtifact))
         return [artifact for artifact in tables if artifact.table.name == table.name]
 
     def records(self, role: str, kind: type[Record]) -> list[Record]:
-        """The rows of one of its tables as records."""
+        """Return the rows of a table as records."""
         return [from_row(kind, row) for row in self.table(role).read().to_pylist()]
 
     def write(self, role: str, records: Iterable[Any], about: Mapping[str, Any] | None = None) -> None:
-        """Writes one of its tables."""
+        """Write an output table."""
         table = self.table(role)
         table.write(table.table.of([as_row(record) for record in records]), about)
 
@@ -133,12 +138,12 @@ class StepKind:
 
     Attributes:
         stage: Stage of the steps.
-        group: Name of what they make.
-        makes: Roles of their outputs; `scores` stands for the table of each measure.
+        group: Name of the product.
+        makes: Roles of the outputs; `scores` stands for the tables of all measures of a pass.
         function: Function that makes the outputs.
-        version: Raised when the same inputs make another output.
-        resource: What they wait for.
-        changes_daily: True if their source changes daily: `--refresh` runs them anew.
+        version: Version of the function, raised if the same inputs give another output.
+        resource: Resource of the steps.
+        changes_daily: True if the source changes daily, so that `--refresh` runs the steps again.
     """
 
     stage: Stage
@@ -158,7 +163,7 @@ class StepKind:
 
 @dataclass(frozen=True)
 class Output:
-    """A table that a step makes: where it goes, and what of its key is not common to all outputs of the step."""
+    """A table that a step makes: its path, and the key inputs that other outputs of the step lack."""
 
     table: Table
     folders: tuple[str, ...]

@@ -22,10 +22,10 @@ from swaymeter.tasks.models.files.hub import set_offline
 log = logging.getLogger(__name__)
 
 AT_ONCE: Mapping[str, int] = {"services": 3, "compute": 1}
-"""Tasks that run at the same time: those that wait for services, and those that have the processors or the GPU."""
+"""Number of tasks that run at the same time: tasks that wait for services, and tasks that compute."""
 
 TASKS_OF_A_SERVER = 1
-"""Tasks that run at the same time of one model at a server; the requests of one are many."""
+"""Number of tasks that run at the same time for a model at a server; each task sends many requests."""
 
 TRIES = 4
 """Upper bound on starts of a step whose worker dies: after four deaths, the step probably kills its workers."""
@@ -35,7 +35,7 @@ TRIES = 4
 class Outcome:
     """Outcome of a step: its cost, or its failure.
 
-    is_away: True if the failure is the worker's: it cannot see the workspace, or has another version of the package.
+    `is_away` is True for a failure of the worker, which cannot see the workspace or has another version of the package.
     """
 
     spent: Spent | None = None
@@ -45,20 +45,20 @@ class Outcome:
 
 
 def attempt(step: Step, run: RunSettings) -> Outcome:
-    """Runs a step; its failure is noted in the workspace, where `status` and the page find it."""
+    """Run a step; a failure is recorded in the workspace, for `status` and the page."""
     set_offline(run.offline)  # a worker computes for other runs, too
     workspace = Workspace(run.workspace)
     try:
         workspace.check_mounted()
         spent = step.function(step, run)
         workspace.check_mounted()
-    except ServiceClosed as error:  # the run ends before the step does: that is no failure of the step
+    except ServiceClosed as error:  # the run ends before the step, which is no failure of the step
         return Outcome(failed=str(error))
     except Exception as error:
         log.debug("%s", step.id, exc_info=True)
         try:
             workspace.check_mounted()
-        except WorkspaceError as away:  # whatever the step met follows from that
+        except WorkspaceError as away:  # the cause of the step's error
             return Outcome(failed=str(away), may_pass=True, is_away=True)
         if isinstance(error, SwaymeterError):
             return failed(step, run, str(error))
@@ -68,34 +68,34 @@ def attempt(step: Step, run: RunSettings) -> Outcome:
 
 
 def failed(step: Step, run: RunSettings, reason: str, detail: str = "", *, may_pass: bool = False) -> Outcome:
-    """Notes why a step failed, and gives that."""
+    """Record the reason of a failed step, and return its outcome."""
     workspace = Workspace(run.workspace)
-    with suppress(SwaymeterError):  # a full disk must not hide the reason that is being noted
-        workspace.check_mounted()  # else it would be made anew here
+    with suppress(SwaymeterError):  # a full disk must not hide the reason of the failure
+        workspace.check_mounted()  # otherwise a new workspace would be created here
         workspace.note_failure(str(step.id), step.key, reason, detail)
     return Outcome(failed=reason, may_pass=may_pass)
 
 
 INTERRUPTED = Outcome(failed="the run was interrupted")
-"""The outcome of a step that was not started, as the run was interrupted; no failure is noted."""
+"""The outcome of a step that an interrupted run never started; no failure is recorded."""
 
 
 class Workers:
-    """Computes every step in this process; the base of workers that send steps that ask a model elsewhere."""
+    """Workers that compute every step in this process; the base class of workers in other processes."""
 
     def __init__(self) -> None:
         self._computing, self._is_abandoned = threading.Lock(), False
 
     def at_once(self) -> Mapping[str, int]:
-        """Return the number of tasks that may run at the same time, by place; it may change while a study runs."""
+        """Return the number of tasks that may run at the same time, by queue; the number may change during a run."""
         return AT_ONCE
 
     def queue(self, step: Step | Node) -> str:
-        """Return the place that a step takes; a model at a server is one of its own, which `at_once` does not name."""
+        """Return the queue of a step; each model at a server has a separate queue, which is not in `at_once`."""
         return f"server {step.id.model}" if step.resource == "server" else step.resource
 
     def compute(self, step: Step, run: RunSettings) -> Outcome:
-        """Has a step computed and waits for it; called from a thread of the step's own."""
+        """Compute a step and wait for its end; called from a separate thread for each step."""
         if self._is_abandoned:
             return INTERRUPTED
         if step.resource != "compute":
@@ -104,11 +104,11 @@ class Workers:
             return INTERRUPTED if self._is_abandoned else attempt(step, run)
 
     def abandon(self) -> None:
-        """The run is interrupted: nothing more is begun, and what is computed elsewhere is not waited for."""
+        """Interrupt the run: start no further step, and do not wait for steps in other processes."""
         self._is_abandoned = True
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Ends the workers that it started."""
+        """End the workers that this object started."""

@@ -1,8 +1,8 @@
-"""Workers of a Dask cluster: one that is there, by the address of its scheduler, or worker processes of this machine.
+"""Workers of a Dask cluster: an existing cluster, by its scheduler's address, or worker processes of this machine.
 
-A worker says by a resource what it has: `GPU`, or `CPU` where it has none; a step that asks a model takes one of these,
-so that a worker computes one step at a time, and only steps that it is made for. What becomes of a future decides
-nothing: where a worker died, Dask begins the step anew on another one, and the workspace keeps the chunks of both once.
+A worker has one unit of the resource `GPU` or, without a GPU, of `CPU`. A step with a model takes one unit, so that a
+worker computes one step at a time, and only steps for its kind of device. If a worker dies, Dask starts the step again
+on another worker, and the workspace keeps the chunks of both once.
 """
 
 import logging
@@ -34,20 +34,20 @@ SECONDS_BETWEEN_LOOKS = 2.0
 """Seconds for which the list of workers is reused."""
 
 SECONDS_REFUSED = 10.0
-"""Seconds without steps for a worker that does not fit. It is tried again after them: a folder may be mounted again."""
+"""Seconds without steps for an unfit worker, which is then tried again, because a folder may be mounted again."""
 
 SECONDS_TO_COME = 120
 """Seconds that a run waits for the first worker."""
 
 SECONDS_WITHOUT = 15.0
-"""After so long without a worker, that is said."""
+"""Seconds without a worker after which a warning is logged."""
 
 GONE = ("closing", "closed")
 """Status of a client without a scheduler; its calls never end."""
 
 
 class Cluster(Workers):
-    """Has the steps that ask a model computed by workers of a Dask cluster."""
+    """Workers of a Dask cluster for the steps with a model."""
 
     def __init__(
         self,
@@ -56,11 +56,16 @@ class Cluster(Workers):
         run: RunSettings,
         models: Mapping[int, ModelPart] | None = None,
     ) -> None:
-        """Nothing is connected yet; UsageError where Dask is not installed.
+        """Prepare a cluster without connecting.
 
-        address: of the scheduler; None for a cluster of this machine, of so many workers, which ends with the run.
-        run: what each worker must fit. asked: the models, by their place in the study file, that some worker must
-        hold.
+        Args:
+            address: Address of the scheduler; None for a cluster of this machine, which ends with the run.
+            workers: Number of workers of this machine; None for the default.
+            run: Settings that each worker must fit.
+            models: Models, by their position in the study file, that at least one worker must be able to load.
+
+        Raises:
+            UsageError: Dask is not installed.
         """
         super().__init__()
         if find_spec("distributed") is None:
@@ -68,12 +73,12 @@ class Cluster(Workers):
         self._address = address
         self._workers, self._run, self._models = workers, run, models or {}
         self._local: Any = None
-        self._marks: dict[str, set[str]] = {}  # of the workers that are there
+        self._marks: dict[str, set[str]] = {}  # resources of the present workers
         self._seen, self._fitted = set[str](), set[str]()  # marks, and workers that fitted once
-        self._refused: dict[str, tuple[float, str]] = {}  # until when a worker gets no steps, and why
+        self._refused: dict[str, tuple[float, str]] = {}  # end of a worker's time without steps, and the reason
         self._looking, self._looked_at = threading.Lock(), -math.inf
         self._choosing, self._loads = threading.Lock(), Counter[str]()  # steps that each worker has
-        self._missed = set[str]()  # what no worker has had for a while, as was said
+        self._missed = set[str]()  # resources without a worker, for which a warning was logged
 
     def __enter__(self) -> "Cluster":
         logging.getLogger("distributed").setLevel(logging.ERROR)  # every worker that comes or goes is a warning
@@ -84,7 +89,7 @@ class Cluster(Workers):
                 client = _distributed().Client(self._local or self._address, set_as_default=False)
                 self._client = opened.enter_context(closing(client))
                 self._client.wait_for_workers(1, timeout=SECONDS_TO_COME)
-            except (OSError, TimeoutError, TypeError) as error:  # the last where TLS is asked for and not configured
+            except (OSError, TimeoutError, TypeError) as error:  # TypeError: TLS without a configuration
                 raise UsageError(
                     f"the Dask cluster at {self._address} cannot be used: {first_line(error)}; start its scheduler and "
                     "workers, or correct `execution.address` or Dask's configuration of TLS"
@@ -98,16 +103,16 @@ class Cluster(Workers):
     def __exit__(self, *error: object) -> None:
         try:
             self._opened.close()
-        except Exception:  # such as a scheduler that is gone: what was computed is stored, and why a run ended is said
+        except Exception:  # such as a lost scheduler; results are stored, and the reason of the end is logged already
             log.debug("the cluster could not be left", exc_info=True)
 
     def _check_workers(self) -> None:
-        """UsageError where one of the workers does not fit."""
+        """Raise UsageError if one of the workers does not fit."""
         answers = self._client.run(why_not, self._run, worker_mark(), on_error="return")
         for address, answer in answers.items():
-            if isinstance(answer, OSError):  # it has ended meanwhile, which says nothing of others like it
+            if isinstance(answer, OSError):  # the worker has ended; others like it may still fit
                 answers[address] = None
-            elif isinstance(answer, Exception):  # such as a worker that cannot import what it is asked for
+            elif isinstance(answer, Exception):  # such as a worker that cannot import this package
                 answers[address] = f"{first_line(answer)}; install swaymeter {worker_mark()} there"
             if not self._marks.get(address, MARKS):
                 answers[address] = "it has no resource; start it with --resources GPU=1, or --resources CPU=1"
@@ -116,12 +121,12 @@ class Cluster(Workers):
         self._fitted = {*answers}
 
     def _check_models(self) -> None:
-        """UsageError for a model that no worker with a GPU can hold."""
+        """Raise UsageError for a model that exceeds the GPUs of every worker."""
         workers = self._fitting("GPU")
         models = {number: model for number, model in self._models.items() if model.device != "cpu"}
         if not (workers and models):
             return
-        # One that is gone, or cannot tell, says nothing against a model.
+        # A worker that is lost, or has no information, does not count against a model.
         answers = self._client.run(unfit_models, [*models.values()], workers=[*workers], on_error="ignore")
         for index, number in enumerate(models):
             if len(answers) == len(workers) and all(answer[index] for answer in answers.values()):
@@ -129,21 +134,21 @@ class Cluster(Workers):
                 raise UsageError(f"models.{number}: no worker of the cluster can hold it; {worker}: {reasons[index]}")
 
     def _look(self) -> None:
-        """Sees which workers there are, unless that was just done."""
+        """Update the list of workers, unless it is recent."""
         with self._looking:
             if time.monotonic() - self._looked_at < SECONDS_BETWEEN_LOOKS:
                 return
             self._looked_at = time.monotonic()
-            try:  # not scheduler_info: what that gives may be of a heartbeat, which names no workers
+            try:  # not scheduler_info, whose result may come from a heartbeat without workers
                 workers = self._client.sync(self._client.scheduler.identity, n_workers=-1)["workers"]
-            except Exception:  # they are as they were, while the scheduler does not answer
+            except Exception:  # keep the last list while the scheduler does not answer
                 log.debug("no workers are seen", exc_info=True)
                 return
             self._marks = {address: {*MARKS} & worker["resources"].keys() for address, worker in workers.items()}
             self._seen |= set[str]().union(*self._marks.values())
 
     def _fitting(self, mark: str) -> set[str]:
-        """The addresses of the workers with that mark, but for those that are refused."""
+        """Return the addresses of the workers with a resource, without refused workers."""
         return {
             address
             for address, marks in self._marks.items()
@@ -151,7 +156,7 @@ class Cluster(Workers):
         }
 
     def _judge(self, address: str, outcome: Outcome) -> None:
-        """Refuses a worker that does not fit, for a while, and says so once."""
+        """Refuse an unfit worker for a while, and log a warning once."""
         with self._choosing:
             _, reason = self._refused.get(address, (0.0, ""))
             if outcome.is_away:
@@ -167,13 +172,13 @@ class Cluster(Workers):
 
     def at_once(self) -> Mapping[str, int]:
         self._look()
-        # A task for a mark that no worker has had is begun, and fails with the reason.
+        # A task for a resource that no worker ever had is started, and fails with the reason.
         return {**AT_ONCE, **{mark: len(self._fitting(mark)) if mark in self._seen else 1 for mark in MARKS}}
 
     def queue(self, step: Step | Node) -> str:
         if not step.device:
             return super().queue(step)
-        fit_once = self._fitted | (self._marks.keys() - self._refused.keys())  # one that is refused may come back
+        fit_once = self._fitted | (self._marks.keys() - self._refused.keys())  # a refused worker may fit again later
         has_gpu = any("GPU" in self._marks.get(address, ()) for address in fit_once)
         return "CPU" if step.device == "cpu" or (step.device == "auto" and not has_gpu) else "GPU"
 
@@ -214,12 +219,12 @@ class Cluster(Workers):
         return failed(step, run, reason)
 
     def _tried(self, step: Step, run: RunSettings, mark: str, topic: str) -> Outcome | None:
-        """None where the worker that was to compute it is gone, or the scheduler is."""
+        """Compute a step on a free worker; return None if the worker or the scheduler is lost."""
         began = time.monotonic()
         while not (workers := self._fitting(mark)):
             if self._is_abandoned or self._client.status in GONE:
                 return None
-            if away := self._away(run):  # none fits before it is back
+            if away := self._away(run):  # no worker fits without a visible workspace
                 return away
             if time.monotonic() - began > SECONDS_WITHOUT:
                 with self._choosing:
@@ -229,7 +234,7 @@ class Cluster(Workers):
             time.sleep(SECONDS_BETWEEN_LOOKS)
             self._look()
         self._missed.discard(mark)
-        with self._choosing:  # Dask knows nothing of steps, and would give two to one worker and none to another
+        with self._choosing:  # Dask could give two steps to one worker and none to another
             chosen = min(sorted(workers), key=self._loads.__getitem__)
             self._loads[chosen] += 1
         try:
@@ -244,7 +249,7 @@ class Cluster(Workers):
         return outcome
 
     def _by(self, worker: str, step: Step, run: RunSettings, mark: str, topic: str) -> Outcome | None:
-        """None where that worker is gone, or the scheduler is."""
+        """Compute a step on a worker; return None if the worker or the scheduler is lost."""
         distributed = _distributed()
         try:
             future = self._client.submit(
@@ -273,12 +278,12 @@ class Cluster(Workers):
                     return None
                 if worker not in self._fitting(mark) or self._client.status in GONE:
                     return None
-            if raised is not None and not isinstance(raised, distributed.KilledWorker):  # such as what cannot be read
+            if raised is not None and not isinstance(raised, distributed.KilledWorker):  # such as an unreadable result
                 reason = f"{type(raised).__name__}: {first_line(raised)}; install swaymeter {worker_mark()} there"
                 return Outcome(failed=reason, may_pass=True, is_away=True)
             return self._fetched(future)
         finally:
-            future.release()  # what a worker keeps of it is computed again where that worker dies
+            future.release()  # otherwise Dask would compute the result again if the worker dies
 
     def _fetched(self, future: Any) -> Outcome | None:
         """Return the outcome of a step; None if it is lost with its worker or the scheduler.
@@ -307,14 +312,14 @@ class Cluster(Workers):
     def _times_begun(self, topic: str) -> int:
         try:
             return len(self._client.get_events(topic) or ())
-        except Exception:  # the connection broke: that is met again
+        except Exception:  # a broken connection shows again in the next call
             return 0
 
     def abandon(self) -> None:
         super().abandon()
         nannies: list[Any] = [*self._local.workers.values()] if self._local else []
         for nanny in nannies:  # its worker may be at work for minutes
-            nanny.close_gracefully()  # that is: it starts no other one
+            nanny.close_gracefully()  # so that it starts no other worker
             if nanny.pid:
                 with suppress(OSError):
                     os.kill(nanny.pid, signal.SIGKILL)
@@ -324,9 +329,9 @@ class Cluster(Workers):
 def _attempt(step: Step, run: RunSettings, mark: str, topic: str) -> Outcome:
     """Run a step in a worker and return its outcome."""
     worker = _distributed().get_worker()
-    worker.log_event(topic, "begun")  # Dask counts as lost with a worker also what only waited for it
+    worker.log_event(topic, "begun")  # Dask also counts steps as lost that only waited for a dead worker
     return attempt_elsewhere(step, run, mark)
 
 
 def _distributed() -> Any:
-    return import_module("distributed")  # nobody has it who did not ask for the extra
+    return import_module("distributed")  # only the extra `dask` installs it

@@ -13,15 +13,15 @@ from swaymeter.flows.execution.workers.base import TRIES
 log = logging.getLogger(__name__)
 
 MARKS = ("GPU", "CPU")
-"""The resources by which workers say what they have."""
+"""The resources of workers."""
 
 LOCALHOST = "127.0.0.1"
 
 WITHOUT_GPU = 2
-"""Worker processes where a machine has no GPU and nobody says how many."""
+"""Default number of worker processes on a machine without a GPU."""
 
 NO_PAGES: Mapping[str, list[str]] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
-"""Dask's pages are not encrypted, and would show other users of this machine what is computed."""
+"""Routes of Dask's pages: none, because the pages are unencrypted and visible to other users of this machine."""
 
 DASK_SETTINGS = {
     # By default a worker looks a hundred times a second where its thread is, which takes a tenth of a processor.
@@ -33,7 +33,7 @@ DASK_SETTINGS = {
 
 
 def local_cluster(workers: int | None) -> Any:
-    """A cluster of so many workers, or of one a GPU; WorkFailed where they do not start."""
+    """Return a cluster with this number of workers, or one for each GPU; WorkFailed if the workers do not start."""
     settings = environments(workers)
     for tries in range(1, TRIES + 1):
         try:
@@ -48,7 +48,7 @@ def local_cluster(workers: int | None) -> Any:
 
 def _started(settings: list[dict[str, str]]) -> Any:
     distributed = import_module("distributed")
-    # Whoever reaches a worker can have it do anything, and a machine may have many users.
+    # Workers execute any code that they receive, so connections of other users of the machine must be refused.
     listening = {
         "host": LOCALHOST,
         "protocol": "tls://",
@@ -76,7 +76,7 @@ def _started(settings: list[dict[str, str]]) -> Any:
 
 
 def environments(workers: int | None) -> list[dict[str, str]]:
-    """The variables of each worker process of this machine: its GPU, or its share of the processors."""
+    """Return the variables of each worker process of this machine: its GPU, or its share of the processors."""
     gpus = visible_gpus()
     count = workers or len(gpus) or WITHOUT_GPU
     threads = str(max(1, usable_processors() // count))
@@ -85,7 +85,7 @@ def environments(workers: int | None) -> list[dict[str, str]]:
 
 
 def visible_gpus() -> list[str]:
-    """The GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them."""
+    """Return the GPUs that this process may use, in the notation of CUDA_VISIBLE_DEVICES."""
     import torch
 
     named = os.environ.get("CUDA_VISIBLE_DEVICES")

@@ -16,14 +16,14 @@ from swaymeter.tasks.models.loading import forget_models
 from swaymeter.tasks.models.machine import keep_freed_memory
 
 _compute_lock = threading.Lock()
-"""A model and its tokenizer are for one thread; somebody may start a worker with several."""
+"""One step at a time, because a model and its tokenizer are for one thread and a worker may have several threads."""
 
 _loaded = ("", "")
 
 
 @functools.cache
 def worker_mark() -> str:
-    """The version of this package where this is called."""
+    """Return the version of this package in the calling process."""
     return version("swaymeter")
 
 
@@ -39,14 +39,14 @@ def why_not(run: RunSettings, mark: str) -> str:
 
 
 def unfit_models(models: Sequence[ModelPart]) -> list[str | None]:
-    """Return, for each model, the reason why the GPUs of a worker cannot hold it; None if they can."""
+    """Return, for each model, the reason why the worker's GPUs cannot hold it; None without a reason."""
     from swaymeter.tasks.models.size import misfit_reason
 
     return [misfit_reason(model.source, model.dtype, model.device) if model.is_local else None for model in models]
 
 
 def attempt_elsewhere(step: Step, run: RunSettings, mark: str) -> Outcome:
-    """Computes a step in a worker that fits; wanted: the version of the package that gave the step its key."""
+    """Compute a step in a worker, if the worker fits; `mark` is the package's version that gave the step its key."""
     if reason := why_not(run, mark):
         return Outcome(failed=reason, may_pass=True, is_away=True)
     keep_freed_memory()

@@ -1,7 +1,7 @@
-"""Dask workers that SLURM starts, one a job, through dask-jobqueue: they end with the run.
+"""Dask workers that SLURM starts, one for each job, through dask-jobqueue; the workers end with the run.
 
-They and their scheduler speak TLS, since a cluster has many users: with the key that Dask's configuration names, or one
-made for the run, which lies meanwhile in files of the workspace that only the user can read.
+Scheduler and workers speak TLS, because a cluster has many users. The key is the key of Dask's configuration, or a key
+for the run, which lies in files of the workspace that only the user can read.
 """
 
 import os
@@ -19,21 +19,21 @@ from swaymeter.data.errors import UsageError, WorkspaceError, first_line
 from swaymeter.flows.execution.workers.dask_local import NO_PAGES
 
 PLACEHOLDER = "tls://SCHEDULER:8786"
-"""Stands for the scheduler's address, which is known once it runs."""
+"""A placeholder for the scheduler's address before the start of the scheduler."""
 
 KEY = ".dask-jobqueue.worker.KEY"
-"""Stands for the files of the cluster's key, which are written when it starts."""
+"""A placeholder for the files of the cluster's key, which are written at the start of the cluster."""
 
 SCHEDULER = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
-"""Its page is not encrypted."""
+"""Options of the scheduler: no page, because the page would be unencrypted."""
 
 
 @dataclass(frozen=True)
 class Jobs:
     """Resources of each SLURM job; a job is one worker.
 
-    folder: all nodes share it; it has the files of the cluster's key while the jobs run.
-    gpus: 0 for a worker that computes on processors.
+    `folder` is a folder that all nodes share, with the files of the cluster's key while the jobs run. `gpus` is 0 for a
+    worker that computes on processors.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Jobs:
     account: str | None = None
 
     def script(self) -> str:
-        """The job script as sbatch gets it, but for the address of the scheduler."""
+        """Return the job script for sbatch, with a placeholder for the scheduler's address."""
         slurm, written = _jobqueue().slurm, str(self.folder / KEY)
         key = {"tls_ca_file": written, "tls_worker_cert": written, "tls_worker_key": written}
         security = _configured() or import_module("distributed").Security(**key)
@@ -55,7 +55,10 @@ class Jobs:
 
     @contextmanager
     def started(self, workers: int) -> Iterator[None]:
-        """A scheduler in this process and so many jobs, once the first has begun; runs of the runner dask use them."""
+        """Start a scheduler in this process, submit jobs, and enter the block once the first job has begun.
+
+        Runs with the runner dask use the scheduler within the block.
+        """
         if shutil.which("sbatch") is None:
             raise UsageError("sbatch was not found; run this on a machine that submits jobs, or look at --dry-run")
         security = _configured() or import_module("distributed").Security.temporary()
@@ -98,7 +101,7 @@ class Jobs:
             "memory": self.memory,
             "python": sys.executable,
             "cores": 1,
-            "processes": 1,  # of Dask's own count: a worker computes a step at a time
+            "processes": 1,  # one worker process in a job, which computes one step at a time
             "worker_extra_args": ["--memory-limit", "0", "--resources", f"{mark}=1"],  # the last limit counts
             "job_script_prologue": [f"export OMP_NUM_THREADS={self.cores}"],
             "job_extra_directives": [f"--gres=gpu:{self.gpus}"] if self.gpus else [],
