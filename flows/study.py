@@ -1,4 +1,4 @@
-"""Prefect flows: a study, or some stages of it, run over its graph; a run ends Failed where a step has failed."""
+"""Prefect flows: a study, or selected stages, run over its graph; a run ends Failed if a step has failed."""
 
 import functools
 import logging
@@ -38,16 +38,16 @@ from swaymeter.tasks.models.files.hub import set_offline
 log = logging.getLogger(__name__)
 
 TRANSIENT = "Transient"
-"""Name of the state of a task that failed for a reason that may pass."""
+"""Name of the state of a task that failed with a transient error."""
 
 REFUSED = "Refused"
-"""Name of the state of a run that did nothing: its study, its parameters or its worker have to be corrected."""
+"""Name of the state of a run that did nothing, because its study, its parameters or its worker must be corrected."""
 
 
 def run_name() -> str:
-    """The study, what of it is run, and the start; a run that is tried again keeps its name.
+    """Return the name of a flow run: the study, its selection, and the start; a retried run keeps its name.
 
-    It tells runs apart: a person finds one, and `prefect flow-run retry NAME` has one.
+    People find a run by this name, which `prefect flow-run retry NAME` takes.
     """
     if flow_run.run_count:
         return str(flow_run.name)
@@ -78,21 +78,21 @@ def study(
     failed: bool = False,
     wait: bool = False,
 ) -> State[Any]:
-    """Fetches, builds, scores, aggregates and reports; run again, it does only what is missing, failed or changed.
+    """Fetch, build, score, aggregate and report; a second run computes only missing, failed and changed steps.
 
     Args:
-        study: a study's YAML file, or the name of a bundled one.
-        workspace: the folder of the study's files; by default that of its file.
-        relations: only these.
-        models: only these.
-        measures: only these.
-        stages: only these; all where none is named.
-        force: what is selected is made again, also what is done.
-        offline: no network is used.
-        refresh: the edits and page views of live questions are fetched again; only what they change is done again.
-        runner: where models are asked, in place of what the study file says.
-        failed: only the relations of which a step has failed; where none has, as after a killed run, all.
-        wait: where another run uses the workspace, this one waits for its end; otherwise it fails, and says who it is.
+        study: a study's YAML file, or the name of a bundled study.
+        workspace: the folder of the study's files; by default the folder that the file names.
+        relations: only these relations.
+        models: only these models.
+        measures: only these measures.
+        stages: only these stages; all by default.
+        force: compute the selected steps again.
+        offline: use no network.
+        refresh: fetch the edits and page views of live questions again; only changed steps are computed again.
+        runner: the runner of models, in place of the study's.
+        failed: only the relations with a failed step; all relations without a failed step, as after a killed run.
+        wait: wait for another run that uses the workspace; otherwise this run fails with a message about the other.
     """
     selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()), tuple(stages or STAGES))
 
@@ -106,13 +106,13 @@ def study(
 
 @flow(name="report", flow_run_name=run_name, persist_result=False)
 def report(study: str, workspace: str | None = None, wait: bool = False) -> State[Any]:
-    """Loads what is done into the database and draws the report, in a deployment of its own."""
+    """Load all finished steps into the database and draw the report, in a separate deployment."""
     summarising = Selection(stages=("aggregate", "report"))
     return _stated(lambda: _run(_read(study, workspace, summarising), wait=wait))
 
 
 def _stated(run: Callable[[], State[Any]]) -> State[Any]:
-    """Return the state of a run; that of a refused one has its own name, so that nothing starts it once more."""
+    """Return the state of a run; a refused run has a state of another name, so that no automation retries it."""
     try:
         check_home()
         return run()
@@ -126,13 +126,15 @@ def _stated(run: Callable[[], State[Any]]) -> State[Any]:
 def backfill(
     study: str, key: str, values: list[Any], workspace: str | None = None, offline: bool = False, wait: bool = False
 ) -> State[Any]:
-    """Runs a study once for each value of a key of its file, in this order; each run leaves a snapshot in the history.
+    """Run a study once for each value of a key of its file, in order; each run leaves a snapshot in the history.
 
     Args:
-        study: a study's YAML file. Where the key names models, give them a label: runs compare what is called the same.
-        key: such as models.0.name, for folders of checkpoints, or questions.file, for versions of a data set.
-        values: what stands there, run by run.
-        workspace, offline, wait: as of the flow `study`.
+        study: a study's YAML file. If the key names models, give them one label, because runs are compared by label.
+        key: a key such as models.0.name, for folders of checkpoints, or questions.file, for versions of a data set.
+        values: the values of the key, one for each run.
+        workspace: the folder of the study's files, as in the flow `study`.
+        offline: use no network.
+        wait: wait for another run that uses the workspace.
     """
 
     def run_value(value: Any) -> State[Any]:
@@ -149,8 +151,8 @@ def backfill(
 def _run_task(name: str, task: Task, run: RunSettings, workers: Workers) -> State[Any]:
     """Compute the steps of a task that are not done, and return its state.
 
-    The task runs in a thread of the process that submits it, also where a worker computes: its state is right whatever
-    becomes of the worker, and only that process needs Prefect's API.
+    The task runs in a thread of the submitting process, even if a worker computes its steps. So its state is right even
+    if the worker dies, and only the submitting process needs Prefect's API.
     """
     outcome = task.compute(run, workers, progress())
     if outcome.failed is None:
@@ -158,8 +160,8 @@ def _run_task(name: str, task: Task, run: RunSettings, workers: Workers) -> Stat
     return Failed(name=TRANSIENT if outcome.may_pass else None, message=outcome.failed)
 
 
-# Nothing is cached and no result persisted: Prefect's caching would answer for steps whose files were removed, damaged
-# or made from something else, as a retried flow takes a persisted result past the workspace.
+# No result is cached or persisted, because a retried flow would use a persisted result without a look at the workspace,
+# whose files may be removed, damaged or outdated.
 TASK_OPTIONS: dict[str, Any] = {
     "task_run_name": "{name}",
     "retries": 1,
@@ -174,14 +176,14 @@ TASK_OPTIONS: dict[str, Any] = {
 def stage_task(stage: Stage) -> Any:
     """Return the Prefect task of a stage.
 
-    Quote its arguments but for the name: Prefect looks into others.
+    Wrap all arguments except the name in `quote`, because Prefect searches arguments for futures.
     """
     return prefect_task(name=stage, **TASK_OPTIONS)(_run_task)
 
 
 @contextmanager
 def as_task_runs(run: RunSettings, workers: Workers) -> Iterator[Submit]:
-    """Start tasks as task runs of Prefect, with the futures of their upstream tasks, which its page draws as edges."""
+    """Start tasks as task runs of Prefect; the futures of upstream tasks are edges on Prefect's page."""
     futures: dict[str, Any] = {}
 
     def submit(task: Task, upstream: Mapping[str, bool]) -> Any:
@@ -206,8 +208,8 @@ def _read(
     offline: bool = False,
     **options: bool,
 ) -> StudyRun:
-    """Read and plan a study in a process that Prefect started; the options are those of `StudyRun`."""
-    limit_threads()  # nothing has imported torch yet
+    """Read and plan a study in a process that Prefect started; `options` are options of `StudyRun`."""
+    limit_threads()  # before torch is imported
     set_offline(offline)  # the plan has the revisions of models
     content = read_study(study, changes).run_by(runner)
     plan = plan_of(content, workspace_of(content, folder))

@@ -1,4 +1,4 @@
-"""The graph of a study: its steps, and what each needs. The place to begin reading.
+"""The graph of a study: its steps and their inputs. Begin reading the package here.
 
     fetch      facts of a relation    invented names     questions of a partition    triples => questions of a property
                         |              of a class                    |               pages   => disputes of a page
@@ -13,7 +13,7 @@
     report     the page
 
 -> is read by; => rows list the steps that follow, which are known once the first is done. A partition is one of static,
-temporal and disputable questions. A pass is what measures share that are computed from the same replies of a model.
+temporal and disputable questions. A pass computes all measures that use the same replies of a model.
 
 A module of `stages` has a stage: functions that make artifacts, their kinds, and their keys and inputs.
 """

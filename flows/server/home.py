@@ -12,13 +12,13 @@ HOME = "SWAYMETER_HOME"
 
 
 def enter() -> dict[str, str]:
-    """Return the folder as the pull step of `prefect.yaml`; nothing if there is none, which `check_home` refuses."""
+    """Return the folder for the pull step of `prefect.yaml`; empty without a folder, which `check_home` refuses."""
     home = os.environ.get(HOME, "")
     return {"directory": home} if Path(home or os.devnull).is_dir() else {}
 
 
 def check_home() -> None:
-    """Refuse a run whose worker has no folder for it: relative paths would be below a folder that is deleted.
+    """Refuse a run without a home folder, because its relative paths would lead into a temporary folder.
 
     Raises:
         UsageError: The worker has no SWAYMETER_HOME, or the folder does not exist.
@@ -39,5 +39,5 @@ def check_home() -> None:
 
 
 def _mute() -> None:
-    """Keep the worker's terminal free of pages about DuckDB's objects, which Prefect's threads hold to the end."""
+    """Keep reports about DuckDB's objects, which Prefect's threads hold to the end, off the worker's terminal."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

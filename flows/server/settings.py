@@ -7,19 +7,19 @@ from io import StringIO
 from pathlib import Path
 
 HEARTBEAT_SECONDS = 30
-"""Between two signs of life of a flow run, by which a server sees that its process was killed."""
+"""Seconds between two heartbeats of a flow run, by which a server notices a killed process."""
 
 QUIET = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    # The handler, not the logger: what a run logs still reaches the API, where the UI shows it.
+    # The handler is silenced, not the logger, so that logs of a run still reach the API and its UI.
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
-    # Prefect waits 60 s for an answer, which makes minutes of a server that hangs.
+    # Prefect's default is 60 s, with which a hanging server delays a command by minutes.
     "PREFECT_API_REQUEST_TIMEOUT": "10",
     "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": str(HEARTBEAT_SECONDS),
-    # Warnings of our own packages belong to the run that met them; outside a run there is nothing to belong to.
+    # Swaymeter's warnings are logged to their run; outside a run, Prefect would warn that there is none.
     "PREFECT_LOGGING_EXTRA_LOGGERS": "swaymeter",
     "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
 }
@@ -29,30 +29,30 @@ SERVER = {
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "ERROR",
     "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
     "PREFECT_SERVER_DATABASE_TIMEOUT": "60",
-    # A write for each event falls behind a busy run, and what waits when the server ends is lost: task runs that are
-    # Completed stay Running. Together they are written within a second, and at the end.
+    # A write for each event is too slow for a busy run, and events that wait at the server's end are lost, so that
+    # Completed task runs stay Running. In batches, events are written within a second, and at the end.
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "1000",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
 }
 
-# Prefect repeats a call five times, for each of four calls. A lasting server may be busy for a minute; a temporary one
-# serves one run alone, and does not come back.
+# By default, Prefect repeats each call five times. A permanent server may be busy for a minute; a temporary server has
+# only one run, and never comes back after a failure.
 CLIENT = {"PREFECT_CLIENT_MAX_RETRIES": os.environ.get("PREFECT_CLIENT_MAX_RETRIES", "1")}
 
-# One run has no use for automations, which would start other runs, nor for its events, of use to these alone: to store
-# each was a third of the server's work.
+# A temporary server needs no automations, which start other runs, and no stored events, which only automations use.
+# Storing events was a third of the server's work.
 TEMPORARY = {
     **SERVER,
     "PREFECT__SERVER_EPHEMERAL": "1",
     "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "false",
-    "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "[]",  # a lasting server does that
+    "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "[]",  # left to a permanent server
     "PREFECT_SERVER_REGISTER_BLOCKS_ON_START": "false",  # runs use no blocks; registering takes seconds
 }
 
 
 def keep_quiet() -> None:
-    """Keep Prefect off the terminal and off the network, except where the environment sets something else.
+    """Keep Prefect off the terminal and off the network, unless the environment has other settings.
 
     A run's logs still go to the API. Call it before Prefect is imported.
     """
@@ -84,7 +84,7 @@ def is_api_configured() -> bool:
 
 
 def _may_name_api(file: Path) -> bool:
-    """Return True if a file has settings of Prefect beside those that it writes by itself."""
+    """Return True if a file has more settings than Prefect writes by itself."""
     with suppress(OSError):
         text = file.read_bytes().lower()
         return b"tool.prefect" in text if file.name == "pyproject.toml" else b"api" in text or b"active" in text

@@ -1,7 +1,7 @@
-"""The Prefect API that a command uses: the configured one, or a temporary one of its own that ends with it.
+"""The Prefect API of a command: the configured API, or a temporary one that ends with the command.
 
-The latter is Prefect's own server with what its temporary server lacks: it ends with its parent, however that ends, and
-never stands still at its database. It writes into the database that `make ui` shows, so runs can be looked at later.
+The temporary API is Prefect's server with two additions: it ends with its parent in any case, even after a kill, and it
+never deadlocks at its database. It writes into the database of `make ui`, so that runs can be viewed later.
 """
 
 import asyncio
@@ -34,9 +34,9 @@ START_SECONDS, STOP_SECONDS, ANSWER_SECONDS = 120.0, 10.0, 5.0
 PARENT_CHECK_SECONDS = 0.5
 APP = "swaymeter.flows.server.temporary:app"
 PARENT = "SWAYMETER_PARENT"
-"""The variable of the process with which a server ends."""
+"""The environment variable with the process with which a server ends."""
 COLLECT_SECONDS = 60
-"""Between two collections of the server's garbage."""
+"""Seconds between two garbage collections of the server."""
 REMEDIES = "make room where the disk is full, or name another folder as PREFECT_HOME where this one cannot be written"
 _ERROR = re.compile(r"^[\w.]+(?:Error|Exception): .*", re.MULTILINE)
 
@@ -47,23 +47,23 @@ class ServerError(SwaymeterError):
 
 @contextmanager
 def prefect_api(*meanwhile: str) -> Iterator[str]:
-    """Give the URL of a Prefect API that answers, and point this process and its children to it.
+    """Yield the URL of a running Prefect API, and point this process and its children to it.
 
-    It is the configured one (environment or profile), or else a temporary one, which stops on leaving.
+    The API is the configured one (environment or profile) or, without one, a temporary API that ends with the block.
 
     Args:
-        *meanwhile: Modules that are imported while a temporary API starts.
+        *meanwhile: Modules to import during the start of a temporary API.
 
     Raises:
         ServerError: The configured API does not answer, or the temporary one did not start.
     """
     keep_quiet()
     try:
-        with redirect_stderr(StringIO()):  # Prefect warns of what we say in our words
+        with redirect_stderr(StringIO()):  # Swaymeter's error replaces Prefect's warning
             from prefect.settings import get_current_settings
 
             url, home = get_current_settings().api.url or "", get_current_settings().home
-    except ValueError as error:  # of a file that is not TOML, or has values that cannot be
+    except ValueError as error:  # a file is not TOML, or has invalid values
         raise ServerError(
             f"Prefect's settings cannot be read ({first_line(error)}); correct profiles.toml in its folder "
             "(PREFECT_HOME, or ~/.prefect), or prefect.toml in this one, or move it away"
@@ -71,7 +71,7 @@ def prefect_api(*meanwhile: str) -> Iterator[str]:
     with ExitStack() as stack:
         if not url:
             log = stack.enter_context(tempfile.TemporaryFile())
-            try:  # two that find a new database would both create its tables
+            try:  # under a lock, because two processes would create the tables of a new database
                 home.mkdir(parents=True, exist_ok=True)
                 lock = FileLock(home / "swaymeter-server.lock").acquire()
             except OSError as error:
@@ -112,9 +112,9 @@ def _why_not(url: str, path: str = "health", seconds: float | None = None) -> st
     try:
         with urlopen(f"{url.rstrip('/')}/{path}", timeout=seconds or ANSWER_SECONDS):
             return ""
-    except HTTPError as error:  # a server that requires a login answers, too; Prefect's client brings the login
+    except HTTPError as error:  # a server that requires a login does answer; Prefect's client has the login
         return "" if error.code < 500 else str(error)
-    except (OSError, ValueError, HTTPException) as error:  # the last of what answers and speaks no HTTP
+    except (OSError, ValueError, HTTPException) as error:  # HTTPException: the answer is no HTTP
         return first_line(getattr(error, "reason", error)) or type(error).__name__
 
 
@@ -122,11 +122,17 @@ def _why_not(url: str, path: str = "health", seconds: float | None = None) -> st
 def server(
     settings: Mapping[str, str], log: IO[bytes] | None, *meanwhile: str
 ) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """Start Prefect's server as a child on a free port of 127.0.0.1, and give its URL once it answers.
+    """Start Prefect's server as a child process on a free port of 127.0.0.1, and yield the process and its URL.
 
-    ServerError, with the last error of its log, where it ended or does not answer. meanwhile: modules to import.
+    Args:
+        settings: Settings of the server, as environment variables.
+        log: The file for the server's output.
+        *meanwhile: Modules to import during the start.
+
+    Raises:
+        ServerError: The server ended, or does not answer; the message has the last error of its log.
     """
-    listener = socket.create_server(("127.0.0.1", 0))  # handed down, so that no other program can take the port
+    listener = socket.create_server(("127.0.0.1", 0))  # the child inherits it, so that the port stays reserved
     with listener:
         url, handle = f"http://127.0.0.1:{listener.getsockname()[1]}/api", listener.fileno()
         process = subprocess.Popen(
@@ -149,7 +155,7 @@ def server(
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            start_new_session=True,  # Ctrl-C reaches us, and we still need the API to record that the run was cancelled
+            start_new_session=True,  # Ctrl-C must not reach the server, which still records that the run was cancelled
         )
     try:
         for name in meanwhile:
@@ -186,10 +192,10 @@ def _why_it_ended(process: subprocess.Popen[bytes], log: IO[bytes] | None) -> st
 
 
 def app() -> Any:
-    """The server's application, in the server's process: it ends with its parent, and collects garbage by itself.
+    """Return the server's application, which ends with its parent and collects garbage in a separate thread.
 
-    Left to itself, a collection begins in any thread, also in that of a database connection that holds the lock: a few
-    runs in a hundred then stood still until the lock's timeout, a minute.
+    Python's automatic collection can begin in the thread of a database connection that holds the lock. A few runs in a
+    hundred then stood still until the lock's timeout, a minute.
     """
     end_with_parent()
     gc.disable()
@@ -206,7 +212,7 @@ def app() -> Any:
 
 
 def end_with_parent() -> None:
-    """From now on this process ends with the one that the variable `PARENT` names, however that ends."""
+    """Make this process end with the process in the variable `PARENT`."""
     threading.Thread(target=_end_with, args=(int(os.environ[PARENT]),), daemon=True).start()
 
 

@@ -1,4 +1,1 @@
-"""The stages of a study, a module each; `swaymeter.flows.study_graph` puts them together.
-
-Nothing here imports Prefect.
-"""
+"""The stages of a study, one module each; `swaymeter.flows.study_graph` connects them. No stage imports Prefect."""

@@ -1,6 +1,6 @@
-"""Stage `aggregate`: answers that a judge or people decide, and the database of all that is done, whatever has failed.
+"""Stage `aggregate`: verdicts of judges and people, and the database of all finished steps, even after failures.
 
-If nothing is scored, the database of an earlier run stays as it is.
+Without any score, the database of an earlier run stays unchanged.
 """
 
 import json
@@ -35,17 +35,17 @@ from swaymeter.tasks.statistics.statistic import Statistic
 log = logging.getLogger(__name__)
 
 NAMED = 20
-"""Judgements that a warning names."""
+"""Limit of the judgements in a warning."""
 Done = tuple[TableArtifact, Check]
 """A table that is done, and its check."""
 
 
 @dataclass(frozen=True)
 class Aggregation:
-    """Settings that the database is made from, in addition to its inputs.
+    """Settings of the database, in addition to its inputs.
 
     Attributes:
-        completion: Settings of the run's snapshot; its seed is that of statistics, too.
+        completion: Settings of the run's snapshot; its seed is also the seed of statistics.
         classes: Entropy classes of the study.
         judgements: Judgements of people.
     """
@@ -66,8 +66,8 @@ def schema() -> tuple[Table, ...]:
 
 
 def make_database(step: Step, run: RunSettings) -> None:
-    """Make the database from all artifacts that are done, compute the statistics, and add the run's snapshot."""
-    from swaymeter.data.warehouse.loading import Building, build  # here, as pandas takes long to import
+    """Make the database from all finished artifacts, compute the statistics, and add the run's snapshot."""
+    from swaymeter.data.warehouse.loading import Building, build  # imports pandas, which takes long
 
     artifact: Any = step.outputs["files"]
     aggregation: Aggregation = step.arguments
@@ -111,7 +111,7 @@ def compute_statistics(building: Any, aggregation: Aggregation) -> None:
                     frames[name] = categorical(building.warehouse.frame(name))
             rows = statistic.rows({name: frames[name] for name in statistic.queries}, aggregation.completion.seed)
             building.insert(statistic.table, statistic.table.of(rows))
-        except (SwaymeterError, KeyError, TypeError, ValueError) as error:  # the message names all that fail
+        except (SwaymeterError, KeyError, TypeError, ValueError) as error:  # collected, for one message about all
             reason = str(error) if isinstance(error, SwaymeterError) else repr(error)
             failed.append(f"statistic {statistic.name} (of {', '.join(statistic.queries)}): {reason}")
     if failed:
@@ -127,7 +127,7 @@ def files_of(done: Iterable[Done]) -> dict[Table, list[Any]]:
 
 
 def runs_of(done: Iterable[Done], run: RunSettings) -> list[Mapping[str, Any]]:
-    """Return a row for each file of scores: what was computed, when, with which versions."""
+    """Return a row for each file of scores, with measure, model, time and versions."""
     rows: list[Mapping[str, Any]] = []
     for artifact, check in done:
         if artifact.table.name not in MEASURES:
@@ -169,7 +169,7 @@ _LOGGED = (
 
 
 def decide_answers(step: Step, run: RunSettings) -> None:
-    """Write the answers of a relation that a judge or people decide; arguments: people's verdicts."""
+    """Write the verdicts of a judge and of people on a relation; the step's arguments are people's verdicts."""
     answers, stated, judged = (
         [row for table in step.inputs_of(MEASURES[name].table) for row in table.read().select(columns).to_pylist()]
         for name, columns in SCORES.items()
@@ -182,13 +182,13 @@ def decide_answers(step: Step, run: RunSettings) -> None:
 # ---- the steps of a study --------------------------------------------------------------------------------------------
 
 LOADED = ("triples", "pages", "disputes", "rejected", "shards")
-"""Tables of fetched and built data, beside facts and prompts, that the database has."""
+"""Tables of fetched and built data in the database, besides facts and prompts."""
 DECIDE_ANSWERS = StepKind("aggregate", "decided answers", makes=("decided_answers",), function=decide_answers)
 MAKE_DATABASE = StepKind("aggregate", "database", makes=("files", "history"), function=make_database, version=2)
 
 
 def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
-    """Add the step; scores: also what seeds and a corpus add to them."""
+    """Add the step of the database; `scores` includes the results of seeds and of a corpus."""
     if undone := undone_instead_of_scores(graph, whole_only=plan.study.whole_only):
         return graph.wait(MAKE_DATABASE, MAKE_DATABASE.id("study"), undone)
     study = plan.study
@@ -233,7 +233,7 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
 
 
 def apply_judgements(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference]) -> list[Reference]:
-    """Add the steps that put verdicts of a judge and of people in place of the rule's, if there are any."""
+    """Add the steps that replace the rule's verdicts by verdicts of a judge and of people, if there are any."""
     own = [reference for reference in scores if reference.role in SCORES]
     verdicts = counted_verdicts(plan.judgements)
     if not verdicts and all(reference.role != "judged_answers" for reference in own):
@@ -257,15 +257,15 @@ def apply_judgements(graph: Graph, plan: Plan, built: Built, scores: Iterable[Re
 
 
 def undone_instead_of_scores(graph: Graph, *, whole_only: bool = False) -> Node | None:
-    """Return a scoring step that the database of an earlier run outlives, because it is not done; else None.
+    """Return an unfinished scoring step because of which the database of an earlier run stays; else None.
 
     Args:
         graph: The steps of the study.
-        whole_only: If one such step is enough after a complete run; otherwise no step has a score.
+        whole_only: True if, after a complete run, one unfinished step is enough; otherwise all scores must be missing.
     """
     steps = [node for node in graph if node.id.stage == "score"]
     has_scores = any(node.output(role).is_usable for node in steps for role in node.checks)
-    was_complete = bool(graph.workspace.history_artifact({}).written())  # a snapshot of it
+    was_complete = bool(graph.workspace.history_artifact({}).written())  # a complete run leaves a snapshot
     if (has_scores and not (whole_only and was_complete)) or not graph.workspace.database.exists():
         return None
     return next((node for node in steps if node.state != "done"), None)

@@ -36,13 +36,13 @@ from swaymeter.tasks.contexts.sentences import (
 log = logging.getLogger(__name__)
 
 NAMED = 20
-"""Judgements that a warning names."""
+"""Limit of the judgements in a warning."""
 AT_ONCE = 16
-"""Questions whose contexts are in memory together: each may have many, of many passages."""
+"""Number of questions whose contexts are in memory together, because a question may have many long contexts."""
 
 
 def build_prompts(step: Step, run: RunSettings) -> None:
-    """Writes the queries and contexts of a relation, from its facts and the names of invented entities."""
+    """Write the queries and contexts of a relation, from its facts and the names of invented entities."""
     study, planned, seed = step.arguments
     if group := planned.group:
         name = RelationName(step.id.subject)
@@ -68,7 +68,7 @@ def build_prompts(step: Step, run: RunSettings) -> None:
 
 
 def choose(step: Step, run: RunSettings) -> None:
-    """Chooses the questions of a partition among the candidates that are there; InputError where none can be asked."""
+    """Choose the questions of a partition from the fetched candidates; InputError if no candidate is valid."""
     study, judgements = step.arguments
     partition: Any = step.id.subject
     several = QUESTION_SOURCES[study.questions.source].in_several_steps
@@ -97,12 +97,12 @@ def choose(step: Step, run: RunSettings) -> None:
 
 
 def candidates_of(inputs: Iterable[Any], partition: Partition, *, several: bool) -> list[Question]:
-    """Every candidate of a partition, with the numbers of its dispute as they are now.
+    """Return every candidate of a partition, with the current numbers of its dispute.
 
     Args:
-        inputs: tables of questions and of disputes; those of a page are about the same subject.
-        partition: only its questions.
-        several: whether they were fetched in several steps, two of which may have led to one question.
+        inputs: tables of questions and of disputes; a page's tables have the same subject.
+        partition: the partition.
+        several: True for candidates from several steps, which may contain the same question twice.
     """
     tables: dict[str, list[Any]] = {QUESTIONS.name: [], DISPUTES.name: []}
     for artifact in inputs:
@@ -123,7 +123,7 @@ def candidates_of(inputs: Iterable[Any], partition: Partition, *, several: bool)
 
 
 def build_questions(step: Step, run: RunSettings) -> None:
-    """Writes the questions of a relation, with the contexts that they are asked with."""
+    """Write the questions of a relation, with the contexts of the study."""
     options: QuestionsOptions = step.arguments
     questions = [
         from_row(Question, row)
@@ -131,7 +131,7 @@ def build_questions(step: Step, run: RunSettings) -> None:
         for row in step.table(role).read().to_pylist()
         if row["relation"] == step.id.subject
     ]
-    # A fact that became temporal keeps its place.
+    # A fact that became temporal keeps its position in the order.
     ordered = sorted(questions, key=lambda question: question.question_id)
     table, tables, amounts = step.table("questions"), [], {"cases": len(ordered), "left_out": 0}
     for first in range(0, len(ordered), AT_ONCE):
@@ -160,8 +160,12 @@ BUILD_QUESTIONS = StepKind("build", "questions", makes=("questions",), function=
 class Built:
     """The prompts of a study.
 
-    queries, contexts, questions: by relation. chosen: the questions that a partition asks, and what was rejected.
-    waiting: of partitions whose questions are not known yet, the step that they wait for.
+    Attributes:
+        queries: Queries by relation.
+        contexts: Contexts by relation.
+        questions: Questions by relation.
+        chosen: Chosen questions of each partition, and rejected candidates.
+        waiting: For partitions without known questions, the step that the partition waits for.
     """
 
     queries: Mapping[str, Reference]
@@ -172,7 +176,7 @@ class Built:
 
 
 def build(graph: Graph, plan: Plan, fetched: Fetched) -> Built:
-    """Adds the steps that build the prompts of what was fetched."""
+    """Add the steps that build prompts from fetched facts and questions."""
     built = {name: prompts_of(graph, plan, fetched, name) for name in fetched.facts}
     chosen = {name: _choose(graph, plan, fetched, name) for name in fetched.candidates}
     by_relation: dict[str, dict[str, Reference]] = {}
@@ -202,9 +206,9 @@ def build(graph: Graph, plan: Plan, fetched: Fetched) -> Built:
 
 
 def prompts_of(graph: Graph, plan: Plan, fetched: Fetched, relation: str, seed: int | None = None) -> Node:
-    """Adds the step that writes the queries and contexts of a relation.
+    """Add the step that writes the queries and contexts of a relation.
 
-    seed: what contexts are drawn with, where not the study's; entities, and so queries, are the study's in any case.
+    `seed` replaces the study's seed in the draw of contexts; entities and queries always depend on the study's seed.
     """
     part, study, planned = part_of(seed), plan.study, plan.relations[relation]
     assert study.facts is not None
@@ -246,7 +250,7 @@ def prompts_of(graph: Graph, plan: Plan, fetched: Fetched, relation: str, seed: 
 
 
 def part_of(seed: int | None) -> str:
-    """The part of the steps about a further seed; empty for the study's own."""
+    """Return the part of the identity of steps with a further seed; empty for the study's seed."""
     return "" if seed is None else f"seed {seed}"
 
 

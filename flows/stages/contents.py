@@ -18,7 +18,7 @@ from swaymeter.flows.stages.plan import Plan
 
 @dataclass(frozen=True)
 class Contents:
-    """The records of a study; relations: only these, all where none is named."""
+    """The records of a study; `relations` selects relations, and an empty list selects all."""
 
     plan: Plan
     graph: Graph
@@ -40,7 +40,7 @@ class Contents:
         return self.study.questions.partitions if self.study.questions else ()
 
     def facts(self) -> dict[str, list[Fact]]:
-        """The facts by relation; DamagedFile where those of one are not fetched or cannot be read."""
+        """Return the facts by relation; DamagedFile if facts are not fetched or cannot be read."""
         return {
             node.id.subject: [from_row(Fact, row) for row in _rows(node, "facts")]
             for node in self._fetched(FETCH_FACTS)
@@ -48,17 +48,17 @@ class Contents:
         }
 
     def names(self, relation: str) -> list[str]:
-        """The invented names for a relation's subjects; none where the study asks for none."""
+        """Return the invented names for a relation's subjects; empty for a study without invented entities."""
         assert self.study.facts is not None
         entity_class = self.study.facts.relation(relation).subject_class
         node = self.graph.nodes.get(FETCH_NAMES.id(entity_class))
         return [str(row["name"]) for row in _rows(node, "invented")] if node else []
 
     def candidates(self, partition: Partition) -> list[Question]:
-        """Every question that is fetched of a partition, chosen or not.
+        """Return every fetched question of a partition, chosen or not.
 
         Raises:
-            SwaymeterError: none is fetched, or what is fetched cannot be read.
+            SwaymeterError: no question is fetched, or a file cannot be read.
         """
         assert self.study.questions is not None
         choice = self.graph.nodes[CHOOSE_QUESTIONS.id(partition)]
@@ -76,13 +76,13 @@ class Contents:
         return candidates_of(usable, partition, several=several)
 
     def chosen(self, partition: Partition) -> list[Question]:
-        """The questions of a partition that the study asks; DamagedFile where they are not chosen yet."""
+        """Return the chosen questions of a partition; DamagedFile if they are not chosen yet."""
         node = self.graph.nodes[CHOOSE_QUESTIONS.id(partition)]
         questions = [from_row(Question, row) for row in _rows(node, "questions")]
         return [question for question in questions if not self.relations or question.relation in self.relations]
 
     def missing(self, partitions: Collection[Partition] = PARTITIONS) -> list[str]:
-        """The steps that fetch questions of these partitions and are not done, by name."""
+        """Return the names of unfinished steps that fetch questions of these partitions."""
         excluded: set[str] = {str(name) for name in PARTITIONS if name not in partitions}
         if not {"static", "temporal"} & {*partitions}:  # relations are subjects of steps that fetch these two
             excluded |= {node.id.subject for node in self.graph} - {*partitions}

@@ -1,7 +1,7 @@
 """Estimate of a run: unfinished steps, prompts, time as measured on this machine, and disk.
 
-Without a measurement in the workspace, the hours of a GPU follow from the model's size. That estimate tells an hour
-from a day, and not from two hours.
+Without a measurement in the workspace, the hours of a GPU follow from the model's size. That estimate distinguishes an
+hour from a day, but not from two hours.
 """
 
 from collections.abc import Iterator
@@ -20,23 +20,23 @@ OPERATIONS_PER_SECOND = 100e12
 """Speed of a data-centre GPU on short prompts in 16 bits, a tenth to a fourth of the maker's figure."""
 
 TOKENS: dict[About, int] = {"contexts": 16, "queries": 16 * 3 * 64, "questions": 350}
-"""Tokens that a prompt costs, at two operations for each of a model's parameters.
+"""Tokens of a prompt in the estimate, at two operations for each of a model's parameters.
 
-Of a query after a context those that are its own; of a query alone 64 passes there and back (Fisher susceptibility);
-of a question its text, and ten answers of twenty tokens.
+contexts: the tokens of a query behind a context, which is read once. queries: 64 forward and backward passes (Fisher
+susceptibility). questions: the text, and ten answers of twenty tokens.
 """
 
 TOKENS_OF_SAMPLE = 40
-"""Of a query after a context that stands before no other query: those of both, which is read whole."""
+"""Tokens of a context and a query, if the context precedes only one query, so that both are read."""
 
 LEAST_HOURS = 0.01
-"""Of a GPU: nobody plans with less."""
+"""Lower bound of the estimated hours of a GPU."""
 
 PROBE = 20
-"""Requests that find out what a server gives, at most."""
+"""Upper bound on the requests of a server's probe."""
 
 TOKENS_READ: dict[About, int] = {"contexts": 40, "queries": 20, "questions": 150}
-"""Of a prompt that a server reads, about; what it costs is reckoned from them."""
+"""Approximate tokens of a prompt at a server, for the estimate of its cost."""
 
 BYTES: dict[About, int] = {"contexts": 9, "queries": 100, "questions": 30_000}
 """Bytes of the score files for each prompt, as measured on bundled studies."""
@@ -49,7 +49,7 @@ BYTES_OF_THOUGHT = 6
 class _Work:
     """Work with one model: prompts, measured seconds, estimated hours of a GPU.
 
-    thoughts: upper bound on tokens of thoughts; is_sure: True if the model may write thoughts, so that they count.
+    `thoughts` is an upper bound on tokens of thoughts, and `is_sure` is True if the model is known to write thoughts.
     """
 
     prompts: int = 0
@@ -64,10 +64,10 @@ class _Work:
     tokens_written: int = 0
 
     def ask(self, answers: Any, about: About, count: int) -> None:
-        """Adds what so many prompts ask of a server: answers of one request each, in the worst case."""
+        """Add the requests of prompts to a server: in the worst case, one request for each answer."""
         is_sampled = answers and about == "questions"
         each = answers.samples + 1 if is_sampled else 1
-        begun = 0 if self.requests else PROBE  # of each run
+        begun = 0 if self.requests else PROBE  # each run begins with a probe
         prompts = count * each + begun + (REPEATED_PROMPTS if is_sampled and begun else 0)
         self.requests += prompts
         self.tokens_read += prompts * TOKENS_READ[about]
@@ -94,7 +94,7 @@ class _Work:
 
 
 def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
-    """Lines that say what is not done, its prompts by model, and an estimate of the time and the disk."""
+    """Yield lines on unfinished steps, their prompts by model, and the estimated time and disk space."""
     selected = selection.of(graph)
     undone = [node for node in graph if node.id in selected and node.state != "done"]
     if not undone:
@@ -154,7 +154,7 @@ def _replaced_texts(plan: Plan) -> Iterator[str]:
 
 
 def _thoughts(plan: Plan, node: Node) -> tuple[int, bool]:
-    """The most tokens of thoughts before a step's answers, and whether it is known that its model may write them."""
+    """Return the limit of the tokens of thoughts before a step's answers, and True if the model surely has thoughts."""
     answers = plan.parameters.get("answers")
     thinking = answers.thinking if answers else None
     if thinking is None or not (prompts := _prompts(plan, node, "answers")):
@@ -186,9 +186,9 @@ def _is_open(plan: Plan, node: Node) -> bool:
 
 
 def _prompts(plan: Plan, node: Node, leading: str = "") -> int | None:
-    """The prompts of a step, counted from the study where its prompts are not built yet; None where nobody knows.
+    """Return the number of prompts of a step, from the built prompts or the study; None if it is unknown.
 
-    leading: the measure that they are of, "" for any.
+    `leading` is the measure of the prompts, "" for any.
     """
     if node.id.stage == "score" and node.id.group == UNKNOWN_MEASURES:
         return _questions_of_partition(plan, node.id.subject, leading)
@@ -199,7 +199,7 @@ def _prompts(plan: Plan, node: Node, leading: str = "") -> int | None:
 
 
 def _questions_of_partition(plan: Plan, partition: str, leading: str) -> int | None:
-    """The prompts of a partition whose questions are not fetched."""
+    """Return the number of prompts of a partition without fetched questions."""
     questions = plan.study.questions
     assert questions is not None
     counts = [questions.published.get(partition), questions.per_partition]

@@ -20,7 +20,7 @@ from swaymeter.tasks.contexts.invented_names import fetch_invented_names, invent
 
 
 def fetch_facts(step: Step, run: RunSettings) -> None:
-    """Fetches the facts of a relation; InputError where there are none."""
+    """Fetch the facts of a relation; InputError without facts."""
     study: StudyFile = step.arguments
     assert study.facts is not None
     source = FACT_SOURCES[study.facts.source]
@@ -32,7 +32,7 @@ def fetch_facts(step: Step, run: RunSettings) -> None:
 
 
 def fetch_names(step: Step, run: RunSettings) -> None:
-    """Makes up the names of invented entities of a class; InputError where every one exists."""
+    """Fetch the names of invented entities of a class; InputError if every name exists."""
     study: StudyFile = step.arguments
     options, entity_class = study.facts, step.id.subject
     assert options is not None
@@ -42,7 +42,7 @@ def fetch_names(step: Step, run: RunSettings) -> None:
 
 
 def fetch_questions(step: Step, run: RunSettings) -> None:
-    """Fetches the questions of a partition; InputError where there are none."""
+    """Fetch the questions of a partition; InputError without questions."""
     study: StudyFile = step.arguments
     assert study.questions is not None
     source, partition = QUESTION_SOURCES[study.questions.source], step.id.subject
@@ -73,8 +73,11 @@ FETCH_QUESTIONS = StepKind(
 class Fetched:
     """Inputs of the stage `build`.
 
-    facts: by relation. names: by class. candidates: the steps of each partition that may yield its questions. lacking:
-    the unfetched lists of partitions whose steps follow from the lists.
+    Attributes:
+        facts: Facts by relation.
+        names: Invented names by class.
+        candidates: Outputs with candidates for the questions of each partition.
+        lacking: Unfinished lists of partitions, from which further steps follow.
     """
 
     facts: Mapping[str, Reference]
@@ -84,7 +87,7 @@ class Fetched:
 
 
 def fetch(graph: Graph, plan: Plan) -> Fetched:
-    """Adds the steps that fetch what the study's measures are about."""
+    """Add the steps that fetch the facts and questions of the study's measures."""
     study, about = plan.study, {each.leading.about for each in plan.passes}
     facts: dict[str, Reference] = {}
     names: dict[str, Reference] = {}
@@ -153,7 +156,7 @@ def _add(
     key: Callable[[Access], Mapping[str, Any]],
     resource: Resource | None = None,
 ) -> Reference:
-    """A step whose outputs depend on what its source says of its key; gives the last one."""
+    """Add a step with the key inputs of its source, and return its last output."""
     identity = kind.id(subject)
     try:
         parameters = key(plan.access)

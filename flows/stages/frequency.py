@@ -1,4 +1,4 @@
-"""The steps that count the names of a study in a corpus: which names, a step a part, and the counts of the whole."""
+"""The steps that count the names of a study in a corpus: the list of names, one step for each part, and the totals."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -26,21 +26,22 @@ from swaymeter.tasks.frequency.words import CommonWords
 log = logging.getLogger(__name__)
 KINDS: tuple[CountKind, ...] = get_args(CountKind)
 SHOWN = 5
-"""Names that a warning shows at most."""
+"""Limit of the names in a warning."""
 
 
 @dataclass(frozen=True)
 class PartOfStudy:
-    """Counted texts of a step, with the study."""
+    """A part of the corpus, and the study."""
 
     study: StudyFile
     part: Part
 
 
 def collect_names(step: Step, run: RunSettings) -> None:
-    """Writes the pairs of entity and answer that the queries ask about, each with its aliases.
+    """Write the pairs of entity and answer of the queries, each with aliases.
 
-    InputError where aliases are given, and all of them of other names.
+    Raises:
+        InputError: The study has aliases, and all of them belong to other names.
     """
     aliases: Mapping[str, tuple[str, ...]] = step.arguments
     pairs: set[tuple[str, str]] = set()
@@ -63,7 +64,7 @@ def collect_names(step: Step, run: RunSettings) -> None:
 
 
 def count_part(step: Step, run: RunSettings) -> None:
-    """Counts the names in a file of the corpus, or in an index; InputError where it cannot be read."""
+    """Count the names in a file of the corpus, or in an index; InputError for an unreadable file."""
     job: PartOfStudy = step.arguments
     options = job.study.frequency
     assert options is not None
@@ -75,7 +76,7 @@ def count_part(step: Step, run: RunSettings) -> None:
 
 
 def add_up(step: Step, run: RunSettings) -> None:
-    """Adds up the counts of all shards, and says of which entities they say nothing."""
+    """Add up the counts of all shards, and log the entities without a count."""
     limits: CommonWords
     limits, window, title = step.arguments
     pairs = step.records("counted_pairs", CountedPair)
@@ -121,7 +122,7 @@ def add_up(step: Step, run: RunSettings) -> None:
 
 
 def _total(numbers: Iterable[int | None]) -> int | None:
-    """The sum; None where there is no number."""
+    """Return the sum of the numbers; None without a number."""
     counted = [number for number in numbers if number is not None]
     return sum(counted) if counted else None
 
@@ -134,7 +135,7 @@ ADD_COUNTS = StepKind("build", "frequencies", makes=("frequencies",), function=a
 
 
 def frequency(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
-    """Adds the steps; gives the counts of the whole corpus."""
+    """Add the steps, and return the counts of the whole corpus."""
     options = plan.study.frequency
     if options is None:
         return []
@@ -164,7 +165,7 @@ def frequency(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
 
 
 def _names(graph: Graph, built: Built, aliases: Mapping[str, tuple[str, ...]]) -> Node:
-    """The step that lists the names of all queries; it waits for one of them at least."""
+    """Add the step that lists the names of all queries; at least one table of queries must be done."""
     kind, identity, queries = LIST_NAMES, LIST_NAMES.id(CORPUS), list(built.queries.values())
     if not any(reference.is_usable for reference in queries):
         return graph.wait(kind, identity, queries[0].node, waits_for=[reference.node for reference in queries])
@@ -179,7 +180,7 @@ def _names(graph: Graph, built: Built, aliases: Mapping[str, tuple[str, ...]]) -
 
 
 def _counted(graph: Graph, study: StudyFile, window: int, names: Node, part: Part) -> Node:
-    """The step that counts in a part."""
+    """Add the step that counts in a part."""
     outputs = {
         "shard_counts": Output(SHARD_COUNTS, (CORPUS,), f"counts-{part.name}"),
         "shards": Output(SHARDS, (CORPUS,), f"shard-{part.name}"),

@@ -38,7 +38,7 @@ class Completion:
     """Settings of a run that its snapshot needs.
 
     Attributes:
-        is_complete: If every step is done; otherwise there is no snapshot.
+        is_complete: True if every step is done; otherwise the run has no snapshot.
         variants: Rows of the table `variants`.
         seed: Seed of the study.
     """
@@ -51,7 +51,7 @@ class Completion:
 def keep_history(step: Step, completion: Completion, warehouse: Any, runs: Sequence[Mapping[str, Any]]) -> list[Path]:
     """Add the snapshot of a complete run to those before, and return all undamaged snapshots.
 
-    A run that asked nothing and in which no item changed leaves none.
+    A run without new replies and without a changed item leaves no snapshot.
 
     Args:
         step: Step that makes the database and the history.
@@ -76,14 +76,14 @@ def _rows(
     runs: Iterable[Mapping[str, Any]],
     completion: Completion,
 ) -> list[HistoryRow]:
-    """Return the rows of the snapshot of a run; none if nothing was asked and nothing changed."""
+    """Return the rows of the snapshot of a run; empty without new replies and changes."""
     (number, before), now = last, snapshot.items()
     changed: dict[Key, str | None] = {key: state for key, state in now.items() if before.get(key) != state}
     changed |= dict.fromkeys(before.keys() - now.keys() - {RUN})
     last_score = max((str(row["finished_at"]) for row in runs), default="")
     if number and not changed and last_score <= json.loads(before[RUN])["completed_at"]:
         return []
-    models = models_of(changed)  # of the others no number can move
+    models = models_of(changed)  # only numbers of these models can change
     pairs = [pair for pair in model_pairs(models_of(before), models_of(now), over_time=True) if models & {*pair}]
     changes: dict[tuple[str, ...], Mapping[str, Any]] = {}
     if number and pairs:

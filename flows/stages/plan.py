@@ -59,7 +59,7 @@ class Variant:
         position: Position in the study file.
         prompts: Texts around questions and contexts.
         dtype: Computing dtype; the study's if it is not known.
-        passes: Passes over its prompts. Passes about queries and contexts belong to the first variant of a model alone.
+        passes: Passes over its prompts. Only the first variant of a model has passes about queries and contexts.
         identity: Identity of the model's weights.
         refusal: Reason why the model cannot be used.
         prompt: Name of its prompt, if the study has several.
@@ -111,7 +111,7 @@ class Variant:
 
     @cached_property
     def at_hand(self) -> Unloaded | None:
-        """The model with its tokenizer alone; None where this is not on this machine, or the model is refused."""
+        """The model with only its tokenizer; None if the tokenizer is not on this machine, or the model is refused."""
         try:
             identity = None if self.model.gives_text_of else self.identity
             if identity and identity.kind == "endpoint":
@@ -125,9 +125,12 @@ class Variant:
 class Plan:
     """A study on this machine, in a workspace.
 
-    access: how services are named, without a network. parameters: of each measure, by name. passes: of its measures.
-    declarations: what a measure's numbers depend on, or why that is not known. relations: of its facts. judgements: of
-    people.
+    Attributes that the names do not explain:
+        access: Access to services, only for their addresses.
+        parameters: Parameters of each measure, by name.
+        declarations: Inputs of each measure's numbers, or the error with which they are unknown.
+        relations: Relations of the facts.
+        judgements: Judgements of people.
     """
 
     study: StudyFile
@@ -149,7 +152,7 @@ class Plan:
         return self.variant(step).display_name if step.model else ""
 
     def measure_states(self, node: Node) -> Iterator[tuple[str, State, str]]:
-        """The measures of a score step, each with its state and the reason of it: some of a pass may be done."""
+        """Yield the measures of a score step with state and reason; a pass may be done for some measures only."""
         together = next((each.measures for each in self.passes if each.leading.name == node.id.group), (node.id.group,))
         for name in together:
             check = node.checks.get(name)
@@ -158,12 +161,12 @@ class Plan:
 
     @cached_property
     def further_seeds(self) -> Mapping[int, "Plan"]:
-        """By seed: the plan of that which is compared with the study's own."""
+        """Plans of further seeds, whose scores are compared with the study's."""
         return {seed: plan_of(self.study.for_seed(seed), self.workspace) for seed in self.study.further_seeds}
 
 
 def plan_of(study: StudyFile, workspace: Workspace) -> Plan:
-    """Resolves a study. What cannot be had is noted where it is needed: other steps are none the worse for it."""
+    """Resolve a study; a missing model or file fails only the steps that use it."""
     parameters = {name: MEASURES[name].parameters(**study.parameters(name)) for name in study.requested()}
     grouped = tuple(MEASURES.passes(study.requested()))
     facts = study.facts
@@ -207,7 +210,7 @@ def judgements_of(study: StudyFile) -> tuple[Judgement, ...]:
 
 
 def workspace_of(study: StudyFile, folder: str | None = None) -> Workspace:
-    """The workspace of a study: the folder that is named, or that of its file, or one named after it."""
+    """Return the workspace of a study: `folder`, or the folder in the study's file, or the default folder."""
     named = folder or study.workspace
     try:
         workspace = Workspace(folder_of(named, study.name), study.name)
@@ -236,9 +239,10 @@ def _variants(study: StudyFile, grouped: tuple[Pass, ...], parameters: Mapping[s
 
 
 def _decodings(study: StudyFile, model: ModelPart) -> Mapping[str, Any]:
-    """The decodings of a model by name, greedy first, "" where the study names none.
+    """Return the decodings of a model by name, greedy first; the name is "" for a study without decodings.
 
-    UsageError for one with wrong parameters.
+    Raises:
+        UsageError: A decoding has wrong parameters.
     """
     if study.decodings is None:
         return {"": None}
@@ -251,7 +255,7 @@ def _decodings(study: StudyFile, model: ModelPart) -> Mapping[str, Any]:
 
 
 def _decoding(name: str, parameters: Mapping[str, float]) -> Any:
-    """A decoding with its parameters; None for greedy, which has none; UsageError for others than it has."""
+    """Return a decoding with its parameters; None for greedy; UsageError for unknown parameters."""
     if name == "greedy" and not parameters:
         return None
     from swaymeter.tasks.models.generation.decoding import decoding_of  # imports torch, which takes seconds
@@ -263,10 +267,10 @@ def _decoding(name: str, parameters: Mapping[str, float]) -> Any:
 
 
 def _passes_of_ways(passes: tuple[Pass, ...], first: str) -> Callable[[str], tuple[Pass, ...]]:
-    """By decoding: the passes of ways that are not a model's first one.
+    """Return a function from a decoding to the passes of a model's further variants.
 
-    What is about queries and contexts is the same in every way. Of another decoding than the first, only answers and
-    what follows from them differ.
+    Measures of queries and contexts do not depend on prompt and decoding. With another decoding than the first, only
+    answers and the measures that follow from answers differ.
     """
     about_questions = tuple(each for each in passes if each.leading.about == "questions")
     answer_passes = tuple(each for each in about_questions if each.leading.capability in (None, "samples"))
@@ -274,7 +278,7 @@ def _passes_of_ways(passes: tuple[Pass, ...], first: str) -> Callable[[str], tup
 
 
 def _variant(study: StudyFile, position: int, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Variant:
-    """A model, asked as the study says of all."""
+    """Return the variant of a model with the study's own prompt and decoding."""
     model = study.models[position]
     replies = _or_refusal(_replies, study, model)
     prompts = study.answer_prompts(model)
@@ -290,7 +294,7 @@ def _variant(study: StudyFile, position: int, grouped: tuple[Pass, ...], paramet
 
 
 def _replies(study: StudyFile, model: ModelPart) -> Replies | None:
-    """Return the recorded replies of a model; None of any other."""
+    """Return the recorded replies of a model; None for any other model."""
     if model.replies is None:
         return None
     assert isinstance(study.questions, OwnQuestions)
@@ -298,7 +302,7 @@ def _replies(study: StudyFile, model: ModelPart) -> Replies | None:
 
 
 def _identity(model: ModelPart, replies: Replies | None) -> ModelIdentity:
-    """Return the identity of a model's weights; of a served one, the study's revision and the tokenizer of its prompts.
+    """Return the identity of a model's weights; for a served model, the study's revision and the prompts' tokenizer.
 
     The address does not count: the same weights at another address give the same scores.
     """

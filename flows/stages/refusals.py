@@ -43,7 +43,7 @@ JUDGED = JUDGED_ANSWERS.name
 def check_run(
     graph: Graph, plan: Plan, selection: Selection, *, name: str, force: bool = False, offline: bool = False
 ) -> None:
-    """Refuse what cannot be run, before anything is written: for commands and deployments alike.
+    """Refuse an impossible run before anything is written, for commands and deployments alike.
 
     Raises:
         UnknownName: The study has no relation, model or measure of a selected name.
@@ -82,7 +82,7 @@ def refusals(
 ) -> Iterator[str]:
     """Yield the reasons why the selected steps cannot run, each with its key of the study file.
 
-    A model that the hub did not give is not refused: a later run may get it, and the other steps go on.
+    A model that cannot be downloaded is not refused, because a later run may get it; the other steps continue.
     """
     nodes = [node for node in graph if node.id in selected]
     for node in nodes:
@@ -116,7 +116,7 @@ def refusals(
 
 
 def variants_to_score(graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False) -> list[Variant]:
-    """The variants of the study that the selected steps ask."""
+    """Return the variants of the selected steps."""
     scores = (node for node in graph if node.id in selected and node.id.stage == "score")
     open_scores = [node.id for node in scores if force or node.state != "done"]
     names = {(step.model, step.dtype, step.setup) for step in open_scores}
@@ -137,7 +137,7 @@ def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = F
         if served := model.served:
             try:
                 yield from _not_served(plan, variant, served, offline=offline)
-            except ServiceError as error:  # a later run may reach it, and the steps of other models go on
+            except ServiceError as error:  # a later run may reach the server, and steps of other models continue
                 unreached.append(f"models.{number}: {error}")
         elif model.gives_text_of:
             if model.function:
@@ -146,7 +146,7 @@ def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = F
                 except ModelError as error:
                     yield f"models.{number}: {error}"
         elif runner == "dask":
-            continue  # the devices are those of its workers, which are asked
+            continue  # the workers, which have the devices, are checked when they connect
         elif runner == "processes" and (model.device == BALANCED or ":" in model.device):
             yield (
                 f"models.{number}: device {model.device}, and with runner processes each worker has a GPU of its own; "
@@ -189,7 +189,7 @@ def _not_served(plan: Plan, variant: Variant, endpoint: Endpoint, *, offline: bo
 
 
 def _refused_judge(plan: Plan, *, offline: bool) -> Iterator[str]:
-    """Yield why the judge of a study cannot be had; a server is asked, and a function is loaded."""
+    """Yield reasons why the judge of a study is unusable; a server is probed, and a function is loaded."""
     from swaymeter.tasks.models.endpoints.model import load_served
 
     parameters, declaration = plan.parameters[JUDGED], plan.declarations[JUDGED]
@@ -205,14 +205,14 @@ def _refused_judge(plan: Plan, *, offline: bool) -> Iterator[str]:
 
 
 def _needed_capabilities(plan: Plan, measure: str) -> tuple[Capability | None, ...]:
-    """Return what a measure needs of a server; greedy replies alone need no sampling."""
+    """Return the capabilities of a server that a measure needs; greedy replies need no sampling."""
     if measure == "answers" and plan.parameters[measure].samples == 0:
         return ()
     return MEASURES[measure].capability, MEASURES[measure].requires
 
 
 def _refused_templates(variants: Iterable[Variant]) -> Iterator[str]:
-    """Yield the models whose chat template lacks a keyword of the study, as far as the template is on this machine."""
+    """Yield the models whose chat template lacks a keyword of the study, if the template is on this machine."""
     from swaymeter.tasks.models.prompts.template_options import options_of
 
     for variant in variants:
@@ -232,7 +232,7 @@ def _too_few(plan: Plan, relation: RelationName, sample: PerQuery | None) -> Ite
     options, planned = plan.study.facts, plan.relations[relation]
     assert options is not None
     if planned.entry is None:
-        return  # what is asked about is all there, or the step that reads it is refused
+        return  # groups are complete, or the step that reads them is refused
     source = FACT_SOURCES[options.source]
     entity_class = options.relation(relation).subject_class
     names = catalog.invented_entities(entity_class) if options.invented == "catalog" else None

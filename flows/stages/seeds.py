@@ -1,4 +1,4 @@
-"""Stage `aggregate`: comparison of seeds, which asks how far a score depends on the drawn contexts."""
+"""Stage `aggregate`: comparison of seeds, the dependence of a score on the drawn contexts."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,12 +14,12 @@ from swaymeter.flows.stages.score import passes_of
 from swaymeter.tasks.measures import MEASURES
 
 TEXTS = {"queries": ("query_id", {"text": "query"}), "contexts": ("context_id", {"text": "context"})}
-"""The id of each kind of prompt, and what its text is called among the scores."""
+"""The column of the id of each kind of prompt, and the column of its text among the scores."""
 
 
 def compute_reliability(step: Step, run: RunSettings) -> None:
-    """Writes the variances over seeds and over query forms; arguments: measures, and seeds, the study's first."""
-    from swaymeter.tasks.statistics.reliability import reliability  # here, as pandas takes long to import
+    """Write the variances over seeds and over query forms; the arguments are measures and seeds, the study's first."""
+    from swaymeter.tasks.statistics.reliability import reliability  # imports pandas, which takes long
 
     measures, seeds = step.arguments
     table = step.table("reliability")
@@ -32,7 +32,7 @@ def compute_reliability(step: Step, run: RunSettings) -> None:
 
 
 def _sample(step: Step, measure: str, seed: int) -> Any:
-    """The scores of a seed with the texts of their queries and contexts."""
+    """Return the scores of a seed with the texts of their queries and contexts."""
     scores = step.table(f"{measure} {seed}").read()
     columns = [name for name in ("query_id", "context_id", measure) if name in scores.column_names]
     frame = scores.select(columns).to_pandas()
@@ -40,7 +40,7 @@ def _sample(step: Step, measure: str, seed: int) -> Any:
         if identity in columns:
             prompt_columns = [identity, "text", *(("query_type", "form", "entity") if role == "queries" else ())]
             prompts = step.table(f"{role} {seed}").read().select(prompt_columns).to_pandas()
-            # Texts as categories: merging repeats their numbers, and not the texts.
+            # Texts are categories, so that merging repeats only their numbers.
             prompts = prompts.astype({name: "category" for name in prompt_columns if name not in (identity, "form")})
             frame = frame.merge(prompts.rename(columns=text), on=identity, validate="many_to_one")
     return frame
@@ -54,11 +54,11 @@ COMPARE_SEEDS = StepKind("aggregate", "reliability", makes=("reliability",), fun
 def compare_seeds(
     graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: Iterable[Reference]
 ) -> list[Reference]:
-    """Adds the steps that compare seeds; gives the tables of variances, none of a study with one seed.
+    """Add the steps that compare seeds, and return the tables of variances; empty for a study with one seed.
 
-    The first seed is the study's, and everything else is about it alone. Each further seed draws contexts anew, scored
-    by `MEASURES_OF_SEEDS`: entities, and so queries, are the study's, as a score can vary only of a query that every
-    sample has. None of that is loaded into the database, only what the comparison gives.
+    The first seed is the study's, and all other results depend only on it. Each further seed draws other contexts,
+    scored by `MEASURES_OF_SEEDS`. Entities and queries are the same for all seeds, because only scores of the same
+    query can be compared. The database contains the comparison, and no scores of further seeds.
     """
     study, measures = plan.study, [name for name in MEASURES_OF_SEEDS if name in plan.parameters]
     own = {(score.node.id, score.role): score for score in scores}
@@ -95,7 +95,7 @@ def _compared(
     prompts: Mapping[int, Mapping[str, Reference]],
     scores: Mapping[int, Mapping[str, Reference]],
 ) -> Reference:
-    """The step that compares the samples of a relation under a model; prompts, scores: by seed."""
+    """Add the step that compares the samples of a relation under a model; prompts and scores are by seed."""
     inputs = {
         f"{role} {seed}": reference
         for seed, seed_plan in prompts.items()

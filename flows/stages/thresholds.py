@@ -12,8 +12,8 @@ def judge_thresholds(study: StudyFile, database: Path) -> Judged:
     """Return each threshold of the study for each model.
 
     Raises:
-        WorkFailed: Nothing of the kind of a threshold was measured.
-        WorkspaceError: There is no database, or one of another version.
+        WorkFailed: No quantity of a threshold was measured.
+        WorkspaceError: The database is missing, or has another version.
     """
     with opened(database, schema()) as warehouse:
         measured = measured_of(warehouse.frame("models_side_by_side"), warehouse.frame("silent_replies"))

@@ -1,10 +1,10 @@
-"""The steps that make questions anew from Wikidata and Wikipedia: lists first, then a step for each property and page.
+"""The steps that build questions from Wikidata and Wikipedia: lists first, then a step for each property and page.
 
-triples            the triples that a list names, or that the query service draws of a property
-questions          of each property: its static and temporal questions, and the candidates that were rejected
-pages              the titles that are searched for disputes, where the study does not name them itself
-disputes           of each page
-questions          of each page: what a language model made of its disputes
+triples            the triples of a list, or triples that the query service draws of a property
+questions          for each property: its static and temporal questions, and rejected candidates
+pages              the titles of searched pages, unless the study names them
+disputes           for each page: its disputes
+questions          for each page: questions that a language model writes about the disputes
 """
 
 import functools
@@ -59,11 +59,11 @@ _model_lock = threading.Lock()
 
 
 WRITER_DTYPE: Literal["bfloat16"] = "bfloat16"
-"""The dtype of a model that writes questions, where the study does not ask that model anything itself."""
+"""The dtype of a model that writes questions, if it is no model of the study."""
 
 
 def writer_of(study: StudyFile) -> ModelPart:
-    """The language model that writes the questions about disputes."""
+    """Return the language model that writes the questions about disputes."""
     name = _options(study).disputes.writer or study.models[0].name
     studied = (model for model in study.models if model.name == name)
     return next(studied, ModelPart(name=name, dtype=WRITER_DTYPE))
@@ -75,7 +75,7 @@ def fact_of(triple: Triple) -> str:
 
 
 def fetch_triples(step: Step, run: RunSettings) -> None:
-    """Fetches the triples of the study's list, or draws those of a property."""
+    """Fetch the triples of the study's list, or draw triples of a property."""
     study: StudyFile = step.arguments
     options, access = _options(study).triples, access_for(study, step, run)
     if options.source == "wikidata":
@@ -97,7 +97,7 @@ def fetch_triples(step: Step, run: RunSettings) -> None:
 
 
 def fetch_property(step: Step, run: RunSettings) -> None:
-    """Makes the static and temporal questions of a property from its triples."""
+    """Build the static and temporal questions of a property from its triples."""
     study, chosen = step.arguments
     options, access = _options(study), access_for(study, step, run)
     with alternative(ADVICE):
@@ -112,7 +112,7 @@ def fetch_property(step: Step, run: RunSettings) -> None:
 
 
 def fetch_pages(step: Step, run: RunSettings) -> None:
-    """Fetches the titles of the articles that the list of controversial issues links to."""
+    """Fetch the titles of the articles in the list of controversial issues."""
     study: StudyFile = step.arguments
     listed_on = _options(study).disputes.list_page
     with alternative(ADVICE):
@@ -125,7 +125,7 @@ def fetch_pages(step: Step, run: RunSettings) -> None:
 
 
 def fetch_disputes(step: Step, run: RunSettings) -> None:
-    """Searches the history of a page for disputes."""
+    """Search the history of a page for disputes."""
     from swaymeter.tasks.contexts.disputes.reverted_edits import disputes_of_page  # imports mwparserfromhell
 
     study, titles = step.arguments
@@ -146,7 +146,7 @@ def fetch_disputes(step: Step, run: RunSettings) -> None:
 
 
 def write_page(step: Step, run: RunSettings) -> None:
-    """Lets a language model write the questions about the disputes of a page."""
+    """Write the questions about the disputes of a page with a language model."""
     study: StudyFile = step.arguments
     writer = writer_of(study)
     disputes = step.records("disputes", Dispute)
@@ -188,7 +188,7 @@ def _wikipedia(access: Access) -> Wikipedia:
 
 
 def _without_doubles(result: "PageDisputes", title: str, titles: Sequence[str]) -> "PageDisputes":
-    """Return the disputes of a page, unless its title redirects to a page that the list contains, too."""
+    """Return the disputes of a page; none if its title redirects to another page of the list."""
     pages = (*(dispute.page for dispute in result.disputes), *(rejected.part for rejected in result.rejected))
     page = next(iter(pages), title)
     if page == title or page not in titles:
@@ -243,7 +243,7 @@ Candidates = tuple[dict[Partition, list[Reference]], dict[Partition, list[Node]]
 
 
 def fetch_wikidata(graph: Graph, plan: Plan) -> Candidates:
-    """Adds the steps; gives the questions and disputes of each partition, and the lists that are not fetched."""
+    """Add the steps, and return the questions and disputes of each partition, and unfinished lists."""
     options = plan.study.questions
     assert isinstance(options, WikidataQuestions)
     live = _Wikidata(graph, plan, options)
@@ -267,7 +267,7 @@ class _Wikidata:
     # ---- static and temporal questions: by property ----------------------------------------------------------------
 
     def property_steps(self) -> tuple[list[Reference], list[Node]]:
-        """The questions of each property that is listed, and the lists that are not fetched."""
+        """Add the steps of properties, and return the questions of each property and the unfinished lists."""
         lists, properties = self._lists(), self.options.triples.properties
         lacking = [reference.node for reference in lists if not reference.is_usable]
         by_relation: dict[str, list[tuple[Reference, list[Triple]]]] = {}
@@ -333,7 +333,7 @@ class _Wikidata:
     # ---- disputable questions: by page -----------------------------------------------------------------------------
 
     def page_steps(self) -> tuple[list[Reference], list[Node]]:
-        """The questions and disputes of each page, and the list of pages where it is not fetched."""
+        """Add the steps of pages, and return the questions and disputes of each page and an unfinished list."""
         titles = self.options.disputes.pages
         if not titles:
             listed = self._pages()
@@ -396,10 +396,10 @@ class _Wikidata:
             device=writer.device,
         ).output("questions")
 
-    # ---- what keys are made of -------------------------------------------------------------------------------------
+    # ---- inputs of keys ----------------------------------------------------------------------------------------------
 
     def _catalog(self, relation: str) -> str:
-        """The digest of the relation's entry; a list may be about relations that the catalog does not have."""
+        """Return the digest of the relation's entry; "" for a relation of a list that the catalog lacks."""
         return catalog.relation_digest(relation) if relation in catalog.relations() else ""
 
     def _addresses(self, *services: str) -> dict[str, str]:
