@@ -101,7 +101,7 @@ def audit(
     wait: Wait = False,
     traceback: Traceback = False,
 ) -> None:
-    """Ask models the questions of a file, closed-book and with each passage.
+    """Ask models the questions of a file, with and without each passage.
 
     Repeat an option for several models, prompts, sets or thresholds.
 

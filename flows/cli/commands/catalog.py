@@ -93,7 +93,9 @@ def init(
     ] = False,
     traceback: Traceback = False,
 ) -> None:
-    """Write a first study, with a comment on every key; never overwrite a file.
+    """Write a first study, with a comment on every key.
+
+    An existing file is never overwritten.
 
     Example: [bold]swaymeter init study.yaml[/bold]
     """
