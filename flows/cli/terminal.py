@@ -210,8 +210,8 @@ def summary(
         show_outcome(console, description.partition(":")[0], findings, notes)
     else:
         console.print(escape(description), soft_wrap=True)
-    is_asked = spent.forward_passes or not spent.prompts
-    computed = f"{spent.prompts} prompts in {spent.seconds:.0f} s{speed(spent)}" if is_asked else "no model was asked"
+    used_model = spent.forward_passes or not spent.prompts
+    computed = f"{spent.prompts} prompts in {spent.seconds:.0f} s{speed(spent)}" if used_model else "no model was asked"
     console.print(f"computed now: {computed}; the run took {took:.0f} s", soft_wrap=True)
     for reason, names in by_reason(progress.failures.items()).items():
         errors.print(f"[red]failed[/red]  {escape(names)}: {escape(reason)}", soft_wrap=True)
