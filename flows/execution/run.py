@@ -21,7 +21,7 @@ from swaymeter.flows.execution.executor import Executor, Submit, Task
 from swaymeter.flows.execution.interrupt import TERMINATED, ending_at_sigterm
 from swaymeter.flows.execution.progress import Progress, progress, report_to
 from swaymeter.flows.execution.workers.base import Outcome, Workers
-from swaymeter.flows.execution.workers.cluster import Cluster
+from swaymeter.flows.execution.workers.dask import Cluster
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.rerun import Kind, numbers_file, write_numbers
 from swaymeter.flows.graph.selection import Selection

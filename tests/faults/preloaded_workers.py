@@ -16,7 +16,7 @@ VERSION = "SWAYMETER_TEST_VERSION"
 
 def dask_setup(worker: Any) -> None:
     """What a Dask worker calls that is told to preload this module."""
-    from swaymeter.flows.execution.workers import dask_worker
+    from swaymeter.flows.execution.workers import dask
     from swaymeter.tasks.measures import stored_chunks
     from tests.end_to_end.preloaded import in_small_chunks
 
@@ -35,4 +35,4 @@ def dask_setup(worker: Any) -> None:
 
     stored_chunks._store = store_later
     if version := os.environ.get(VERSION):
-        dask_worker.worker_mark = lambda: version
+        dask.worker_mark = lambda: version

@@ -15,11 +15,9 @@ import pytest
 from swaymeter.data.errors import UsageError, WorkFailed
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.sections import ModelPart
-from swaymeter.flows.execution.workers import cluster as clusters
-from swaymeter.flows.execution.workers import dask_local, dask_worker
+from swaymeter.flows.execution.workers import dask as clusters
 from swaymeter.flows.execution.workers.base import INTERRUPTED, TRIES, Outcome, attempt
-from swaymeter.flows.execution.workers.cluster import Cluster
-from swaymeter.flows.execution.workers.dask_worker import worker_mark
+from swaymeter.flows.execution.workers.dask import Cluster, worker_mark
 from swaymeter.flows.graph.step import RunSettings, Step, StepId
 from swaymeter.tasks.measures.stored_chunks import Spent
 
@@ -60,9 +58,9 @@ def test_workspace_away_is_named_and_not_made_anew(tmp_path: Path) -> None:
 def test_each_worker_process_has_its_gpu(
     gpus: list[str], asked: int | None, expected: list[str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dask_local, "visible_gpus", lambda: gpus)
+    monkeypatch.setattr(clusters, "visible_gpus", lambda: gpus)
     monkeypatch.setattr("os.sched_getaffinity", lambda process: range(8))
-    found = dask_local.environments(asked)
+    found = clusters.environments(asked)
     assert [one.get("CUDA_VISIBLE_DEVICES") for one in found] == expected
     assert {one["OMP_NUM_THREADS"] for one in found} == {str(8 // len(expected))}
 
@@ -87,9 +85,9 @@ def test_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeypat
     forgotten: list[str] = []
     (tmp_path / "workspace.json").touch()
     for model in ("a", "a", "b", "b", "a"):
-        monkeypatch.setattr(dask_worker, "forget_models", lambda model=model: forgotten.append(model))
+        monkeypatch.setattr(clusters, "forget_models", lambda model=model: forgotten.append(model))
         asked = Step(StepId("score", "capital", "persuasion", model=model), nothing, {}, {}, device="cpu")
-        assert dask_worker.attempt_elsewhere(asked, RunSettings(tmp_path), worker_mark()).failed is None
+        assert clusters.attempt_elsewhere(asked, RunSettings(tmp_path), worker_mark()).failed is None
     assert forgotten == ["a", "b", "a"]
 
 
@@ -195,7 +193,7 @@ def answering(page: str) -> Iterator[int]:
 
 
 def test_local_workers_have_their_gpus_and_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_local, "visible_gpus", lambda: ["0", "7"])
+    monkeypatch.setattr(clusters, "visible_gpus", lambda: ["0", "7"])
     monkeypatch.setattr(clusters, "SECONDS_BETWEEN_LOOKS", 0.1)
     run = RunSettings(tmp_path)
     with Workspace(tmp_path).lock(), Cluster(None, None, run) as two:

@@ -14,7 +14,7 @@ MIB = 1 << 20
 PAGES_CLEARED = """
 import os, resource, sys, threading
 import torch
-from swaymeter.flows.execution.workers import dask_worker
+from swaymeter.flows.execution.workers import dask
 from swaymeter.flows.graph.step import RunSettings, Step, StepId
 
 def cleared(*_):
@@ -25,10 +25,10 @@ def cleared(*_):
 
 def compute():  # as Dask does, in a thread
     cleared()
-    dask_worker.attempt, dask_worker.why_not = cleared, lambda *_: ""
+    dask.attempt, dask.why_not = cleared, lambda *_: ""
     step = Step(StepId("score", "capital", "m"), cleared, {}, {})
     for _ in range(2):
-        dask_worker.attempt_elsewhere(step, None, dask_worker.worker_mark())
+        dask.attempt_elsewhere(step, None, dask.worker_mark())
 
 thread = threading.Thread(target=compute)
 thread.start()

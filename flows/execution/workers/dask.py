@@ -1,34 +1,65 @@
-"""Workers of a Dask cluster: an existing cluster, by its scheduler's address, or worker processes of this machine.
+"""Workers of Dask: of a cluster by its scheduler's address, processes of this machine, or SLURM's jobs.
 
 A worker has one unit of the resource `GPU` or, without a GPU, of `CPU`. A step with a model takes one unit, so that a
 worker computes one step at a time, and only steps for its kind of device. If a worker dies, Dask starts the step again
-on another worker, and the workspace keeps the chunks of both once.
+on another worker, and the workspace keeps the chunks of both once. A worker keeps the models of the last step loaded,
+and unloads them if a step needs another: its GPU has room for one.
+
+The jobs of SLURM, which dask-jobqueue starts, and their scheduler speak TLS, because a cluster has many users. The key
+is the key of Dask's configuration, or a key for the run, which lies in files of the workspace that only the user can
+read.
 """
 
+import functools
 import logging
 import math
 import os
+import shutil
 import signal
+import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from swaymeter.data.errors import UsageError, WorkspaceError, first_line
+from swaymeter.data.errors import UsageError, WorkFailed, WorkspaceError, first_line
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.sections import ModelPart
-from swaymeter.flows.execution.workers.base import AT_ONCE, INTERRUPTED, TRIES, Outcome, Workers, failed
-from swaymeter.flows.execution.workers.dask_local import MARKS, local_cluster
-from swaymeter.flows.execution.workers.dask_worker import attempt_elsewhere, unfit_models, why_not, worker_mark
+from swaymeter.flows.execution.threads import usable_processors
+from swaymeter.flows.execution.workers.base import AT_ONCE, INTERRUPTED, TRIES, Outcome, Workers, attempt, failed
 from swaymeter.flows.graph.graph import Node
 from swaymeter.flows.graph.step import RunSettings, Step
+from swaymeter.tasks.models.loading import forget_models
+from swaymeter.tasks.models.machine import keep_freed_memory
 
 log = logging.getLogger(__name__)
+
+MARKS = ("GPU", "CPU")
+"""The resources of workers."""
+
+LOCALHOST = "127.0.0.1"
+
+WITHOUT_GPU = 2
+"""Default number of worker processes on a machine without a GPU."""
+
+NO_PAGES: Mapping[str, list[str]] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
+"""Routes of Dask's pages: none, because the pages are unencrypted and visible to other users of this machine."""
+
+DASK_SETTINGS = {
+    # By default a worker looks a hundred times a second where its thread is, which takes a tenth of a processor.
+    "distributed.worker.profile.enabled": False,
+    # A worker whose run was killed, or whose neighbour was, would write tracebacks of its connections.
+    "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": "critical",
+    **NO_PAGES,
+}
 
 SECONDS_BETWEEN_LOOKS = 2.0
 """Seconds for which the list of workers is reused."""
@@ -44,6 +75,128 @@ SECONDS_WITHOUT = 15.0
 
 GONE = ("closing", "closed")
 """Status of a client without a scheduler; its calls never end."""
+
+PLACEHOLDER = "tls://SCHEDULER:8786"
+"""A placeholder for the scheduler's address before the start of the scheduler."""
+
+KEY = ".dask-jobqueue.worker.KEY"
+"""A placeholder for the files of the cluster's key, which are written at the start of the cluster."""
+
+SCHEDULER = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+"""Options of the scheduler: no page, because the page would be unencrypted."""
+
+_compute_lock = threading.Lock()
+"""One step at a time, because a model and its tokenizer are for one thread and a worker may have several threads."""
+
+_loaded = ("", "")
+
+
+# ---- in a worker -----------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def worker_mark() -> str:
+    """Return the version of this package in the calling process."""
+    return version("swaymeter")
+
+
+def why_not(run: RunSettings, mark: str) -> str:
+    """Return the reason why a worker does not fit a run: its version of the package, or no access to the workspace."""
+    if worker_mark() != mark:
+        return f"it has swaymeter {worker_mark()}, and the run has {mark}; install the same version there"
+    if not os.path.exists(run.workspace / "workspace.json"):  # Path.exists raises where a file server does not answer
+        return (
+            f"it does not see the workspace {run.workspace}; put it in a folder that all workers share, under one path"
+        )
+    return ""
+
+
+def unfit_models(models: Sequence[ModelPart]) -> list[str | None]:
+    """Return, for each model, the reason why the worker's GPUs cannot hold it; None without a reason."""
+    from swaymeter.tasks.models.size import misfit_reason
+
+    return [misfit_reason(model.source, model.dtype, model.device) if model.is_local else None for model in models]
+
+
+def attempt_elsewhere(step: Step, run: RunSettings, mark: str) -> Outcome:
+    """Compute a step in a worker, if the worker fits; `mark` is the package's version that gave the step its key."""
+    if reason := why_not(run, mark):
+        return Outcome(failed=reason, may_pass=True, is_away=True)
+    keep_freed_memory()
+    global _loaded
+    with _compute_lock:
+        step_model = (step.id.model, step.id.dtype)
+        if step_model != _loaded:
+            forget_models()
+        _loaded = step_model
+        return attempt(step, run)
+
+
+# ---- worker processes of this machine --------------------------------------------------------------------------------
+
+
+def local_cluster(workers: int | None) -> Any:
+    """Return a cluster with this number of workers, or one for each GPU; WorkFailed if the workers do not start."""
+    settings = environments(workers)
+    for tries in range(1, TRIES + 1):
+        try:
+            return _started(settings)
+        except RuntimeError as error:  # one worker that was killed while it started ends them all
+            reason = first_line(error.__cause__ or error)
+            log.warning("the workers of Dask did not start: %s (try %d of %d)", reason, tries, TRIES)
+    raise WorkFailed(
+        f"the workers of Dask do not start on this machine: {reason}; use fewer workers, or --runner threads"
+    )
+
+
+def _started(settings: list[dict[str, str]]) -> Any:
+    distributed = _distributed()
+    # Workers execute any code that they receive, so connections of other users of the machine must be refused.
+    listening = {
+        "host": LOCALHOST,
+        "protocol": "tls://",
+        "security": distributed.Security.temporary(),
+        "dashboard_address": f"{LOCALHOST}:0",
+    }
+
+    def options(variables: Mapping[str, str]) -> dict[str, Any]:
+        marks = MARKS if "CUDA_VISIBLE_DEVICES" in variables else ("CPU",)
+        return {
+            **listening,
+            "nthreads": 1,
+            "resources": dict.fromkeys(marks, 1),
+            "env": variables,
+            "memory_limit": None,
+            "silence_logs": logging.ERROR,
+        }
+
+    workers = {n: {"cls": distributed.Nanny, "options": options(variables)} for n, variables in enumerate(settings)}
+    scheduler = {"cls": distributed.Scheduler, "options": {**listening, "port": 0}}
+    with import_module("dask").config.set(DASK_SETTINGS):
+        return distributed.SpecCluster(
+            workers=workers, scheduler=scheduler, security=listening["security"], silence_logs=logging.ERROR
+        )
+
+
+def environments(workers: int | None) -> list[dict[str, str]]:
+    """Return the variables of each worker process of this machine: its GPU, or its share of the processors."""
+    gpus = visible_gpus()
+    count = workers or len(gpus) or WITHOUT_GPU
+    threads = str(max(1, usable_processors() // count))
+    own_gpus = [{"CUDA_VISIBLE_DEVICES": gpus[number % len(gpus)]} if gpus else {} for number in range(count)]
+    return [{"OMP_NUM_THREADS": threads, **gpu} for gpu in own_gpus]
+
+
+def visible_gpus() -> list[str]:
+    """Return the GPUs that this process may use, in the notation of CUDA_VISIBLE_DEVICES."""
+    import torch
+
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return named.split(",")[:count] if named else [str(number) for number in range(count)]
+
+
+# ---- the workers of a run --------------------------------------------------------------------------------------------
 
 
 class Cluster(Workers):
@@ -335,3 +488,100 @@ def _attempt(step: Step, run: RunSettings, mark: str, topic: str) -> Outcome:
 
 def _distributed() -> Any:
     return import_module("distributed")  # only the extra `dask` installs it
+
+
+# ---- jobs of SLURM ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """Resources of each SLURM job; a job is one worker.
+
+    `folder` is a folder that all nodes share, with the files of the cluster's key while the jobs run. `gpus` is 0 for a
+    worker that computes on processors.
+    """
+
+    name: str
+    folder: Path
+    gpus: int = 1
+    cores: int = 4
+    memory: str = "32GB"
+    walltime: str = "24:00:00"
+    partition: str | None = None
+    account: str | None = None
+
+    def script(self) -> str:
+        """Return the job script for sbatch, with a placeholder for the scheduler's address."""
+        slurm, written = _jobqueue().slurm, str(self.folder / KEY)
+        key = {"tls_ca_file": written, "tls_worker_cert": written, "tls_worker_key": written}
+        security = _configured() or import_module("distributed").Security(**key)
+        job = slurm.SLURMJob(PLACEHOLDER, name=self.name, protocol="tls://", security=security, **self._options())
+        return str(job.job_script())
+
+    @contextmanager
+    def started(self, workers: int) -> Iterator[None]:
+        """Start a scheduler in this process, submit jobs, and enter the block once the first job has begun.
+
+        Runs with the runner dask use the scheduler within the block.
+        """
+        if shutil.which("sbatch") is None:
+            raise UsageError("sbatch was not found; run this on a machine that submits jobs, or look at --dry-run")
+        security = _configured() or import_module("distributed").Security.temporary()
+        tls = {
+            "require-encryption": True,
+            "tls.ca-file": security.tls_ca_file,
+            "tls.client.cert": security.tls_client_cert,
+            "tls.client.key": security.tls_client_key,
+        }
+        try:
+            with import_module("dask").config.set(NO_PAGES):
+                cluster = _jobqueue().SLURMCluster(
+                    scheduler_options=SCHEDULER,
+                    protocol="tls://",
+                    security=security,
+                    shared_temp_directory=str(self.folder),
+                    **self._options(),
+                )
+        except OSError as error:
+            reason = f"the folder {self.folder} that jobs share cannot be written ({first_line(error)})"
+            raise WorkspaceError(f"{reason}; choose another --workspace") from None
+        client_settings = {f"distributed.comm.{key}": setting for key, setting in tls.items()}
+        with cluster, import_module("dask").config.set(client_settings):
+            cluster.scale(jobs=workers)
+            cluster.wait_for_workers(1)
+            os.environ["DASK_SCHEDULER_ADDRESS"] = cluster.scheduler_address
+            try:
+                yield
+            finally:
+                del os.environ["DASK_SCHEDULER_ADDRESS"]
+
+    def _options(self) -> dict[str, Any]:
+        mark = "GPU" if self.gpus else "CPU"
+        return {
+            "job_name": self.name,
+            "queue": self.partition,
+            "account": self.account,
+            "walltime": self.walltime,
+            "job_cpu": self.cores,
+            "memory": self.memory,
+            "python": sys.executable,
+            "cores": 1,
+            "processes": 1,  # one worker process in a job, which computes one step at a time
+            "worker_extra_args": ["--memory-limit", "0", "--resources", f"{mark}=1"],  # the last limit counts
+            "job_script_prologue": [f"export OMP_NUM_THREADS={self.cores}"],
+            "job_extra_directives": [f"--gres=gpu:{self.gpus}"] if self.gpus else [],
+        }
+
+
+def _configured() -> Any:
+    """Return the TLS settings of Dask's configuration; None without a certificate."""
+    security = import_module("distributed").Security()
+    return security if security.tls_ca_file else None
+
+
+def _jobqueue() -> Any:
+    if find_spec("dask_jobqueue") is None:
+        raise UsageError(
+            'a cluster of SLURM needs dask-jobqueue, which is not installed: pip install "swaymeter[dask]"'
+        )
+    return import_module("dask_jobqueue")
