@@ -294,11 +294,16 @@ def _words(text: str) -> str:
 
 def _stand(words: str, text: str) -> bool:
     """Return True if a text has these words as whole words, or in any position in a script without spaces."""
-    is_contained = words in text  # a fast test that excludes most texts
-    return is_contained and re.search(rf"(?<!{_LETTER}){re.escape(words)}(?!{_LETTER})", text) is not None
+    start = text.find(words)
+    while start >= 0:
+        end = start + len(words)
+        if not (_LETTER.match(text[start - 1 : start]) or _LETTER.match(text, end)):
+            return True
+        start = text.find(words, start + 1)
+    return False
 
 
-_LETTER = r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+_LETTER = re.compile(r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """A letter or digit of a script with spaces, unlike Thai, Lao, Burmese, Khmer, Japanese, Chinese and Korean."""
 
 
