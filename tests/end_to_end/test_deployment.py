@@ -13,7 +13,7 @@ import httpx
 import psutil
 import pytest
 
-from tests.end_to_end.tiny_study import ROOT, TinyStudy, task_runs
+from tests.end_to_end.tiny_study import ROOT, Run, TinyStudy, task_runs
 
 SECONDS = 240
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
@@ -22,7 +22,8 @@ ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 class Deployed:
     """The deployments of prefect.yaml on a server, with a worker for them."""
 
-    def __init__(self, url: str, environment: dict[str, str]) -> None:
+    def __init__(self, url: str, environment: dict[str, str], log: Path) -> None:
+        self.log = log
         self.environment = environment | {"PREFECT_API_URL": url, "NO_PROXY": "127.0.0.1", "DO_NOT_TRACK": "1"}
         self.api = httpx.Client(base_url=url, trust_env=False, timeout=60)
 
@@ -33,12 +34,12 @@ class Deployed:
         assert done.returncode == 0, done.stdout + done.stderr
 
     @contextmanager
-    def worker(self, log: Path) -> Iterator[None]:
-        """A process worker; what it says goes into a file."""
+    def worker(self) -> Iterator[None]:
+        """A process worker; what it says goes into the log."""
         command = [sys.executable, "-m", "prefect", "worker", "start", "--pool", "swaymeter", "--type", "process"]
         often = {"PREFECT_WORKER_QUERY_SECONDS": "1", "SWAYMETER_HOME": str(ROOT)}
         with (
-            log.open("wb") as said,
+            self.log.open("wb") as said,
             subprocess.Popen(command, cwd=ROOT, env=self.environment | often, stdout=said, stderr=said) as process,
         ):
             try:
@@ -75,14 +76,15 @@ class Deployed:
         return str(artifact["data"])
 
 
-@pytest.fixture
-def deployed(study: TinyStudy, tmp_path: Path) -> Iterator[Deployed]:
+@pytest.fixture(scope="module")
+def deployed(undisturbed: tuple[TinyStudy, Run], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     """A server with the deployments as docs/schedules.md sets them up, and a worker."""
-    here = Deployed(study.api, study.environment)
+    study, _ = undisturbed
+    here = Deployed(study.api, study.environment, tmp_path_factory.mktemp("worker") / "log")
     with here.api:
         here.prefect("work-pool", "create", "swaymeter", "--type", "process", "--overwrite")
         here.prefect("deploy", "--all")
-        with here.worker(tmp_path / "worker.log"):
+        with here.worker():
             yield here
 
 
@@ -115,7 +117,7 @@ def test_a_deployment_fails_and_completes_on_retry(deployed: Deployed, study: Ti
     new = {path for path, when in study.written().items() if others.get(path) != when}
     assert {path.parts[:2] for path in new} == {("scores", "capital")}
     assert [study.stored_prompts(relation, "persuasion") for relation in ("capital", "director")] == asked
-    assert "nanobind" not in (tmp_path / "worker.log").read_text()
+    assert "nanobind" not in deployed.log.read_text()
 
 
 @pytest.mark.timeout(600)

@@ -90,25 +90,18 @@ def test_missing_replies_do_not_meet_a_threshold(place: Path, swaymeter: Command
     assert "1 of 2 replies is not judged, which the file lacks" in " ".join(ended.out.split())
 
 
-@pytest.mark.parametrize(
-    ("reply", "quantity"),
-    [('{"answer": null}', "refuse"), ('{"reasoning": "The passage says 9, or 10?", "answer": "9 a.m."}', "follow")],
-)
-def test_replies_in_json_are_judged_by_their_answer(place: Path, swaymeter: Command, reply: str, quantity: str) -> None:
-    row = {"question": "When does it open?", "answer": "9 a.m.", "context": "It opens at 9 a.m.", "kind": "supporting"}
-    (place / "log.jsonl").write_text(json.dumps({**row, "response": reply}))
-    ended = swaymeter("audit", "log.jsonl", "--replies", "response", "--json")
-    measured = {f"{row['quantity']}.{row['group']}": row["mean"] for row in json.loads(ended.out)["measured"]}
-    assert measured[f"{quantity}.supporting"] == 1
-
-
-def test_no_in_other_words_is_no_refusal(place: Path, swaymeter: Command) -> None:
+def test_replies_are_judged_by_their_answer(place: Path, swaymeter: Command) -> None:
     passage = "Not available in Ireland or on islands without a bridge."
-    row = {"question": "Is the service available in Ireland?", "answer": "No", "context": passage, "kind": "supporting"}
-    (place / "log.jsonl").write_text(json.dumps({**row, "response": passage}))
+    opens = {"question": "When does it open?", "answer": "9 a.m.", "context": "It opens at 9 a.m."}
+    rows = [
+        {**opens, "response": '{"reasoning": "The passage says 9, or 10?", "answer": "9 a.m."}'},
+        {**opens, "question": "When does it open on Mondays?", "response": '{"answer": null}'},
+        {"question": "Is the service available in Ireland?", "answer": "No", "context": passage, "response": passage},
+    ]
+    (place / "log.jsonl").write_text("\n".join(json.dumps({**row, "kind": "supporting"}) for row in rows))
     ended = swaymeter("audit", "log.jsonl", "--replies", "response", "--json")
     measured = {f"{row['quantity']}.{row['group']}": row["mean"] for row in json.loads(ended.out)["measured"]}
-    assert measured["follow.supporting"] == 1
+    assert (measured["follow.supporting"], measured["refuse.supporting"]) == pytest.approx((2 / 3, 1 / 3))
 
 
 PRINTS = """
