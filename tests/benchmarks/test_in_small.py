@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import scoring, servers, verdicts
+from benchmarks import scoring, servers, stages, verdicts
 from tests.end_to_end import preloaded
 from tests.end_to_end.tiny_study import started
 from tests.tasks.models.tiny import save_language_model
@@ -121,6 +121,12 @@ def test_verdicts_in_small(model: Path, tmp_path: Path) -> None:
     shares = {(one["who"], one["replies"]): one for one in content["judge"]["agreement"]}
     assert shares["verdict", "all"]["same"] > 0.8 > shares["judge", "all"]["same"]
     assert shares["judge", "all"]["n"] == 20 - content["judge"]["unjudged"] > shares["judge", "undecided"]["n"]
+
+
+def test_stages_in_small(tmp_path: Path) -> None:
+    (parts,) = ran("stages", tmp_path)["seconds"].values()
+    assert all(parts[part] > 0 for part in ("imports", "preparing", "build", "score", "aggregate", "report", "end"))
+    assert sum(parts[part] for part in stages.PARTS) == pytest.approx(parts["all"])
 
 
 @pytest.mark.usefixtures("one_server")

@@ -20,6 +20,7 @@ from swaymeter.data.sources.graph.dump import Dump, dump_digest, shared_dump
 from swaymeter.data.sources.http.answer import Answer
 from swaymeter.data.sources.http.cache import HttpCache, key_of
 from swaymeter.data.storage.artifact import Artifact, FilesArtifact, TableArtifact
+from swaymeter.data.storage.stored_results import StoredResults
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.reading import read_study
 from swaymeter.flows.graph.rerun import NO_NUMBERS, read_numbers, write_numbers
@@ -174,6 +175,21 @@ def _failures(folder: Path, finished: TinyStudy) -> Files:
     return Files((failure,), read)
 
 
+def _stored_results(folder: Path, finished: TinyStudy) -> Files:
+    def stored() -> StoredResults:
+        return StoredResults(folder / "verdicts", {"name": "judge"})
+
+    cases = [("When does it close?", f"Zürich, at {number}") for number in range(30)]
+    stored().add({case: {"verdict": "context", "text": case[1]} for case in cases})
+    (file,) = (folder / "verdicts").iterdir()
+
+    def read(path: Path) -> Content:
+        again = stored()
+        return {case: result for case in cases if (result := again.get(case)) is not None}
+
+    return Files((file,), read)
+
+
 def _numbers(folder: Path, finished: TinyStudy) -> Files:
     file = folder / "forced.json"
     write_numbers(file, NO_NUMBERS.raised("force", ["0123"]))
@@ -184,7 +200,7 @@ KINDS: dict[str, Callable[[Path, TinyStudy], Files]] = {
     **{stage: partial(_of_stage, stage=stage) for stage in ("fetch", "build", "score", "aggregate", "report")},
     "folder of a model": _model_folder, "converted model": _converted_model, "cached responses": _cached_responses,
     "loaded graph": _loaded_graph, "digests of dumps": _dump_digests,
-    "failures": _failures, "numbers of forced artifacts": _numbers,
+    "failures": _failures, "stored verdicts and replies": _stored_results, "numbers of forced artifacts": _numbers,
 }  # fmt: skip
 
 

@@ -19,7 +19,13 @@ SIGNALS = {"SIGKILL": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "SIGINT": signa
 @pytest.mark.parametrize("target", [*SIGNALS, "all processes", "a worker"])
 @pytest.mark.parametrize("runner", ["threads", "processes", "dask"])
 def test_killed_runs_end_as_undisturbed(
-    runner: str, target: str, draw: int, case: Case, finished: tuple[TinyStudy, float], monkeypatch: pytest.MonkeyPatch
+    runner: str,
+    target: str,
+    draw: int,
+    case: Case,
+    finished: tuple[TinyStudy, float],
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([preloaded_workers.__name__]))  # equal chunks
     if runner == "threads" and target not in SIGNALS:
@@ -35,6 +41,7 @@ def test_killed_runs_end_as_undisturbed(
                 case.check_end(running)
             else:
                 _check_death(case, running)
+    request.node.user_properties.append(("kills", kills))  # in the file of --junitxml
     case.complete(*options)
     if not kills:
         pytest.skip("the run was over before the kill")
