@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.data.sources.servers.faults import Asked, FaultServer, Say, says, serving
+from tests.data.sources.servers.faults import FaultServer, Say, ServedRequest, says, serving
 from tests.end_to_end.tiny_study import Run, TinyStudy
 from tests.tasks.models.endpoints import fake_servers
 from tests.tasks.models.endpoints.made_up import MadeUp, made_up
@@ -37,7 +37,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory, api: str) -> Iterator[Scene]
     dead = set[int]()
     answers = MadeUp(frozenset(), "openai")
 
-    def first(asked: Asked) -> Say | None:
+    def first(asked: ServedRequest) -> Say | None:
         assert asked.headers["authorization"] == f"Bearer {KEY}"
         if 0 in dead:
             return Say(status=403)
@@ -50,7 +50,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory, api: str) -> Iterator[Scene]
         escaped = json.dumps(content).replace(KEY, KEY.replace("/", "\\/").replace("s", "\\u0073"))
         return Say(escaped, headers={"X-Key": KEY}, delay_s=0.02)
 
-    def second(asked: Asked) -> Say | None:
+    def second(asked: ServedRequest) -> Say | None:
         assert "authorization" not in asked.headers
         return Say(status=403) if 1 in dead else None  # not dropped: that is tried again
 
@@ -77,12 +77,12 @@ def scene(tmp_path_factory: pytest.TempPathFactory, api: str) -> Iterator[Scene]
         yield Scene(study, run, servers, dead)
 
 
-def asked(scene: Scene) -> int:
-    return sum(len(server.asked) for server in scene.servers)
+def request_count(scene: Scene) -> int:
+    return sum(len(server.received) for server in scene.servers)
 
 
 def test_done(scene: Scene) -> None:
-    before = asked(scene)
+    before = request_count(scene)
     scene.dead |= {0, 1}
     try:
         for command in (("run",), ("run", "--offline"), ("status",)):
@@ -90,19 +90,19 @@ def test_done(scene: Scene) -> None:
             assert done.code == 0, done.said
     finally:
         scene.dead.clear()
-    assert asked(scene) == before
+    assert request_count(scene) == before
 
 
 def test_a_server_dies(scene: Scene, tmp_path: Path) -> None:
     study = scene.study.elsewhere(tmp_path / "workspace")
     shutil.rmtree(study.workspace / "scores")
     scene.dead.add(1)
-    before = len(scene.servers[0].asked)
+    before = len(scene.servers[0].received)
     try:
         offline = study.run("run", "--stage", "score", "--offline")
         assert offline.code == 0, offline.said
         assert study.scores() == scene.study.scores()
-        assert len(scene.servers[0].asked) == before
+        assert len(scene.servers[0].received) == before
         shutil.rmtree(study.workspace / "scores")
         shutil.rmtree(study.workspace / "downloads" / "endpoints")
         died = study.run("run", "--stage", "score")

@@ -149,7 +149,7 @@ class TestAServiceThatFailsForAPart:
 
     def test_is_all_that_is_done_when_mended(self, done: Done) -> None:
         assert done.run.code == 0, done.run.said
-        assert sent(done.asked).most_common(1)[0][1] == 1
+        assert sent(done.received).most_common(1)[0][1] == 1
         written = {path for path, when in done.study.written().items() if done.at_first.written.get(path) != when}
         assert {path.parts[1] for path in written if path.parts[0] == "scores"} == {"director", "disputable"}
         assert done.run.prompts == 3 * (of_director(done.study) + len(of_disputes(done.study)))
@@ -165,7 +165,7 @@ class TestAKilledFetch:
     def test_sends_no_answered_request_again(self, done: Done, killed: Killed) -> None:
         assert len(killed.held) == AT_A_TIME * len(KILLED_AT)
         assert {kind_of(one) for one in killed.held} >= {"items", "history", "page", "views"}
-        assert sent(killed.asked) == sent(done.asked)
+        assert sent(killed.received) == sent(done.received)
 
 
 class TestARefresh:
@@ -186,10 +186,10 @@ class TestARefresh:
         assert {name.split("/")[1] for name in new} == {"director"}
 
     def test_asks_for_no_article_again_and_nothing_twice(self, refreshed: Killed) -> None:
-        assert {kind_of(one) for one in refreshed.asked} == {"items", "history", "page", "views"}
-        pages = {one.form["titles"] for one in refreshed.asked if kind_of(one) == "page"}
+        assert {kind_of(one) for one in refreshed.received} == {"items", "history", "page", "views"}
+        pages = {one.form["titles"] for one in refreshed.received if kind_of(one) == "page"}
         assert pages == {"Vito Red", "../../etc/passwd", "Wilma Blank"}  # two were not there, and one had no text
-        assert sent(refreshed.asked).most_common(1)[0][1] == 1
+        assert sent(refreshed.received).most_common(1)[0][1] == 1
         assert refreshed.held
         assert not list(refreshed.study.workspace.glob("downloads/refresh-*"))
 
@@ -203,11 +203,11 @@ class TestARefresh:
 
 
 def test_offline_questions_come_from_what_is_kept(done: Done, studies: WikiStudies) -> None:
-    study, before = studies.copy(done.study), len(done.served.asked)
+    study, before = studies.copy(done.study), len(done.served.received)
     shutil.rmtree(study.workspace / "facts")
     run = study.run("run", "--stage", "fetch", "--offline", "--relation", "birthPlace")
     assert run.code == 0, run.said
-    assert len(done.served.asked) == before
+    assert len(done.served.received) == before
     made, whole = fetched(study), fetched(done.study)
     assert "birthPlace" in {part for *_, part, _ in made}
     assert made == {part: whole[part] for part in made}
@@ -215,9 +215,9 @@ def test_offline_questions_come_from_what_is_kept(done: Done, studies: WikiStudi
 
 def test_without_a_contact_nobody_is_asked(done: Done, studies: WikiStudies, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SWAYMETER_CONTACT", raising=False)
-    before = len(done.served.asked)
+    before = len(done.served.received)
     run = studies.study(done.served.addresses, contact=False).run("run", "--stage", "fetch")
     assert run.code == 1
     said = r"failed  fetch · [^\n]*: Wikidata \([^\n]* give an e-mail address or a URL as `services.contact`"
     assert re.search(said, run.said), run.said
-    assert len(done.served.asked) == before
+    assert len(done.served.received) == before

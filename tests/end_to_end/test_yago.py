@@ -16,7 +16,7 @@ import pytest
 
 from tests.data.sources.graph.sparql_server import SparqlService, served
 from tests.data.sources.graph.yago_graph import RELATIONS, write_graph
-from tests.data.sources.servers.faults import Asked, Say, serving
+from tests.data.sources.servers.faults import Say, ServedRequest, serving
 from tests.end_to_end.tiny_study import Run, TinyStudy, until
 from tests.tasks.models.tiny import save_language_model
 
@@ -83,7 +83,7 @@ def holding(turtle: Path) -> Iterator[tuple[str, list[str], list[int]]]:
     answered, left, never = list[str](), [1_000_000], threading.Event()
     service = SparqlService(turtle)
 
-    def play(asked: Asked) -> Say:
+    def play(asked: ServedRequest) -> Say:
         if not left[0]:
             return Say(status=503, hold=never)
         left[0] -= 1

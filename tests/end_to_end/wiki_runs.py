@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.data.sources.servers import wiki_world
-from tests.data.sources.servers.faults import Asked, Say
+from tests.data.sources.servers.faults import Say, ServedRequest
 from tests.data.sources.servers.wiki_world import Served, Views, World, serving_world
 from tests.end_to_end.tiny_study import Run, TinyStudy, until
 from tests.end_to_end.wiki_studies import Holding, WikiStudies, kind_of, of_disputes, rows
@@ -31,7 +31,7 @@ class AtFirst:
 
     run: Run
     status: Run
-    failed: tuple[Asked, ...]
+    failed: tuple[ServedRequest, ...]
     scored: frozenset[str]
     pages: frozenset[str]
     written: Mapping[Path, int]
@@ -41,13 +41,13 @@ class AtFirst:
 class Done:
     """A study that was run to its end, after some parts failed at first; its workspace is not to be changed.
 
-    asked: what was answered until then.
+    received: what was answered until then.
     """
 
     study: TinyStudy
     at_first: AtFirst
     run: Run
-    asked: tuple[Asked, ...]
+    received: tuple[ServedRequest, ...]
     world: World
     served: Served
     holding: Holding
@@ -59,8 +59,8 @@ class Killed:
 
     study: TinyStudy
     run: Run
-    asked: tuple[Asked, ...]
-    held: tuple[Asked, ...]
+    received: tuple[ServedRequest, ...]
+    held: tuple[ServedRequest, ...]
 
 
 @contextmanager
@@ -68,9 +68,9 @@ def failing_at_first(studies: WikiStudies) -> Iterator[Done]:
     """A study that is run while parts fail, and once more when that is mended."""
     world, holding = wiki_world.world(), Holding()
     broken = {title: say for title, say, _ in BROKEN.values()}
-    failed: list[Asked] = []
+    failed: list[ServedRequest] = []
 
-    def before(asked: Asked) -> Say | None:
+    def before(asked: ServedRequest) -> Say | None:
         say = broken.get(asked.form.get("titles", "")) if kind_of(asked) == "history" else None
         if say:
             failed.append(asked)
@@ -83,7 +83,7 @@ def failing_at_first(studies: WikiStudies) -> Iterator[Done]:
         at_first = AtFirst(run, status, tuple(failed), scored, frozenset(of_disputes(study)), study.written())
         broken.clear()
         run = study.run("run")
-        asked = tuple(one for one in served.asked if one not in failed)
+        asked = tuple(one for one in served.received if one not in failed)
         yield Done(study, at_first, run, asked, world, served, holding)
 
 
@@ -95,7 +95,7 @@ def killed_fetch(studies: WikiStudies) -> Killed:
         for held in KILLED_AT:
             _kill_while_held(study, holding, held, "run", "--stage", "fetch")
         run = study.run("run", "--stage", "fetch")
-        return Killed(study, run, holding.answered(served.asked), tuple(holding.held))
+        return Killed(study, run, holding.answered(served.received), tuple(holding.held))
 
 
 def killed_refresh(done: Done, studies: WikiStudies) -> Killed:
@@ -111,10 +111,10 @@ def killed_refresh(done: Done, studies: WikiStudies) -> Killed:
     for turn in turns:
         done.world.wikipedia.save(SKIRMISH, turn.content, user=turn.user)
     done.world.views |= {"Adela Fenwick": Views(250), SKIRMISH: Views(900)}
-    study, before, held = studies.copy(done.study), len(done.served.asked), len(done.holding.held)
+    study, before, held = studies.copy(done.study), len(done.served.received), len(done.holding.held)
     _kill_while_held(study, done.holding, KILLED_AT[-1], "run", "--refresh")
     run = study.run("run")
-    answered = done.holding.answered(done.served.asked[before:])
+    answered = done.holding.answered(done.served.received[before:])
     return Killed(study, run, answered, tuple(done.holding.held[held:]))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 
-from tests.data.sources.servers.faults import Asked, Say
+from tests.data.sources.servers.faults import Say, ServedRequest
 from tests.data.sources.servers.wiki_world import OUTCOME, Fact, as_csv, service_of
 from tests.end_to_end.asking_model import save_asking_model
 from tests.end_to_end.tiny_study import TinyStudy
@@ -79,7 +79,7 @@ class Holding:
     `held` are the requests that nobody answered.
     """
 
-    held: list[Asked] = field(default_factory=list)
+    held: list[ServedRequest] = field(default_factory=list)
     _kinds: tuple[str, ...] = ()
     _left: int = 0
     _event: threading.Event = field(default_factory=threading.Event)
@@ -96,7 +96,7 @@ class Holding:
         self._kinds = ()
         self._event.set()
 
-    def __call__(self, asked: Asked, said: Say) -> Say:
+    def __call__(self, asked: ServedRequest, said: Say) -> Say:
         """What is said at last."""
         kind = kind_of(asked)
         if not self._kinds or (self._left and kind != self._kinds[0]):
@@ -110,18 +110,18 @@ class Holding:
             self.held.append(asked)
         return replace(said, hold=self._event) if is_held else said
 
-    def answered(self, asked: Sequence[Asked]) -> tuple[Asked, ...]:
+    def answered(self, asked: Sequence[ServedRequest]) -> tuple[ServedRequest, ...]:
         """The requests that were not held back."""
         held = set(map(id, self.held))
         return tuple(one for one in asked if id(one) not in held)
 
 
-def sent(asked: Iterable[Asked]) -> Counter[str]:
+def sent(asked: Iterable[ServedRequest]) -> Counter[str]:
     """What was asked, wherever the services are, and how often."""
     return Counter(f"{one.method} {one.path} {sorted(one.form.items())}" for one in asked)
 
 
-def kind_of(asked: Asked) -> str:
+def kind_of(asked: ServedRequest) -> str:
     """What a request is about: items, history, contents, page, list, views or similar."""
     props = asked.form.get("prop", "").split("|")
     if asked.form.get("action") == "wbgetentities":

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
-from tests.data.sources.servers.faults import Asked, Say, serving
+from tests.data.sources.servers.faults import Say, ServedRequest, serving
 from tests.tasks.models.endpoints.made_up import MadeUp
 
 IN_FLIGHT = 4
@@ -89,7 +89,7 @@ SLOW = {"endless body", "a byte now and then", "silence", "more than 64 MiB"}
 RIGHT = MadeUp(frozenset(), "openai")
 
 
-def a_letter(asked: Asked) -> Say:
+def a_letter(asked: ServedRequest) -> Say:
     """Return the right response of a judge."""
     if b"Answer with one letter" not in asked.body:
         return RIGHT.answer(asked)
@@ -106,7 +106,7 @@ class Server:
     """Requests before the fault."""
     left: int = 0
     """Faulty responses that are still to come."""
-    right: Callable[[Asked], Say] = RIGHT.answer
+    right: Callable[[ServedRequest], Say] = RIGHT.answer
     requests: int = 0
     probes: int = 0
     """Requests of the probe."""
@@ -116,7 +116,7 @@ class Server:
     """Requests that came again after a right response."""
     answered: set[bytes] = field(default_factory=set)
 
-    def play(self, asked: Asked) -> Say:
+    def play(self, asked: ServedRequest) -> Say:
         """Return the next response."""
         self.requests += 1
         if asked.path.endswith("/tokenize"):

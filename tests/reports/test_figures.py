@@ -391,7 +391,7 @@ Row = dict[str, Any]
 OF = {"model": "m", "dtype": "float32", "query_type": "open", "untestable": None, "within": "all"}
 
 
-def told(relation: str, a: str, b: str, means: tuple[float, float], n: int = 5, p: float = 0.01) -> Row:
+def comparison_row(relation: str, a: str, b: str, means: tuple[float, float], n: int = 5, p: float = 0.01) -> Row:
     """A test of two labels of contexts."""
     groups = {"group_a": a, "group_b": b, "mean_a": means[0], "mean_b": means[1], "n_a": n, "n_b": n}
     return {**OF, **groups, "relation": relation, "comparison": "context", "measure": "persuasion", "p_adjusted": p}
@@ -399,7 +399,7 @@ def told(relation: str, a: str, b: str, means: tuple[float, float], n: int = 5, 
 
 def test_persuasion_is_said_set_by_set() -> None:
     tests = pd.DataFrame([
-        told("one", "negative", "positive", (0.3, 0.1)), told("two", "negative", "positive", (0.9, 0.7), p=0.5),
+        comparison_row("one", "negative", "positive", (0.3, 0.1)), comparison_row("two", "negative", "positive", (0.9, 0.7), p=0.5),
     ])  # fmt: skip
     assert tones(tests) == (
         "one, open queries by 0.300 (negative), 0.100 (positive) nats, 1 of 1 difference significant; "
@@ -408,7 +408,10 @@ def test_persuasion_is_said_set_by_set() -> None:
 
 
 def test_mean_of_most_entities_is_said_whatever_order() -> None:
-    rows = [told("one", "negative", "neutral", (0.5, 0.2), n=9), told("one", "negative", "positive", (0.4, 0.1), n=3)]
+    rows = [
+        comparison_row("one", "negative", "neutral", (0.5, 0.2), n=9),
+        comparison_row("one", "negative", "positive", (0.4, 0.1), n=3),
+    ]
     expected = "open queries by 0.500 (negative), 0.200 (neutral), 0.100 (positive) nats, 2 of 2 differences"
     assert tones(pd.DataFrame(rows)) == tones(pd.DataFrame(rows[::-1])) == f"{expected} significant"
 
@@ -425,7 +428,10 @@ def test_caption_by_type_counts_tests_of_drawn_set() -> None:
         {**OF, "relation": name, "label": label, "type": "x", "entity": f"{label}{n}", "queries": 1,
          "susceptibility": 0.2} for name in sets for label in ("old", "young") for n in (1, 2)
     ]  # fmt: skip
-    tests = [told(name, "old", "young", (0.1, 0.1), p=p) | of_labels for name, p in zip(sets, (0.5, 0.01), strict=True)]
+    tests = [
+        comparison_row(name, "old", "young", (0.1, 0.1), p=p) | of_labels
+        for name, p in zip(sets, (0.5, 0.01), strict=True)
+    ]
     frames: Frames = {
         "susceptibility_by_label": pd.DataFrame(means),
         "susceptibility_of_labelled_entities": pd.DataFrame(entities),
@@ -438,7 +444,7 @@ def test_caption_by_type_counts_tests_of_drawn_set() -> None:
 
 
 @pytest.mark.parametrize(("tests", "said"), [
-    ([], False), ([told("one", "negative", "positive", (0.3, 0.1))], True),
+    ([], False), ([comparison_row("one", "negative", "positive", (0.3, 0.1))], True),
 ])  # fmt: skip
 def test_caption_by_strength_tells_no_result_without_test(tests: list[Row], said: bool) -> None:
     means = pd.DataFrame([

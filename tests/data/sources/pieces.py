@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from swaymeter.data.sources.infini_gram import Ids
-from tests.data.sources.servers.faults import Asked, FaultServer, Say, says, serving
+from tests.data.sources.servers.faults import FaultServer, Say, ServedRequest, says, serving
 
 END = 65535
 _PIECE = re.compile(r" ?\w+|\s|[^\w\s]")
@@ -47,7 +47,7 @@ class Pieces:
         with serving(play=lambda asked: self._answer(asked, says_where)) as server:
             yield server
 
-    def _answer(self, asked: Asked, says_where: bool) -> Say:
+    def _answer(self, asked: ServedRequest, says_where: bool) -> Say:
         data = json.loads(asked.body)
         assert data.pop("index") == "pieces"
         kind, ids = data.pop("query_type"), data.get("query_ids")

@@ -14,16 +14,16 @@ INDEX = "v4_rpj_llama_s4"
 WASHINGTON = (3014, 310, 7660)
 
 
-def said(name: str) -> Say:
+def response(name: str) -> Say:
     return recorded(f"infini_gram/{name}.json")
 
 
-def asked_of(server: FaultServer) -> list[dict[str, Any]]:
-    return [json.loads(asked.body) for asked in server.asked]
+def bodies_of(server: FaultServer) -> list[dict[str, Any]]:
+    return [json.loads(asked.body) for asked in server.received]
 
 
 def test_counts_are_asked_for_as_documented(tmp_path: Path) -> None:
-    script = [said("count"), said("count"), says({"count": 7}), said("count_cnf"), said("find_cnf")]
+    script = [response("count"), response("count"), says({"count": 7}), response("count_cnf"), response("find_cnf")]
     with answering(tmp_path, *script) as (session, server):
         api = InfiniGramApi(session, INDEX)
         assert (api.count(WASHINGTON), api.count(WASHINGTON)) == (2349754, 2349754)
@@ -31,21 +31,23 @@ def test_counts_are_asked_for_as_documented(tmp_path: Path) -> None:
         assert api.count(()) == 7
         assert api.near([[(5613, 4086, 9068)], [(6483, 6509)] * 5], 5000) == 6
         assert api.places(WASHINGTON) == [Occurrence(0, 40), Occurrence(0, 4000), Occurrence(2, 18)]
-    count, name, every, near, places = asked_of(server)
+    count, name, every, near, places = bodies_of(server)
     assert name == {"index": INDEX, "query_type": "count", "query": "University of Washington"}
     assert count == {"index": INDEX, "query_type": "count", "query_ids": [*WASHINGTON]}
     assert every == {"index": INDEX, "query_type": "count", "query": ""}
     assert near["query_ids"] == [[[5613, 4086, 9068]], [[6483, 6509]] * 4]
     assert (near["max_diff_tokens"], near["max_clause_freq"]) == (1000, 500_000)
     assert (places["query_type"], places["query_ids"]) == ("find_cnf", [[[*WASHINGTON]]])
-    assert {(asked.method, asked.headers["content-type"]) for asked in server.asked} == {("POST", "application/json")}
+    assert {(asked.method, asked.headers["content-type"]) for asked in server.received} == {
+        ("POST", "application/json")
+    }
 
 
 def test_a_document_has_its_place(tmp_path: Path) -> None:
-    with answering(tmp_path, said("document")) as (session, server):
+    with answering(tmp_path, response("document")) as (session, server):
         passage = InfiniGramApi(session, INDEX).passage(Occurrence(2, 18), WASHINGTON, 1000)
     assert passage == Passage((2, 7), 0, (278, *WASHINGTON, 297, 27689), 1, begins=True, ends=True)
-    (asked,) = asked_of(server)
+    (asked,) = bodies_of(server)
     assert {name: asked[name] for name in ("query_type", "s", "ptr", "max_disp_len")} == {
         "query_type": "get_doc_by_ptr", "s": 2, "ptr": 18, "max_disp_len": 1000,
     }  # fmt: skip
@@ -54,7 +56,7 @@ def test_a_document_has_its_place(tmp_path: Path) -> None:
 def test_or_within_a_name_is_no_operator(tmp_path: Path) -> None:
     with answering(tmp_path, *[says({"count": 1, "token_ids": [number]}) for number in range(3)]) as (session, server):
         assert InfiniGramApi(session, INDEX).spellings("This AND That OR else") == ((0, 1, 2),)
-    assert [asked["query"] for asked in asked_of(server)] == ["This", "AND That", "OR else"]
+    assert [asked["query"] for asked in bodies_of(server)] == ["This", "AND That", "OR else"]
 
 
 def test_a_word_alone_is_behind_a_space(tmp_path: Path) -> None:
@@ -76,16 +78,16 @@ class Reading(Pieces):
 
 
 def test_the_tokenizer_is_held_against_the_index(tmp_path: Path) -> None:
-    with answering(tmp_path, said("count")) as (session, _):
+    with answering(tmp_path, response("count")) as (session, _):
         assert InfiniGramApi(session, INDEX, Reading(" Zürich")).spellings("Zu\u0308rich")[0] == WASHINGTON
     other = pytest.raises(ServiceError, match=r"frequency\.tokenizer")
-    with answering(tmp_path / "2", said("count")) as (session, _), other:
+    with answering(tmp_path / "2", response("count")) as (session, _), other:
         InfiniGramApi(session, INDEX, Reading("¿Qué?")).spellings("University of Washington")
 
 
 REFUSED = {
-    "invalid index": (said("invalid_index"), "Invalid index: v4_nothing"),
-    "too long": (said("too_long"), "limit your input"),
+    "invalid index": (response("invalid_index"), "Invalid index: v4_nothing"),
+    "too long": (response("too_long"), "limit your input"),
     "no count": (says({"approx": False}), "not the requested answer"),
     "a count of less than nothing": (says({"count": -1}), "not the requested answer"),
     "a count of more than there can be": (says({"count": 10**30}), "not the requested answer"),
@@ -96,9 +98,9 @@ REFUSED = {
 
 @pytest.mark.parametrize(("answer", "message"), REFUSED.values(), ids=REFUSED)
 def test_nonsense_is_an_error_and_not_cached(answer: Say, message: str, tmp_path: Path) -> None:
-    with answering(tmp_path, *[answer] * 2, said("count")) as (session, server):
+    with answering(tmp_path, *[answer] * 2, response("count")) as (session, server):
         api = InfiniGramApi(session, INDEX)
-        while len(server.asked) < 2:
+        while len(server.received) < 2:
             with pytest.raises(ServiceError, match=message):
                 api.count(WASHINGTON)
         assert api.count(WASHINGTON) == 2349754
@@ -106,9 +108,12 @@ def test_nonsense_is_an_error_and_not_cached(answer: Say, message: str, tmp_path
 
 @pytest.mark.parametrize("passing", ["internal_error", "timed_out"])
 def test_an_error_that_passes_is_tried_again(passing: str, tmp_path: Path) -> None:
-    with answering(tmp_path, said(passing), said("count")) as (session, _):
+    with answering(tmp_path, response(passing), response("count")) as (session, _):
         assert InfiniGramApi(session, INDEX).count(WASHINGTON) == 2349754
-    with answering(tmp_path / "2", said(passing)) as (session, _), pytest.raises(ServiceError, match="after 2 tries"):
+    with (
+        answering(tmp_path / "2", response(passing)) as (session, _),
+        pytest.raises(ServiceError, match="after 2 tries"),
+    ):
         InfiniGramApi(session, INDEX).count(WASHINGTON)
 
 
@@ -145,6 +150,6 @@ WRONG: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_document_without_name_or_rest_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
-    answer = json.loads(said("document").body) | wrong
+    answer = json.loads(response("document").body) | wrong
     with answering(tmp_path, says(answer)) as (session, _), pytest.raises(ServiceError, match="not the requested"):
         InfiniGramApi(session, INDEX).passage(Occurrence(2, 18), WASHINGTON, 1000)

@@ -39,13 +39,13 @@ def file_of(folder: Path, of: Table, rows: Sequence[Mapping[str, Any]], name: st
     return write_parquet(folder, f"{name} {of.name}", unchecked, {"table": of.name})
 
 
-def asked(database: Path, sql: str) -> list[Any]:
+def rows_of(database: Path, sql: str) -> list[Any]:
     with duckdb.connect(database, read_only=True) as connection:
         return connection.execute(sql).fetchall()
 
 
 def key_of(database: Path) -> str:
-    ((key,),) = asked(database, "SELECT key FROM about")
+    ((key,),) = rows_of(database, "SELECT key FROM about")
     return str(key)
 
 
@@ -65,9 +65,9 @@ def test_rows_come_back_as_they_went_in(database: Path, tmp_path: Path) -> None:
 def test_scores_of_two_engines_in_file_keep_theirs(database: Path, tmp_path: Path) -> None:
     rows = [row(PERSUASION, query_id=f"q{n}", engine=f"engine {n % 2}", stand_in=None if n else "x") for n in range(5)]
     build(database, "key", TABLES, {PERSUASION: [file_of(tmp_path, PERSUASION, rows)]})
-    found = asked(database, "SELECT query_id, engine, stand_in FROM persuasion ORDER BY ALL")
+    found = rows_of(database, "SELECT query_id, engine, stand_in FROM persuasion ORDER BY ALL")
     assert found == [(one["query_id"], one["engine"], one["stand_in"]) for one in rows]
-    assert asked(database, 'SELECT sum("rows"), count(*) FROM origins') == [(5, 3)]
+    assert rows_of(database, 'SELECT sum("rows"), count(*) FROM origins') == [(5, 3)]
 
 
 def test_a_database_holds_only_its_files(database: Path, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_database_holds_only_its_files(database: Path, tmp_path: Path) -> None
     build(database, "first", TABLES, files)
     build(database, "second", TABLES, later)
     assert key_of(database) == "second"
-    assert asked(database, "SELECT DISTINCT persuasion FROM persuasion") == [(9.0,)]
+    assert rows_of(database, "SELECT DISTINCT persuasion FROM persuasion") == [(9.0,)]
     new = tmp_path / "study's" / "new.duckdb"
     build(new, "second", TABLES, later)
     with opened(database, TABLES) as one, opened(new, TABLES) as other:

@@ -289,7 +289,7 @@ def test_servers_are_asked_while_a_model_computes(tmp_path: Path, monkeypatch: p
     assert begun == {"one", "two", "here"}
 
 
-class Told(Progress):
+class RecordedProgress(Progress):
     """Progress that keeps what it is told."""
 
     def __init__(self) -> None:
@@ -311,7 +311,7 @@ def test_the_plan_grows_with_what_is_known(toy: Toy) -> None:
         graph.refuse(kind_of(identity), identity, UsageError("no such model"))
         return graph
 
-    told = Told()
+    told = RecordedProgress()
     run(resolve, progress=told)
     assert told.plans[0] == {"fetch": 2, "build": 2, "score": 2, "aggregate": 1, "report": 1}
     assert told.plans[-1] == {"fetch": 2, "build": 2, "score": 2, "aggregate": 1, "report": 1}

@@ -64,16 +64,16 @@ def test_a_question_that_is_there_twice_is_rejected() -> None:
 
 
 def test_two_changes_agree_only_in_the_same_words() -> None:
-    def asked(*words: str) -> list[str]:
+    def accepted_texts(*words: str) -> list[str]:
         rows = [
             row for name, text in zip(("ada", "ben", "cem"), words, strict=False)
             for row in says(ONE, name, "change", question=text)
         ]  # fmt: skip
         return [one.question for one in accepted_questions([ONE], opinions([ONE], rows)).questions]
 
-    assert asked("Where was he born?", " Where  was he born? ") == ["Where was he born?"]
-    assert asked("Where was he born?", "What city was he born in?") == []
-    assert asked("Where was he born?", "What city was he born in?", "Where to?") == ["Where to?"]
+    assert accepted_texts("Where was he born?", " Where  was he born? ") == ["Where was he born?"]
+    assert accepted_texts("Where was he born?", "What city was he born in?") == []
+    assert accepted_texts("Where was he born?", "What city was he born in?", "Where to?") == ["Where to?"]
 
 
 def test_judgements_of_other_texts_do_not_count() -> None:

@@ -16,7 +16,7 @@ from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.entailment import EntailmentModel
 from swaymeter.tasks.scoring.judging import Case, ask_language_model
-from tests.data.sources.servers.faults import Asked, Say, says
+from tests.data.sources.servers.faults import Say, ServedRequest, says
 from tests.tasks.measures.conftest import Study
 from tests.tasks.measures.test_correctness import CONDITIONS, say
 from tests.tasks.models.endpoints.made_up import made_up
@@ -48,7 +48,7 @@ def function(tmp_path: Path) -> Write:
     return write
 
 
-def asked(folder: Path) -> list[str]:
+def logged_cases(folder: Path) -> list[str]:
     return (folder / "asked").read_text().splitlines()
 
 
@@ -96,18 +96,18 @@ def test_a_function_that_errs_has_its_known_agreement(study: Study, function: Wr
 def test_no_judge_is_asked_twice(study: Study, function: Write, tmp_path: Path) -> None:
     study.parameters["judged_answers"] = {"judge": function("return 'neither'")}
     first = study.rows("judged_answers")
-    before = asked(tmp_path)
+    before = logged_cases(tmp_path)
     assert len(before) == len(set(zip(before, [row["question_id"] for row in first], strict=False)))
     study.parameters["judged_answers"]["agreement"] = 40  # another key of the artifact
     assert [row["verdict"] for row in study.rows("judged_answers")] == ["neither"] * len(first)
-    assert asked(tmp_path) == before
+    assert logged_cases(tmp_path) == before
     (stored,) = (tmp_path / "verdicts").glob("*.jsonl")
     lines = stored.read_text().splitlines()
     changed = next(line for line in lines if line)
     stored.write_text("\n".join(line.replace('"neither"', '"context"') if line == changed else line for line in lines))
     study.parameters["judged_answers"]["agreement"] = 30
     assert [row["verdict"] for row in study.rows("judged_answers")] == ["neither"] * len(first)
-    assert len(asked(tmp_path)) == len(before) + 1
+    assert len(logged_cases(tmp_path)) == len(before) + 1
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_verdicts_before_a_failure_are_stored(study: Study, function: Write, tmp
     with pytest.raises(ScoreError, match="OSError"):
         study.rows("judged_answers")
     rows = study.rows("judged_answers")
-    assert len(asked(tmp_path)) == len(rows) + 1  # the call that failed is repeated
+    assert len(logged_cases(tmp_path)) == len(rows) + 1  # the call that failed is repeated
 
 
 def test_a_file_without_the_function_is_refused(study: Study, function: Write) -> None:
@@ -153,7 +153,7 @@ def test_an_entailment_model_states_the_entailed_side(study: Study, models: dict
 def test_a_served_judge_is_constrained_to_the_letters(study: Study, tmp_path: Path) -> None:
     formats = list[bool]()
 
-    def letter(asked: Asked) -> Say | None:
+    def letter(asked: ServedRequest) -> Say | None:
         if b"Answer with one letter" not in asked.body:
             return None
         formats.append(b'"enum"' in asked.body)

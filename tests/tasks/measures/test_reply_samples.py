@@ -202,10 +202,10 @@ class Judge:
 
     verdict: bool
     stand_in: str | None = None
-    asked: list[tuple[int, Any]] = field(default_factory=list)
+    received: list[tuple[int, Any]] = field(default_factory=list)
 
     def equivalent_in_bulk(self, texts: list[list[str]], questions: Any = None) -> list[Any]:
-        self.asked.append((len(texts), questions))
+        self.received.append((len(texts), questions))
         return [np.eye(len(of), dtype=bool) | self.verdict for of in texts]
 
 
@@ -226,8 +226,11 @@ def test_questions_stand_before_answers(with_question: bool, study: Study, monke
     study.parameters["clusters"] = {"entailment_with_question": with_question}
     study.score("clusters")
     questions = [question.question for question in study.inputs.questions for _ in question.cases]
-    assert [count for count, _ in judge.asked] == [6, 3]  # chunks of two questions and of one, under three conditions
-    assert [one for _, some in judge.asked for one in some or ()] == (questions if with_question else [])
+    assert [count for count, _ in judge.received] == [
+        6,
+        3,
+    ]  # chunks of two questions and of one, under three conditions
+    assert [one for _, some in judge.received for one in some or ()] == (questions if with_question else [])
 
 
 def test_what_was_cut_of_a_context_is_stored(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,13 +16,13 @@ from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_mod
 CONTEXTS = (None, "Oslo is the capital of Norway.", "The capital of Norway is Lima, says a book. " * 5)
 
 
-def asked(model: LanguageModel) -> list[Sequence[int]]:
+def context_prompts(model: LanguageModel) -> list[Sequence[int]]:
     return [answer_prompt(model, "What is the capital of Norway?", context).tokens for context in CONTEXTS]
 
 
 @pytest.mark.parametrize("batch_size", [None, 2])
 def test_a_batch_reads_what_each_prompt_gives_alone(smollm2: LanguageModel, batch_size: int | None) -> None:
-    read = asked(smollm2)
+    read = context_prompts(smollm2)
     found = next_tokens(smollm2, read, batch_size=batch_size)
     for place, prompt in enumerate(read):
         expected = log_probs(smollm2, [prompt])[0].double().exp()
@@ -33,7 +33,7 @@ def test_a_batch_reads_what_each_prompt_gives_alone(smollm2: LanguageModel, batc
 
 
 def test_context_moves_first_token_of_its_answer(smollm2: LanguageModel) -> None:
-    found, tokens = next_tokens(smollm2, asked(smollm2)), first_tokens(smollm2, ["Oslo", "Lima"])
+    found, tokens = next_tokens(smollm2, context_prompts(smollm2)), first_tokens(smollm2, ["Oslo", "Lima"])
     assert tokens == {name: smollm2.tokenizer(name)["input_ids"][0] for name in ("Oslo", "Lima")}
     for place, name in ((1, "Oslo"), (2, "Lima")):
         after_a_space = smollm2.tokenizer(f" {name}")["input_ids"][:1]

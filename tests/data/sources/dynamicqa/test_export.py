@@ -34,14 +34,14 @@ def again(folder: Path, *questions: Question) -> list[Question]:
     return [one for partition in PARTITIONS for one in dynamicqa.questions(folder, partition)]
 
 
-def said(one: Question) -> Question:
+def in_layout(one: Question) -> Question:
     """The question without what the layout has no place for."""
     return replace(one, **NO_PLACE)
 
 
 def test_exported_questions_are_read_back(tmp_path: Path) -> None:
     questions = [question(partition="static", edits=1), question(), disputed()]
-    assert list(map(said, again(tmp_path, *questions))) == list(map(said, questions))
+    assert list(map(in_layout, again(tmp_path, *questions))) == list(map(in_layout, questions))
 
 
 def test_files_have_published_columns_and_line_ends(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_hostile_texts_come_back_as_they_were(text: str, tmp_path: Path) -> None
         original_context=f"It is {text}.", counter_memory_context="It is Lima.", list_id=text,
     )  # fmt: skip
     other = disputed(subject=text, page=text, question=f"{text}?")
-    assert list(map(said, again(tmp_path, one, other))) == [said(one), said(other)]
+    assert list(map(in_layout, again(tmp_path, one, other))) == [in_layout(one), in_layout(other)]
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def test_a_file_is_downloaded_once(tmp_path: Path, content: bytes) -> None:
         with asking(server.address, tmp_path / "cache") as second:
             for session in (first, second):
                 assert downloaded("static", session) == questions(tmp_path / "published", "static")
-        assert [asked.path for asked in server.asked] == ["/ask/Static_final.csv"]
+        assert [asked.path for asked in server.received] == ["/ask/Static_final.csv"]
 
 
 def test_changed_byte_of_download_is_never_read(tmp_path: Path, content: bytes) -> None:
@@ -183,7 +183,7 @@ def test_changed_byte_of_download_is_never_read(tmp_path: Path, content: bytes) 
         cache.write_bytes(stored.replace(b"Norway", b"Norwax"))
         with asking(server.address, tmp_path / "cache") as second:
             assert downloaded("static", second) == sound
-    assert len(server.asked) == 2
+    assert len(server.received) == 2
 
 
 @pytest.mark.parametrize("body", [b"<html>welcome</html>", b"", b"id,subj\r\n", b"\xff\xfe", b'{"message": 1}'])

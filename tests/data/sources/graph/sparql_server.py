@@ -9,7 +9,7 @@ from pathlib import Path
 import pyoxigraph as ox
 
 from swaymeter.data.sources.graph.sparql import RESULTS, Endpoint
-from tests.data.sources.servers.faults import Asked, FaultServer, Say, serving
+from tests.data.sources.servers.faults import FaultServer, Say, ServedRequest, serving
 from tests.data.sources.sessions import asking
 
 FORM = "application/x-www-form-urlencoded"
@@ -26,7 +26,7 @@ class SparqlService:
         self._store.bulk_load(path=str(turtle), format=ox.RdfFormat.TURTLE)
         self.cut: list[str] = []
 
-    def __call__(self, asked: Asked) -> Say:
+    def __call__(self, asked: ServedRequest) -> Say:
         if (asked.headers["accept"], asked.headers["content-type"]) != (RESULTS, FORM):
             return Say(b"a form is expected, and that JSON is accepted", status=406)
         solutions = self._store.query(asked.form["query"])

@@ -12,7 +12,7 @@ from swaymeter.data.errors import InputError, ServiceError, ServiceTimeout
 from swaymeter.data.sources.graph.sparql import RESULTS, Endpoint, Literal, Uri, bound, iris, is_iri, string
 from tests.data.sources.graph.sparql_server import FORM, endpoint_at
 from tests.data.sources.graph.yago_graph import NASTY
-from tests.data.sources.servers.faults import Asked, Say, serving
+from tests.data.sources.servers.faults import Say, ServedRequest, serving
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 ADA = {"type": "uri", "value": "http://yago-knowledge.org/resource/Ada_Example"}
@@ -31,7 +31,7 @@ def literal(value: str, **more: object) -> dict[str, object]:
 def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
     """An endpoint that answers with what it is asked."""
 
-    def echo(asked: Asked) -> Say:
+    def echo(asked: ServedRequest) -> Say:
         is_sound = (asked.headers["accept"], asked.headers["content-type"]) == (RESULTS, FORM)
         query = asked.form["query"]
         return Say(query, status=400 if query.startswith("error at") or not is_sound else 200)

@@ -273,5 +273,5 @@ def by_subject(store: SparqlStore, relation: str, *, seed: int = 1) -> dict[str,
     return {fact.subject: fact for fact in yago.facts(store, relation_named(relation), pairs=EVERY, seed=seed).facts}
 
 
-def said(facts: list[Fact]) -> list[Fact]:
+def without_source(facts: list[Fact]) -> list[Fact]:
     return [replace(fact, address=None, query=None, retrieved_at=None) for fact in facts]

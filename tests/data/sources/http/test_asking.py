@@ -24,14 +24,14 @@ TO_BE_REACHED = r"YAGO \(http://127.*requires a (valid )?contact.*`services\.con
 def test_without_somebody_to_reach_nothing_is_asked(contact: str | None, opened: Open) -> None:
     with serving() as server, pytest.raises(ServiceError, match=TO_BE_REACHED):
         opened(server, contact=contact)
-    assert server.asked == []
+    assert server.received == []
 
 
 @pytest.mark.parametrize("contact", ["jane@example.org", "https://example.org/jane", "Jane Doe, jane@example.org"])
 def test_the_service_is_told_who_asks_with_what(contact: str, opened: Open) -> None:
     with serving(says([1])) as server:
         opened(server, contact=f" {contact} ").ask({"q": "1"}, accept="application/sparql-results+json")
-    (asked,) = server.asked
+    (asked,) = server.received
     told = f"swaymeter/{version('swaymeter')} ({contact}) python-requests/{requests.__version__}"
     assert asked.headers["user-agent"] == told
     assert asked.headers["accept"] == "application/sparql-results+json"
@@ -57,7 +57,7 @@ def test_form_goes_into_address_or_into_body(opened: Open) -> None:
         session = opened(server)
         session.ask({"query": query, "a": ""}, path="/deep/Z%C3%BCrich")
         session.ask({"query": query, "a": ""}, method="POST")
-    by_get, by_post = server.asked
+    by_get, by_post = server.received
     assert (by_get.method, by_get.path, by_get.body) == ("GET", "/ask/deep/Z%C3%BCrich", b"")
     assert (by_post.method, by_post.path) == ("POST", "/ask")
     assert by_post.headers["content-type"] == "application/x-www-form-urlencoded"
@@ -68,7 +68,7 @@ def test_form_goes_into_address_or_into_body(opened: Open) -> None:
 def test_a_path_that_leads_elsewhere_is_refused(path: str, opened: Open) -> None:
     with serving() as server, pytest.raises(ServiceError, match="no place named"):
         opened(server).ask({}, path=path)
-    assert server.asked == []
+    assert server.received == []
 
 
 def test_a_broken_encoding_is_tried_once_more(opened: Open) -> None:
@@ -77,7 +77,7 @@ def test_a_broken_encoding_is_tried_once_more(opened: Open) -> None:
         assert opened(server).ask({}).content == [1]
     with serving(broken) as server, pytest.raises(ServiceError, match="cannot be decompressed, after 2 tries"):
         opened(server).ask({"q": "2"})
-    assert len(server.asked) == 2
+    assert len(server.received) == 2
 
 
 def test_answer_larger_than_can_be_held_is_timeout(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +85,7 @@ def test_answer_larger_than_can_be_held_is_timeout(opened: Open, monkeypatch: py
     bomb = b'["' + b"a" * 5 * 2**20 + b'"]'
     with serving(gzipped(bomb)) as server, pytest.raises(ServiceTimeout, match=r"more than 1 MiB; ask for less"):
         opened(server).ask({})
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 UNUSABLE = {
@@ -105,7 +105,7 @@ def test_json_that_nobody_can_use_says_why(body: bytes, opened: Open) -> None:
             opened(server).ask({})
         assert raised.type is ServiceError
         assert str(raised.value).isprintable()
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 def test_json_of_too_many_values_is_a_timeout(opened: Open) -> None:
@@ -127,7 +127,7 @@ def test_a_status_that_is_allowed_is_an_answer(opened: Open) -> None:
         assert (again.content, again.status, again.from_cache) == ("<html>Not found</html>", 404, True)
         with pytest.raises(ServiceError, match="404 Not Found"):
             session.ask({"q": "2"})
-    assert len(server.asked) == 3
+    assert len(server.received) == 3
 
 
 TEXTS = [
@@ -144,8 +144,8 @@ def test_a_text_is_kept_letter_by_letter(text: str, opened: Open) -> None:
     assert kept.content == text
     assert (fresh.from_cache, kept.from_cache) == (False, True)
     assert kept.retrieved_at == fresh.retrieved_at
-    assert server.asked[0].path == "/ask/Static_final.csv"
-    assert server.asked[0].headers["accept"].startswith("text/plain")
+    assert server.received[0].path == "/ask/Static_final.csv"
+    assert server.received[0].headers["accept"].startswith("text/plain")
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"\xed\xa0\x80", "é".encode()[:1]])

@@ -143,7 +143,7 @@ def test_a_cached_response_is_not_requested_again(opened: Open) -> None:
         later = opened(server)
         again = [later.ask({"q": str(number)}) for number in range(5)]
         assert later._limits.sent == 0
-    assert len(server.asked) == 5
+    assert len(server.received) == 5
     assert [answer.content for answer in again] == [answer.content for answer in answers]
     assert [answer.retrieved_at for answer in again] == [answer.retrieved_at for answer in answers]
     assert all(answer.from_cache for answer in again)
@@ -161,7 +161,7 @@ def test_different_requests_are_cached_apart(opened: Open) -> None:
         answers = [session.ask(**how).content for how in asked]
         assert [session.ask(**how).content for how in asked] == answers
         assert session.ask({"r": "", "q": "1"}).from_cache
-    assert len(server.asked) == len(asked)
+    assert len(server.received) == len(asked)
     assert len({json.dumps(answer) for answer in answers}) == len(asked)
 
 
@@ -173,7 +173,7 @@ def test_an_expired_response_is_requested_again(opened: Open) -> None:
         young = 0.15 / 86_400
         assert opened(server, cache_ttl_days=young).ask({}).content == [2]
         assert opened(server, cache_ttl_days=1).ask({}).content == [2]
-    assert len(server.asked) == 2
+    assert len(server.received) == 2
 
 
 @pytest.mark.parametrize("minutes", [-5, 0, 5])
@@ -190,7 +190,7 @@ def test_what_is_asked_for_anew_is_requested_once(minutes: int, opened: Open, mo
             assert opened(server, rerun=FORCED + 1).ask({}).content == [3]
         for rerun in (FORCED, FORCED + 1, 0):
             assert opened(server, rerun=rerun).ask({}).content == [3]
-    assert len(server.asked) == 3
+    assert len(server.received) == 3
 
 
 def test_a_young_response_may_be_refreshed(opened: Open) -> None:
@@ -201,7 +201,7 @@ def test_a_young_response_may_be_refreshed(opened: Open) -> None:
         assert (fresh.content, fresh.from_cache, session._limits.sent) == ([2], False, 2)
         assert session.ask({}).content == [2]
         assert opened(server, offline=True).ask({}, bypass_cache=True).content == [2]
-    assert len(server.asked) == 2
+    assert len(server.received) == 2
 
 
 def test_offline_only_young_cached_responses_are_used(opened: Open) -> None:
@@ -215,7 +215,7 @@ def test_offline_only_young_cached_responses_are_used(opened: Open) -> None:
             opened(server, offline=True, cache_ttl_days=0).ask({"q": "1"})
         with pytest.raises(ServiceError, match="younger than 30 days and fetched since it was forced"):
             opened(server, offline=True, rerun=FORCED).ask({"q": "1"})
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 def maxlag(content: Any) -> ServiceError | TransientError | None:
@@ -264,7 +264,7 @@ def test_an_immutable_response_stays(content: Any, immutable: Any, other: Any, a
     with serving(says(content)) as server:
         opened(server).ask({}, immutable=immutable)
         assert opened(server, **other).ask({}, immutable=immutable).content == content
-    assert len(server.asked) == again
+    assert len(server.received) == again
 
 
 @pytest.mark.parametrize(

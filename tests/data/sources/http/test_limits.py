@@ -45,7 +45,7 @@ def test_requests_come_no_faster_than_the_service_allows(opened: Open) -> None:
         session = opened(server, requests_per_minute=600, max_concurrency=4)
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda number: session.ask({"q": str(number)}), range(12)))
-    times = [asked.at for asked in server.asked]
+    times = [asked.at for asked in server.received]
     assert times[-1] - times[0] > 1.0
 
 
@@ -54,7 +54,7 @@ def test_tries_again_count_as_requests(opened: Open) -> None:
         session = opened(server, max_requests=2)
         with pytest.raises(ServiceBudget, match=r"has sent its 2 requests.*raise `max_requests`"):
             session.ask({})
-    assert len(server.asked) == 2
+    assert len(server.received) == 2
 
 
 def test_service_that_refuses_every_request_is_left_alone(opened: Open) -> None:
@@ -67,7 +67,7 @@ def test_service_that_refuses_every_request_is_left_alone(opened: Open) -> None:
             ):
                 session.ask({"q": str(number)})
         assert session.ask({"q": "0"}).from_cache
-    assert len(server.asked) == 5
+    assert len(server.received) == 5
 
 
 @pytest.mark.parametrize("sleeping", [False, True])
@@ -136,7 +136,7 @@ def test_sessions_of_an_address_share_its_rate_limit(server: FaultServer, tmp_pa
     several.append(session_of(server, tmp_path, rerun=1, requests_per_minute=1_200))
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda session: [session.ask({"q": str(number)}) for number in range(4)], several))
-    times = sorted(asked.at for asked in server.asked)
+    times = sorted(asked.at for asked in server.received)
     assert len(times) == 12
     assert times[-1] - times[0] > 11 * 0.05 * 0.9  # three that did not know of each other would take a third of it
 
@@ -156,7 +156,7 @@ def test_what_may_pass_is_asked_again(status: int, opened: Open, clock: Clock) -
     with serving(Say(b"busy", status=status), Say(b"busy", status=status), says([1])) as server:
         session = opened(server)
         assert session.ask({}).content == [1]
-        assert session._limits.sent == len(server.asked) == 3
+        assert session._limits.sent == len(server.received) == 3
     assert len(clock.slept) == 2
     assert 0.5 <= clock.slept[0] < clock.slept[1] <= 1.5
 
@@ -167,7 +167,7 @@ def test_a_lasting_error_is_raised_after_all_retries(status: int, kind: type[Ser
         with pytest.raises(ServiceError, match=rf"YAGO \(http.*answers {status} .* after 3 tries") as raised:
             opened(server, tries=3).ask({})
         assert raised.type is kind
-    assert len(server.asked) == 3
+    assert len(server.received) == 3
 
 
 @pytest.mark.parametrize("as_date", [False, True])
@@ -199,8 +199,8 @@ def test_while_service_asks_for_pause_nobody_sends(tmp_path: Path) -> None:
             time.sleep(0.1)
             session.ask({"q": "2"})
             refused.result()
-    assert all(later.at - server.asked[0].at >= 1.0 for later in server.asked[1:])
-    assert len(server.asked) == 3
+    assert all(later.at - server.received[0].at >= 1.0 for later in server.received[1:])
+    assert len(server.received) == 3
 
 
 def test_a_pause_of_hours_is_not_waited_for(opened: Open, clock: Clock) -> None:
@@ -209,7 +209,7 @@ def test_a_pause_of_hours_is_not_waited_for(opened: Open, clock: Clock) -> None:
         for _ in range(2):
             with pytest.raises(ServiceBudget, match=r"a pause of 7200 s, longer than the 3600 s"):
                 session.ask({})
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
     assert clock.slept == []
 
 
@@ -221,7 +221,7 @@ def test_a_dropped_connection_is_tried_again(say: Say, opened: Open) -> None:
     with serving(say) as server, pytest.raises(ServiceError, match=told) as raised:
         opened(server).ask({"q": "2"})
     assert raised.type is ServiceError
-    assert len(server.asked) == 4
+    assert len(server.received) == 4
 
 
 # What needs too long
@@ -237,7 +237,7 @@ def test_json_cut_short_is_a_timeout_at_once(body: bytes, opened: Open) -> None:
         for _ in range(2):
             with pytest.raises(ServiceTimeout, match=r"JSON cut short after .* ask for less"):
                 session.ask({})
-    assert len(server.asked) == 2
+    assert len(server.received) == 2
 
 
 def test_a_server_error_that_says_timeout_is_one(opened: Open) -> None:
@@ -258,13 +258,13 @@ def test_a_broken_response_is_requested_once_more(chunked: bool, opened: Open) -
         assert opened(server).ask({}).content == [1]
     with serving(half) as server, pytest.raises(ServiceTimeout, match="broke off in its answer, after 2 tries"):
         opened(server).ask({"q": "2"})
-    assert len(server.asked) == 2
+    assert len(server.received) == 2
 
 
 def test_silence_is_a_timeout_after_one_more_try(opened: Open) -> None:
     with serving(Say(delay_s=10)) as server, pytest.raises(ServiceTimeout, match=r"silent for 0\.3 s, after 2 tries"):
         opened(server, timeout_s=0.3).ask({})
-    assert len(server.asked) == 2
+    assert len(server.received) == 2
 
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -285,7 +285,7 @@ def test_a_response_that_never_ends_is_a_timeout(part: str, opened: Open) -> Non
         with pytest.raises(ServiceTimeout, match=r"still sends after 0\.5 s, after 2 tries"):
             opened(server, timeout_s=0.25).ask({})
         assert time.monotonic() - began < 8
-    assert len(server.asked) == 2
+    assert len(server.received) == 2
 
 
 @pytest.mark.parametrize("said", [b'{"exception": "Operation timed out."}', b"the operation was cancelled"])
@@ -293,5 +293,5 @@ def test_query_out_of_time_is_not_tried_again(said: bytes, opened: Open, clock: 
     ran_out = pytest.raises(ServiceTimeout, match=r"answers 429 .*: the query ran out of time; ask for less")
     with serving(Say(said, status=429), says([1])) as server, ran_out:
         opened(server).ask({})
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
     assert clock.slept == []

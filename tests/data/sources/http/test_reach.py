@@ -19,7 +19,7 @@ def test_a_redirect_is_refused(target: str, opened: Open) -> None:
     elsewhere = Say(status=302, headers={"Location": target})
     with serving(elsewhere) as server, pytest.raises(ServiceError, match=r"302 .*redirects to .*present address"):
         opened(server).ask({})
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 def test_an_unreachable_service_fails_fast_and_is_remembered(opened: Open, clock: Clock) -> None:

@@ -93,7 +93,7 @@ def test_said_nowhere(says_so: Say, tmp_path: Path, caplog: pytest.LogCaptureFix
             opened.ask({})
         except ServiceError as error:
             said = str(error)
-        assert server.asked[0].headers["authorization"] == f"Bearer {PLAIN}"
+        assert server.received[0].headers["authorization"] == f"Bearer {PLAIN}"
     assert PLAIN[:8] not in said + caplog.text
     assert all(PLAIN.encode() not in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
 
@@ -104,8 +104,8 @@ def test_redirects(tmp_path: Path) -> None:
         with serving(elsewhere) as server, session(server.address, tmp_path) as opened:
             with pytest.raises(ServiceError, match="redirects to"):
                 opened.ask({})
-            assert len(server.asked) == 1
-        assert not other.asked
+            assert len(server.received) == 1
+        assert not other.received
 
 
 class _Answers(BaseHTTPRequestHandler):

@@ -2,7 +2,7 @@
 
     with serving(Say(status=503, headers={"Retry-After": "1"}), Say(b"[]")) as server:
         ...                          # the first request gets 503, every later one []
-    server.asked[0].form             # what was asked
+    server.received[0].form             # what was asked
 
 A script may also be a function of what was asked: `serving(play=lambda asked: Say(...))`.
 """
@@ -50,7 +50,7 @@ class Say:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ServedRequest:
     """One request: method, path, the fields of its address or body, headers (names in small letters), body, when."""
 
     method: str
@@ -83,10 +83,10 @@ class FaultServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, play: Callable[[Asked], Say], port: int = 0) -> None:
+    def __init__(self, play: Callable[[ServedRequest], Say], port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.play = play
-        self.asked: list[Asked] = []
+        self.received: list[ServedRequest] = []
         self.most_at_once = 0
         self.at_once = 0
         self.lock = threading.Lock()
@@ -99,8 +99,8 @@ class FaultServer(ThreadingHTTPServer):
     def waits_for(self, requests: int, seconds: float = 20.0) -> None:
         """Returns when so many requests have come; AssertionError when they do not."""
         last = time.monotonic() + seconds
-        while len(self.asked) < requests:
-            assert time.monotonic() < last, f"{len(self.asked)} of {requests} requests came within {seconds} s"
+        while len(self.received) < requests:
+            assert time.monotonic() < last, f"{len(self.received)} of {requests} requests came within {seconds} s"
             time.sleep(0.005)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -108,7 +108,7 @@ class FaultServer(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(*script: Say, play: Callable[[Asked], Say] | None = None, port: int = 0) -> Iterator[FaultServer]:
+def serving(*script: Say, play: Callable[[ServedRequest], Say] | None = None, port: int = 0) -> Iterator[FaultServer]:
     """A running server that plays the script, whose last answer is given to all that follow; port: 0 for any."""
     left = list(script)
     with FaultServer(play or (lambda asked: left.pop(0) if len(left) > 1 else left[0]), port) as server:
@@ -138,9 +138,9 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         form = dict(parse_qsl(parts.query or body.decode(), keep_blank_values=True))
         headers = {name.lower(): said for name, said in self.headers.items()}
-        asked = Asked(self.command, parts.path, form, headers, body, time.monotonic())
+        asked = ServedRequest(self.command, parts.path, form, headers, body, time.monotonic())
         with self.server.lock:
-            self.server.asked.append(asked)
+            self.server.received.append(asked)
             say = self.server.play(asked)
             self.server.at_once += 1
             self.server.most_at_once = max(self.server.most_at_once, self.server.at_once)

@@ -241,7 +241,7 @@ def test_without_file_list_comes_from_hub(tmp_path: Path, monkeypatch: pytest.Mo
         seeds = popqa(None)
         assert popqa(None, offline=True) == seeds
     file = f"/ask/datasets/{DATASET}/resolve/main/test.tsv"
-    assert [(asked.method, asked.path) for asked in server.asked] == [("HEAD", file), ("GET", file)]
+    assert [(asked.method, asked.path) for asked in server.received] == [("HEAD", file), ("GET", file)]
     assert [seed.subject_id for seed in seeds] == ["Q1", "Q2"]
     assert seeds[0].retrieved_at is not None
     assert abs((datetime.fromisoformat(seeds[0].retrieved_at) - datetime.now(UTC)).total_seconds()) < 30

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.data.sources.servers.faults import ANSWERS, Asked, Say, recorded, says
+from tests.data.sources.servers.faults import ANSWERS, Say, ServedRequest, recorded, says
 from tests.data.sources.servers.wiki_world.action_api import Limits, query
 from tests.data.sources.servers.wiki_world.pages import Page, Part, Revision, Wiki
 
@@ -19,7 +19,7 @@ FIRST = 100
 """The number of the first revision; each one after it is one higher."""
 UNKNOWN_VALUE, NO_VALUE = "?", "-"
 Stated = Mapping[str, Mapping[str, str]]
-Play = Callable[[Asked], Say]
+Play = Callable[[ServedRequest], Say]
 
 
 def page_in(name: str) -> dict[str, Any]:
@@ -57,7 +57,7 @@ TEXTS = {one.revision_id: one.content for one in ADA.pages["Ada Example"].revisi
 contents = playing(ADA)
 
 
-def in_parts(asked: Asked) -> Say:
+def in_parts(asked: ServedRequest) -> Say:
     """The recorded parts of the page's history, each to whoever sends back what the one before it said."""
     said = [None, "20261120180852|10", "20261120180856|13", "20261120180859|16"]
     return recorded(PARTS[said.index(asked.form.get("rvcontinue"))])
@@ -141,5 +141,5 @@ def holding(edits: Sequence[Edit]) -> Play:
     return playing(wiki)
 
 
-def contents_asked(asked: Sequence[Asked]) -> list[int]:
+def requested_contents(asked: Sequence[ServedRequest]) -> list[int]:
     return [int(one) for request in asked for one in request.form.get("revids", "").split("|") if one]

@@ -23,7 +23,7 @@ import pytest
 
 from swaymeter.data.errors import InputError, ServiceError
 from swaymeter.data.sources.wikimedia.edit_history import EditHistory, edit_history
-from tests.data.sources.servers.faults import Asked, Say, says, serving
+from tests.data.sources.servers.faults import Say, ServedRequest, says, serving
 from tests.data.sources.wikimedia.conftest import AskingItems
 from tests.data.sources.wikimedia.small_wiki import (
     BEGUN,
@@ -36,16 +36,16 @@ from tests.data.sources.wikimedia.small_wiki import (
     SET,
     Edit,
     Play,
-    contents_asked,
     edit,
     holding,
     playing,
     recorded_wiki,
+    requested_contents,
     snak,
 )
 
 
-def told(asking_items: AskingItems, *edits: Edit, play: Play | None = None) -> EditHistory:
+def history_after(asking_items: AskingItems, *edits: Edit, play: Play | None = None) -> EditHistory:
     """The history after these edits, the first of which is revision 100."""
     with serving(play=play or holding(edits)) as server:
         history = edit_history(asking_items(server), ITEM, "P36")
@@ -130,7 +130,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], tuple[int, ...], tuple[int, ...]]] = {
 def test_edits_of_the_value_are_counted(
     edits: tuple[Edit, ...], counted: tuple[int, ...], unknown: tuple[int, ...], asking_items: AskingItems
 ) -> None:
-    history = told(asking_items, *edits)
+    history = history_after(asking_items, *edits)
     assert (history.edits, history.hidden, history.latest) == (counted, unknown, FIRST + len(edits) - 1)
 
 
@@ -140,14 +140,14 @@ BESIDE: list[dict[str, Any]] = [{"reference": "Q1"}, {"qualifier": "2024"}, {"ra
 @pytest.mark.parametrize("what", BESIDE, ids=lambda what: next(iter(what)))
 @pytest.mark.parametrize("summary", ["", "/* wbsetclaim-update:2||1 */ [[Property:P36]]: [[Q585]]"])
 def test_what_stands_beside_a_value_is_none(what: dict[str, Any], summary: str, asking_items: AskingItems) -> None:
-    assert told(asking_items, BEGUN, MADE, edit(summary, OSLO, **what), edit(summary, OSLO)).edits == (101,)
+    assert history_after(asking_items, BEGUN, MADE, edit(summary, OSLO, **what), edit(summary, OSLO)).edits == (101,)
 
 
 @pytest.mark.parametrize("tag", ["mw-undo", "mw-rollback"])
 def test_the_summary_of_an_undo_is_not_believed(tag: str, asking_items: AskingItems) -> None:
     told_nothing = edit("/* wbsetlabel-set:1|en */ nothing to see", OSLO, tags=(tag,))
     told_much = edit("/* wbsetclaimvalue:1| */ [[Property:P36]]: [[Q585]]", OSLO, beside="X", tags=(tag,))
-    assert told(asking_items, BEGUN, MADE, SET, told_nothing, told_much).edits == (101, 102, 103)
+    assert history_after(asking_items, BEGUN, MADE, SET, told_nothing, told_much).edits == (101, 102, 103)
 
 
 # Against all contents compared one by one
@@ -188,10 +188,10 @@ def test_drawn_histories_equal_those_of_compared_contents(seed: int, asking_item
     luck = random.Random(seed)
     edits, true = drawn(luck, 40)
     assert len(true) > 3
-    assert set(told(asking_items, *edits).edits) == true
-    assert set(told(asking_items, *(edit("", one.stated, beside=one.beside) for one in edits)).edits) == true
+    assert set(history_after(asking_items, *edits).edits) == true
+    assert set(history_after(asking_items, *(edit("", one.stated, beside=one.beside) for one in edits)).edits) == true
     veiled = [hidden(one, *luck.choice(HIDES)) if luck.random() < 0.4 else one for one in edits]
-    history = told(asking_items, *veiled)
+    history = history_after(asking_items, *veiled)
     assert history.count <= len(true) <= history.count + len(history.hidden)
     # What is counted and was none is the first content that can be read after one that cannot.
     after = {FIRST + place + 1 for place, one in enumerate(veiled) if "content" in one.hidden}
@@ -204,7 +204,7 @@ def test_drawn_histories_equal_those_of_compared_contents(seed: int, asking_item
 def test_same_value_written_in_another_way_is_same(asking_items: AskingItems) -> None:
     def counted(*snaks: dict[str, Any]) -> tuple[int, ...]:
         items = [{"id": ITEM, "claims": {"P36": [{"mainsnak": one, "id": "Q20$a", "rank": "normal"}]}} for one in snaks]
-        return told(asking_items, *(edit("", written=json.dumps(item)) for item in items)).edits
+        return history_after(asking_items, *(edit("", written=json.dumps(item)) for item in items)).edits
 
     def place(**said: Any) -> dict[str, Any]:
         value = {"type": "globecoordinate", "value": {"latitude": 1.5, **said}}
@@ -225,18 +225,18 @@ def test_many_contents_are_asked_for_in_parts(asking_items: AskingItems) -> None
         history = edit_history(asking_items(server), ITEM, "P36")
     assert history is not None
     assert history.edits == tuple(FIRST + number for number in range(0, 50, 2))
-    assert [len(contents_asked([asked])) for asked in server.asked] == [0, 20, 20, 10]
+    assert [len(requested_contents([asked])) for asked in server.received] == [0, 20, 20, 10]
 
 
 def test_edits_in_the_wrong_order_are_put_right(asking_items: AskingItems) -> None:
     play = holding([BEGUN, edit("", OSLO), edit("", BERGEN)])
 
-    def turned(asked: Asked) -> Say:
+    def turned(asked: ServedRequest) -> Say:
         said = json.loads(play(asked).body)
         said["query"]["pages"][0]["revisions"].reverse()
         return says(said)
 
-    history = told(asking_items, play=turned)
+    history = history_after(asking_items, play=turned)
     assert (history.edits, history.latest) == ((101, 102), 102)
 
 
@@ -250,21 +250,21 @@ def test_edits_in_the_wrong_order_are_put_right(asking_items: AskingItems) -> No
 def test_a_content_that_goes_meanwhile(after: list[Edit], expected: Any, asking_items: AskingItems) -> None:
     edits = [BEGUN, MADE, edit("", BERGEN), *after]
     listed, read = holding(edits), holding([*edits[:2], hidden(edits[2], "content"), *edits[3:]])
-    history = told(asking_items, play=lambda asked: (read if "revids" in asked.form else listed)(asked))
+    history = history_after(asking_items, play=lambda asked: (read if "revids" in asked.form else listed)(asked))
     assert (history.edits, history.hidden) == expected
 
 
 def test_property_has_its_history_in_its_own_namespace(asking_items: AskingItems) -> None:
     with serving(play=holding([BEGUN])) as server:
         assert edit_history(asking_items(server), "P36", "P31") is None
-    assert server.asked[0].form["titles"] == "Property:P36"
+    assert server.received[0].form["titles"] == "Property:P36"
 
 
 @pytest.mark.parametrize("ids", [("Oslo", "P36"), ("Q20", "capital"), ("../Q20", "P36"), ("Q20|Q21", "P36")])
 def test_an_invalid_id_is_refused_without_a_request(ids: tuple[str, str], asking_items: AskingItems) -> None:
     with serving(play=holding([BEGUN])) as server, pytest.raises(InputError, match="not a Wikidata id"):
         edit_history(asking_items(server), *ids)
-    assert server.asked == []
+    assert server.received == []
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_an_invalid_id_is_refused_without_a_request(ids: tuple[str, str], asking
 )
 def test_an_invalid_content_names_its_revision(content: str, asking_items: AskingItems) -> None:
     with pytest.raises(ServiceError, match=r"Wikidata \(http://127.*\): revision 101 is not an item"):
-        told(asking_items, BEGUN, edit("", written=content))
+        history_after(asking_items, BEGUN, edit("", written=content))
 
 
 # The recorded history
@@ -310,8 +310,8 @@ def test_only_ambiguous_contents_are_requested(asking_items: AskingItems) -> Non
         with serving(play=recorded()) as server:
             wikidata = asking_items(server)
             history = edit_history(wikidata, "Q1", property_id)
-            assert contents_asked(server.asked) == needed
+            assert requested_contents(server.received) == needed
             assert history is not None
             assert history.retrieved_at.utcoffset() is not None
             assert edit_history(wikidata, "Q1", property_id) == history
-            assert len(server.asked) == 2
+            assert len(server.received) == 2

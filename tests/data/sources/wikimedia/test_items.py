@@ -6,7 +6,7 @@ import pytest
 
 from swaymeter.data.errors import InputError, ServiceError
 from swaymeter.data.sources.wikimedia.wikidata import BATCH, Item, statements_of
-from tests.data.sources.servers.faults import ANSWERS, Asked, Say, recorded, says, serving
+from tests.data.sources.servers.faults import ANSWERS, Say, ServedRequest, recorded, says, serving
 from tests.data.sources.wikimedia.conftest import AskingItems
 from tests.data.sources.wikimedia.small_wiki import page_in, snak
 
@@ -23,11 +23,11 @@ def english(text: str) -> dict[str, Any]:
     return {"en": {"language": "en", "value": text}}
 
 
-def answering(*entities: dict[str, Any]) -> Callable[[Asked], Say]:
+def answering(*entities: dict[str, Any]) -> Callable[[ServedRequest], Say]:
     """Plays a wiki with these items and no other."""
     known = {said["id"]: said for said in entities}
 
-    def play(asked: Asked) -> Say:
+    def play(asked: ServedRequest) -> Say:
         wanted = asked.form["ids"].split("|")
         return says({"entities": {one: known.get(one, {"id": one, "missing": ""}) for one in wanted}, "success": 1})
 
@@ -49,7 +49,7 @@ def test_an_item_has_names_revision_and_statements(asking_items: AskingItems) ->
     )  # fmt: skip
     assert item.retrieved_at.utcoffset() is not None
     assert (head.item_id, head.label, head.statements) == ("P1", "head of government", {})
-    (asked,) = server.asked
+    (asked,) = server.received
     assert (asked.form["ids"], asked.form["maxlag"]) == ("Q1|P1", "5")
     assert [(one.item_id, one.rank) for one in item.statements["P1"]] == [
         ("Q4", "preferred"), (None, "normal"), ("Q3", "deprecated"),
@@ -88,14 +88,14 @@ def test_items_are_requested_fifty_at_a_time(asking_items: AskingItems) -> None:
     with serving(play=answering(*(entity(one) for one in wanted))) as server:
         found = asking_items(server).items([*wanted, "Q1", "Q60"])
     assert list(found) == wanted
-    assert [len(asked.form["ids"].split("|")) for asked in server.asked] == [BATCH, BATCH, 20]
+    assert [len(asked.form["ids"].split("|")) for asked in server.received] == [BATCH, BATCH, 20]
 
 
 @pytest.mark.parametrize("asked", ["", "Q0", "L1", "Q1|Q2", "Q1\n"])
 def test_an_invalid_id_is_refused_without_a_request(asked: str, asking_items: AskingItems) -> None:
     with serving(play=answering()) as server, pytest.raises(InputError, match="not a Wikidata id"):
         asking_items(server).items(["Q1", asked])
-    assert server.asked == []
+    assert server.received == []
 
 
 def test_the_label_for_all_languages_stands_in(asking_items: AskingItems) -> None:

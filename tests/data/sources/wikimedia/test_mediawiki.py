@@ -9,7 +9,7 @@ import pytest
 from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
 from swaymeter.data.sources.http.answer import TransientError
 from swaymeter.data.sources.wikimedia.mediawiki import PATIENCE, error_of
-from tests.data.sources.servers.faults import ANSWERS, Asked, Say, recorded, says, serving
+from tests.data.sources.servers.faults import ANSWERS, Say, ServedRequest, recorded, says, serving
 from tests.data.sources.sessions import Clock
 from tests.data.sources.wikimedia.conftest import Asking
 from tests.data.sources.wikimedia.small_wiki import REVISIONS, TEXTS, contents, in_parts, page
@@ -23,7 +23,7 @@ def test_continuation_is_sent_back_until_it_ends(asking: Asking) -> None:
         parts = list(asking(server).wiki.query(FORM))
     revisions = [entry["revid"] for part in parts for entry in part.content["query"]["pages"][0]["revisions"]]
     assert revisions == [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]
-    assert [asked.form for asked in server.asked] == [
+    assert [asked.form for asked in server.received] == [
         {**FIXED, **FORM},
         {**FIXED, **FORM, "rvcontinue": "20261120180852|10", "continue": "||"},
         {**FIXED, **FORM, "rvcontinue": "20261120180856|13", "continue": "||"},
@@ -36,7 +36,7 @@ def test_only_last_of_what_continues_is_sent_back(asking: Asking) -> None:
     second = says({"continue": {"excontinue": 1, "continue": "||"}, "query": {}})
     with serving(first, second, says({"batchcomplete": True})) as server:
         list(asking(server).wiki.query(FORM))
-    assert server.asked[2].form == {**FIXED, **FORM, "excontinue": "1", "continue": "||"}
+    assert server.received[2].form == {**FIXED, **FORM, "excontinue": "1", "continue": "||"}
 
 
 def test_wiki_that_goes_on_in_circle_is_left(asking: Asking) -> None:
@@ -46,7 +46,7 @@ def test_wiki_that_goes_on_in_circle_is_left(asking: Asking) -> None:
 
     with serving(play=play) as server, pytest.raises(ServiceError, match="repeats a continuation"):
         list(asking(server).wiki.query(FORM))
-    assert len(server.asked) == 3
+    assert len(server.received) == 3
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_wiki_that_goes_on_with_nonsense_is_left(more: Any, asking: Asking) -> N
     none = pytest.raises(ServiceError, match="not the requested answer")
     with serving(says({"continue": more, "query": {}})) as server, none:
         list(asking(server).wiki.query(FORM))
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 @pytest.mark.parametrize("content", [{}, {"entities": {}}, {"warnings": {}}])
@@ -71,7 +71,7 @@ def test_versions_say_what_their_digests_are_of(asking: Asking) -> None:
     assert found == TEXTS
     digests = {number: hashlib.sha1(text.encode()).hexdigest() for number, text in found.items()}
     assert digests == {entry["revid"]: entry["sha1"] for entry in REVISIONS.values() if "sha1" in entry}
-    (asked,) = server.asked
+    (asked,) = server.received
     assert asked.form == {
         "action": "query", "format": "json", "formatversion": "2", "maxlag": "5", "prop": "revisions",
         "revids": "7|8|9|10|11|12|13|14|15|16|17", "rvprop": "ids|content", "rvslots": "main",
@@ -79,7 +79,7 @@ def test_versions_say_what_their_digests_are_of(asking: Asking) -> None:
 
 
 def test_twenty_contents_are_requested_at_most_each_once(asking: Asking) -> None:
-    def play(asked: Asked) -> Say:
+    def play(asked: ServedRequest) -> Say:
         wanted = [int(number) for number in asked.form["revids"].split("|")]
         return page(revisions=[{"revid": number, "slots": {"main": {"content": str(number)}}} for number in wanted])
 
@@ -87,18 +87,18 @@ def test_twenty_contents_are_requested_at_most_each_once(asking: Asking) -> None
     with serving(play=play) as server:
         found = asking(server).wiki.contents(wanted)
     assert found == {number: str(number) for number in range(1, 46)}
-    batches = [list(map(int, asked.form["revids"].split("|"))) for asked in server.asked]
+    batches = [list(map(int, asked.form["revids"].split("|"))) for asked in server.received]
     assert batches == [list(range(1, 21)), list(range(21, 41)), list(range(41, 46))]
 
 
 def test_slow_contents_are_requested_in_halves(asking: Asking) -> None:
-    def play(asked: Asked) -> Say:
+    def play(asked: ServedRequest) -> Say:
         few = asked.form["revids"].count("|") < 2
         return contents(asked) if few else Say(b'{"query": {"pages": [')
 
     with serving(play=play) as server:
         assert asking(server).wiki.contents([7, 8, 9, 10]) == {number: TEXTS[number] for number in range(7, 11)}
-    assert [asked.form["revids"] for asked in server.asked] == ["7|8|9|10", "7|8", "9|10"]
+    assert [asked.form["revids"] for asked in server.received] == ["7|8|9|10", "7|8", "9|10"]
 
 
 def test_a_content_is_kept_whatever_its_age(asking: Asking) -> None:
@@ -108,7 +108,7 @@ def test_a_content_is_kept_whatever_its_age(asking: Asking) -> None:
         assert old.wiki.contents([7, 8]) == {7: TEXTS[7], 8: TEXTS[8]}
         offline = asking(server, cache_ttl_days=0, offline=True)
         assert offline.wiki.contents([7, 8]) == {7: TEXTS[7], 8: TEXTS[8]}
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 @pytest.mark.parametrize("number", [13, 99999])
@@ -116,9 +116,9 @@ def test_a_hidden_version_is_absent_and_requested_again(number: int, asking: Ask
     with serving(play=contents) as server:
         for _ in range(2):
             assert asking(server).wiki.contents([8, number, 7]) == {7: TEXTS[7], 8: TEXTS[8]}
-        assert len(server.asked) == 1
+        assert len(server.received) == 1
         asking(server, cache_ttl_days=0).wiki.contents([7, 8, number])
-        assert len(server.asked) == 2
+        assert len(server.received) == 2
         assert asking(server).wiki.contents([number]) == {}
 
 
@@ -157,7 +157,7 @@ def test_an_error_is_told_in_the_wikis_words(name: str, said: str, asking: Askin
         list(asking(server).wiki.query(FORM))
     assert raised.type is ServiceError
     assert "docref" not in str(raised.value)
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
     assert clock.slept == []
 
 
@@ -173,7 +173,7 @@ def test_maxlag_is_waited_for_as_told(name: str, seconds: float, asking: Asking,
         (answer,) = asking(server).wiki.query(FORM)
     assert answer.content["query"]["pages"][0]["title"] == "Chemist"
     assert clock.slept == [pytest.approx(seconds)]
-    assert len(server.asked) == 2
+    assert len(server.received) == 2
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_what_does_not_pass_fails_after_all_tries(
         with pytest.raises(ServiceError, match=rf"error: {code}: .*after {tries} tries; run again later") as raised:
             list(asking(server).wiki.query(FORM))
         assert raised.type is kind
-    assert len(server.asked) == tries
+    assert len(server.received) == tries
     if tries == PATIENCE:
         assert 300 < sum(clock.slept) < 900
         assert min(clock.slept) >= 5

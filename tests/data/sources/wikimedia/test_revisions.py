@@ -29,7 +29,7 @@ def test_a_history_in_parts_is_read_oldest_first(asking: Asking) -> None:
     assert [revision.parent_id for revision in history.revisions] == [0, *range(7, 17)]
     assert (history.title, history.page_id) == ("Ada Example", 3)
     assert before <= history.retrieved_at <= datetime.now(UTC)
-    assert server.asked[0].form == ASKED
+    assert server.received[0].form == ASKED
     by_id = {revision.revision_id: revision for revision in history.revisions}
     undone = by_id[9]
     assert (undone.user, undone.registered, undone.timestamp) == ("Bob Reverter", True, "2026-11-20T18:08:51Z")
@@ -117,7 +117,7 @@ def test_an_invalid_history_is_not_cached(say: Say, asking: Asking) -> None:
         history = asking(server).wiki.revisions("Ada Example")
     assert history is not None
     assert len(history.revisions) == 11
-    assert len(server.asked) == 2
+    assert len(server.received) == 2
 
 
 def test_an_impossible_title_is_not_requested(asking: Asking) -> None:
@@ -126,7 +126,7 @@ def test_an_impossible_title_is_not_requested(asking: Asking) -> None:
         for title in ("", "  ", "_", "A|B", "A\x1fB", "C#", "<b>", "[[A]]", "{{A}}", "A\nB", "\ud800", "é" * 300):
             assert wikipedia.wiki.revisions(title) is None, title
             assert wikipedia.page(title) is None, title
-    assert server.asked == []
+    assert server.received == []
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_an_impossible_title_is_not_requested(asking: Asking) -> None:
 def test_any_other_title_arrives_as_it_is(title: str, asking: Asking) -> None:
     with serving(recorded("wikipedia/missing_title.json")) as server:
         asking(server).wiki.revisions(title)
-    (asked,) = server.asked
+    (asked,) = server.received
     assert asked.form["titles"] == title
     assert asked.path == "/ask"
 
@@ -158,10 +158,10 @@ def test_a_history_of_two_pages_is_not_cached(said: Any, asking: Asking) -> None
             asking(server).wiki.revisions("Ada Example")
         with pytest.raises(ServiceError, match=f"{taken} with a network$"):
             asking(server, offline=True).wiki.revisions("Ada Example")
-        assert [asked.form.get("rvcontinue", "")[-3:] for asked in server.asked] == ["", "|10", "|13", "|16"] * 2
+        assert [asked.form.get("rvcontinue", "")[-3:] for asked in server.received] == ["", "|10", "|13", "|16"] * 2
         server.play = in_parts
         for _ in range(2):
             history = asking(server).wiki.revisions("Ada Example")
             assert history is not None
             assert [revision.revision_id for revision in history.revisions] == list(range(7, 18))
-    assert len(server.asked) == 12
+    assert len(server.received) == 12

@@ -45,14 +45,14 @@ def test_unknown_page_has_no_views_and_is_cached(said: dict[str, object], tmp_pa
     with answering(tmp_path, says(said, status=404)) as (session, server):
         for _ in range(2):
             assert PageViews(session).monthly_mean("Nobody", first="2024-12", last="2025-02") == 0
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 def test_whole_months_of_english_wikipedia_are_requested(tmp_path: Path) -> None:
     with answering(tmp_path, says(counted())) as (session, server):
         PageViews(session).monthly_mean("Ada Example", first="2023-12", last="2024-02")
     wanted = "/ask/per-article/en.wikipedia/all-access/user/Ada_Example/monthly/2023120100/2024022900"
-    assert server.asked[0].path == wanted
+    assert server.received[0].path == wanted
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def test_whole_months_of_english_wikipedia_are_requested(tmp_path: Path) -> None
 def test_a_title_is_one_part_of_the_path(title: str, tmp_path: Path) -> None:
     with answering(tmp_path, says(counted())) as (session, server):
         PageViews(session).monthly_mean(title, first="2025-01", last="2025-01")
-    head, _, rest = server.asked[0].path.partition("/all-access/user/")
+    head, _, rest = server.received[0].path.partition("/all-access/user/")
     quoted, *tail = rest.split("/")
     assert (head, tail) == ("/ask/per-article/en.wikipedia", ["monthly", "2025010100", "2025013100"])
     assert unquote(quoted) == title.replace(" ", "_")
-    assert server.asked[0].form == {}
+    assert server.received[0].form == {}
 
 
 NONSENSE = {
@@ -115,7 +115,7 @@ def test_similar_items_have_their_similarity_and_no_properties(tmp_path: Path) -
     with answering(tmp_path, recorded("wembedder_Q42")) as (session, server):
         found = Wembedder(session).similar_items(Q42)
     assert found == (Similar(WikidataId("Q3107329"), 0.8831), Similar(WikidataId("Q180736"), 0.71))
-    assert [asked.path for asked in server.asked] == ["/ask/most-similar/Q42"]
+    assert [asked.path for asked in server.received] == ["/ask/most-similar/Q42"]
 
 
 def test_an_unknown_item_is_none_and_cached(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_an_unknown_item_is_none_and_cached(tmp_path: Path) -> None:
         wembedder = Wembedder(session)
         assert wembedder.similar_items(WikidataId("Q99999999")) is None
         assert wembedder.similar_items(WikidataId("Q99999999")) is None
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 def test_the_most_similar_comes_first_without_the_item(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from swaymeter.data.errors import InputError, ServiceError
 from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
-from tests.data.sources.servers.faults import Asked, FaultServer, Say, recorded, serving
+from tests.data.sources.servers.faults import FaultServer, Say, ServedRequest, recorded, serving
 from tests.data.sources.wikimedia.conftest import Asking
 from tests.data.sources.wikimedia.small_wiki import page, page_in
 
@@ -37,7 +37,7 @@ def test_a_page_is_asked_for_in_one_request(asking: Asking) -> None:
     assert found.address == "http://127.0.0.1:8099/wiki/Ada_Example"
     assert found.item_id == "Q2"
     assert before <= found.retrieved_at <= datetime.now(UTC)
-    (asked,) = server.asked
+    (asked,) = server.received
     assert asked.form == {
         "action": "query", "format": "json", "formatversion": "2", "maxlag": "5",
         "prop": "extracts|info|pageprops|revisions", "titles": "Ada X", "redirects": "1", "explaintext": "1",
@@ -93,7 +93,7 @@ def test_page_with_text_may_be_kept_for_good(asking: Asking) -> None:
     with serving(WITH_TEXT, page(extract="another", **ONE)) as server:
         first = for_good(asking, server).page("Ada Example")
         assert for_good(asking, server).page("Ada Example") == first
-        assert len(server.asked) == 1
+        assert len(server.received) == 1
         changed = asking(server, cache_ttl_days=0).page("Ada Example")
     assert changed is not None
     assert changed.text == "another"
@@ -108,12 +108,12 @@ def test_a_page_without_text_is_requested_again(say: Say, asking: Asking) -> Non
             found = for_good(asking, server).page("Ada Example")
             assert found is not None
             assert found.text == TEXT
-    assert len(server.asked) == 2
+    assert len(server.received) == 2
 
 
 def test_parts_of_page_are_never_of_different_days(asking: Asking) -> None:
-    def parts(asked: Asked) -> Say:
-        day = (len(server.asked) + 1) // 2
+    def parts(asked: ServedRequest) -> Say:
+        day = (len(server.received) + 1) // 2
         if "excontinue" in asked.form:
             return page(extract=f"day {day}")
         return page({"excontinue": "1", "continue": "||info"}, revisions=[{"revid": day}])
@@ -126,7 +126,7 @@ def test_parts_of_page_are_never_of_different_days(asking: Asking) -> None:
 # What a page links to
 
 
-def links(asked: Asked) -> Say:
+def links(asked: ServedRequest) -> Say:
     if "plcontinue" not in asked.form:
         more = {"plcontinue": "4|0|Climate_change", "continue": "||"}
         return page(more, links=[{"ns": 0, "title": "Abortion"}, {"ns": 0, "title": "B"}])
@@ -138,7 +138,7 @@ def test_linked_articles_are_listed_once(asking: Asking) -> None:
     with serving(play=links) as server:
         found = asking(server).linked("Wikipedia:List of controversial issues")
     assert found == ("Abortion", "B", 'Climate "change"\n', "../x")
-    assert server.asked[0].form == {
+    assert server.received[0].form == {
         "action": "query", "format": "json", "formatversion": "2", "maxlag": "5", "prop": "links", "plnamespace": "0",
         "titles": "Wikipedia:List of controversial issues", "redirects": "1", "pllimit": "max",
     }  # fmt: skip
@@ -149,4 +149,4 @@ def test_list_that_is_not_there_is_error(title: str, asking: Asking) -> None:
     none = pytest.raises(InputError, match=f"Wikipedia has no page named '{re.escape(title)}'")
     with serving(recorded("wikipedia/missing_title.json")) as server, none:
         asking(server).linked(title)
-    assert len(server.asked) == (title == "Nope")
+    assert len(server.received) == (title == "Nope")

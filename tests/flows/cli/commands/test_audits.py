@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.data.sources.servers.faults import Asked, Say, says, serving
+from tests.data.sources.servers.faults import Say, ServedRequest, says, serving
 from tests.flows.conftest import Command, Ended
 
 VALUE = re.compile(r"(?:closes at|lifts up to|is) (\d+ (?:[ap]\.m\.|kg|people))")
@@ -35,7 +35,7 @@ class Application:
         self.questions = 0
         self.is_broken = False
 
-    def play(self, asked: Asked) -> Say:
+    def play(self, asked: ServedRequest) -> Say:
         if asked.method == "GET":
             return says({"data": [{"id": "app", "owned_by": "us"}]}) if "models" in asked.path else Say(status=404)
         body = json.loads(asked.body)

@@ -17,7 +17,7 @@ from swaymeter.tasks.contexts.disputes.reverted_edits import (
     rejection_reason,
     reverted_pairs,
 )
-from tests.data.sources.servers.faults import Asked, Say
+from tests.data.sources.servers.faults import Say, ServedRequest
 from tests.data.sources.servers.wiki_world import WARS, Limits, World, serving_world, world
 from tests.data.sources.servers.wiki_world.wars import ALICE, BOB, QUIET
 from tests.tasks.contexts.wikidata.live import MONTHS, clients, never
@@ -117,7 +117,7 @@ def test_many_texts_are_read_in_batches(tmp_path: Path) -> None:
     texts = [text for number in range(25) for text in (A, A.replace("friend", f"friend{number}"))]
     with serving_world(_turns(*texts, A), limits=WHOLE) as served, clients(served.addresses, tmp_path) as known:
         found = disputes_of_page(PAGE, known.wikipedia, embed=embed)
-    asked = [len(one.form["revids"].split("|")) for one in served.asked if "revids" in one.form]
+    asked = [len(one.form["revids"].split("|")) for one in served.received if "revids" in one.form]
     assert len(asked) == 3
     assert max(asked) <= 20
     # A A0 A A1 A …: each A undoes the edit before it; A0 A A1 is no pair
@@ -127,17 +127,17 @@ def test_many_texts_are_read_in_batches(tmp_path: Path) -> None:
 def test_a_page_without_counted_pairs_costs_one_request(tmp_path: Path) -> None:
     with serving_world(world()) as served, clients(served.addresses, tmp_path) as known:
         disputes_of_page(QUIET, known.wikipedia, embed=never, pageviews=known.pageviews, months=MONTHS)
-        assert len(served.asked) == 1
+        assert len(served.received) == 1
     with serving_world(_turns(A, A + "x" * 1200, A)) as served, clients(served.addresses, tmp_path / "2") as known:
         found = disputes_of_page(PAGE, known.wikipedia, embed=never)
-        assert not any("revids" in asked.form for asked in served.asked)  # the edit adds too much to be a span
+        assert not any("revids" in asked.form for asked in served.received)  # the edit adds too much to be a span
     assert _counts(found.rejected) == {reasons.SPAN_TOO_LONG: 1}
 
 
 def test_hidden_content_is_no_evidence(tmp_path: Path) -> None:
     made = _turns(A, B, A)
 
-    def hides(asked: Asked) -> Say | None:
+    def hides(asked: ServedRequest) -> Say | None:
         if "revids" in asked.form:
             made.wikipedia.pages[PAGE].revisions[1].hidden = frozenset({"content"})
         return None

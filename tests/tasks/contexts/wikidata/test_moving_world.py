@@ -6,12 +6,14 @@ from pathlib import Path
 from swaymeter.data import reasons
 from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.questions import questions_of_property
-from tests.data.sources.servers.faults import Asked
+from tests.data.sources.servers.faults import ServedRequest
 from tests.data.sources.servers.wiki_world import OUTCOME, Limits, World, serving_world, world
 from tests.tasks.contexts.wikidata.live import MONTHS, by_words, clients, seed
 
 
-def of_moving(moving: World, before: Callable[[Asked], None], folder: Path, revisions: int = 4) -> BuiltQuestions:
+def of_moving(
+    moving: World, before: Callable[[ServedRequest], None], folder: Path, revisions: int = 4
+) -> BuiltQuestions:
     """The questions of films, where each request is seen before it is answered."""
     films = [seed(*fact) for fact in OUTCOME if fact[1] == "P57"]
     limits = Limits(revisions=revisions)
@@ -22,7 +24,7 @@ def of_moving(moving: World, before: Callable[[Asked], None], folder: Path, revi
 def test_an_item_deleted_after_it_was_read(tmp_path: Path) -> None:
     moving = world()
 
-    def before(asked: Asked) -> None:
+    def before(asked: ServedRequest) -> None:
         if asked.form.get("titles") == "Q401":
             moving.wikidata.delete("Q401")
 
@@ -33,7 +35,7 @@ def test_an_item_deleted_after_it_was_read(tmp_path: Path) -> None:
 def test_a_label_that_changes_meanwhile_stays_consistent(tmp_path: Path) -> None:
     moving = world()
 
-    def before(asked: Asked) -> None:
+    def before(asked: ServedRequest) -> None:
         if asked.form.get("titles") == "Q402":
             moving.items["Q302"].calls("en", "Marek D.")
 
@@ -47,7 +49,7 @@ def test_revision_saved_between_two_parts_of_history(tmp_path: Path) -> None:
     moving = world()
     said: list[str] = []
 
-    def before(asked: Asked) -> None:
+    def before(asked: ServedRequest) -> None:
         if "rvcontinue" in asked.form and not said:
             said.append("changed")
             moving.items["Q402"].changes("P57", "Q302", "Q301")

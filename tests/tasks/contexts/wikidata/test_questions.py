@@ -10,7 +10,7 @@ from swaymeter.data.records.tables import QUESTIONS, REJECTED
 from swaymeter.data.sources.slots import ANSWER_LEFT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER
 from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.questions import questions_of_property
-from tests.data.sources.servers.faults import Asked, Say
+from tests.data.sources.servers.faults import Say, ServedRequest
 from tests.data.sources.servers.wiki_world import (
     EMBEDDINGS,
     OUTCOME,
@@ -151,7 +151,7 @@ def test_a_rejection_for_want_of_replacement_says_why(build: Building) -> None:
     ("said", "kind"), [(Say("<html>ill</html>", status=403), ServiceError), (Say(status=504), ServiceTimeout)]
 )
 def test_a_failing_wembedder_comes_with_advice(tmp_path: Path, said: Say, kind: type[Exception]) -> None:
-    def before(asked: Asked) -> Say | None:
+    def before(asked: ServedRequest) -> Say | None:
         return said if service_of(asked) == "wembedder" else None
 
     with (
@@ -188,7 +188,7 @@ def test_facts_of_one_property_are_needed(build: Building) -> None:
 def test_a_failing_service_rejects_nothing(service: str, tmp_path: Path) -> None:
     seeds = [seed(*fact) for fact in OUTCOME if fact[1] == "P57"]
 
-    def before(asked: Asked) -> Say | None:
+    def before(asked: ServedRequest) -> Say | None:
         return Say("<html>ill</html>", status=403) if service_of(asked) == service else None
 
     with (

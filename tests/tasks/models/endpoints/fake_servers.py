@@ -1,7 +1,7 @@
 """Chat servers as they are, a class each: all follow the passages of an audit, and differ in what they send.
 
 with serving(play=HiddenThoughts().answer) as server:
-    server.address, server.asked
+    server.address, server.received
 """
 
 import hashlib
@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tests.data.sources.servers.faults import Asked, Say, says
+from tests.data.sources.servers.faults import Say, ServedRequest, says
 
 QUESTIONS = """\
 id,question,answer,context,kind,context_answer
@@ -29,7 +29,7 @@ class ChatServer:
 
     listed: tuple[str, ...] = ("fake-1",)
 
-    def answer(self, asked: Asked) -> Say:
+    def answer(self, asked: ServedRequest) -> Say:
         """The response to a request."""
         if asked.method == "GET":
             models = [{"id": name, "owned_by": "someone"} for name in self.listed]
@@ -228,7 +228,7 @@ class Deterministic(ChatServer):
 class Azure(ChatServer):
     """A deployment: no list of models, a query with every request, and a key in a header of its own."""
 
-    def answer(self, asked: Asked) -> Say:
+    def answer(self, asked: ServedRequest) -> Say:
         if asked.headers.get("api-key") != "made-up-azure-key" or "authorization" in asked.headers:
             return says({"error": {"code": "401", "message": "Access denied"}}, status=401)
         return _NO_ROUTE if asked.method == "GET" else super().answer(asked)

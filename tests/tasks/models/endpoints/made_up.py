@@ -1,7 +1,7 @@
 """A made-up model server: a letter is a token, and it can mislead.
 
     with made_up("ignores seed", dialect="vllm") as server:
-        server.address, server.asked
+        server.address, server.received
 
 dialect: whose keys it takes and gives. Each way in which it misleads has been reported of a real server.
 """
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.data.sources.servers.faults import Asked, Say, says, serving
+from tests.data.sources.servers.faults import Say, ServedRequest, says, serving
 
 V = 128
 _END = 0
@@ -43,7 +43,7 @@ class MadeUp:
         self._misleads, self._dialect = misleads, dialect
         self._count = itertools.count()
 
-    def answer(self, asked: Asked) -> Say:
+    def answer(self, asked: ServedRequest) -> Say:
         if asked.method == "GET":
             return self._about(asked.path)
         body = json.loads(asked.body)
@@ -151,7 +151,7 @@ class MadeUp:
             text += chr(token)
         return ids, values, tops
 
-    def _said(self, values: list[Any]) -> list[float]:
+    def _as_sent(self, values: list[Any]) -> list[float]:
         if "zeros" in self._misleads:
             return [0.0 for _ in values]
         if "-9999" in self._misleads:
@@ -172,12 +172,12 @@ def _written(choice: Mapping[str, Any]) -> int:
 
 @contextmanager
 def made_up(
-    *misleads: str, dialect: str = "vllm", before: Callable[[Asked], Say | None] | None = None, port: int = 0
+    *misleads: str, dialect: str = "vllm", before: Callable[[ServedRequest], Say | None] | None = None, port: int = 0
 ) -> Iterator[Any]:
     """The server; before: what it says in place of an answer, None for the answer; port: 0 for any."""
     answers = MadeUp(frozenset(misleads), dialect)
 
-    def play(asked: Asked) -> Say:
+    def play(asked: ServedRequest) -> Say:
         instead = before(asked) if before else None
         return instead if instead is not None else answers.answer(asked)
 

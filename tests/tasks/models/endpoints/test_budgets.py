@@ -15,7 +15,7 @@ from tests.tasks.models.endpoints.made_up import made_up
 QUESTIONS = [f"Where is town {number}?" for number in range(8)]
 
 
-def asked(server: Any, folder: Path, **options: Any) -> ServedModel:
+def served_model(server: Any, folder: Path, **options: Any) -> ServedModel:
     client = Client(Endpoint("made-up", server.address, in_flight=1, **options), folder)
     return ServedModel(client.endpoint, "1", *probe(client, None), Letters())
 
@@ -30,19 +30,19 @@ def answers(model: ServedModel, questions: list[str]) -> list[str]:
 
 def test_max_requests(tmp_path: Path) -> None:
     with made_up(dialect="openai") as server:
-        probed = asked(server, tmp_path / "free").server.client.requests
-        expected = answers(asked(server, tmp_path / "free"), QUESTIONS)
-        errors, replies, before = list[str](), list[str](), len(server.asked)
+        probed = served_model(server, tmp_path / "free").server.client.requests
+        expected = answers(served_model(server, tmp_path / "free"), QUESTIONS)
+        errors, replies, before = list[str](), list[str](), len(server.received)
         while not replies and len(errors) < 20:
             close_sessions()  # as a run does at its end
             try:
-                replies = answers(asked(server, tmp_path / "limited", max_requests=int(probed * 1.3)), QUESTIONS)
+                replies = answers(served_model(server, tmp_path / "limited", max_requests=int(probed * 1.3)), QUESTIONS)
             except ServiceBudget as error:
                 errors.append(str(error))
     assert replies == expected
     assert errors
     assert all("max_requests" in error for error in errors)
-    sent = [request.body for request in server.asked[before:] if request.method == "POST"]
+    sent = [request.body for request in server.received[before:] if request.method == "POST"]
     about_questions = [body for body in sent if b"town" in body]
     repeated = len(QUESTIONS)
     assert len(about_questions) == len(set(about_questions)) == len(expected) + repeated, "a reply was paid twice"

@@ -32,7 +32,7 @@ def test_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(ServiceError, match="offline, and its server was never probed"):
             load_served(endpoint, tmp_path, offline=True)
         online = load_served(endpoint, tmp_path)
-        answered, asked = texts(online), len(server.asked)
+        answered, asked = texts(online), len(server.received)
         close_sessions()
         monkeypatch.delenv("A_KEY")  # nothing is sent
         offline = load_served(replace(endpoint, in_flight=2), tmp_path, offline=True)
@@ -41,7 +41,7 @@ def test_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert texts(offline) == answered
         with pytest.raises(ServiceError, match="offline, and no cached response"):
             texts(offline, [{"role": "user", "content": "Where is Lima?"}])
-        assert len(server.asked) == asked
+        assert len(server.received) == asked
     close_sessions()
 
 
@@ -52,9 +52,9 @@ def test_a_server_moves(tmp_path: Path) -> None:
         forget_models()
         with made_up(*misleads, dialect="vllm") as server:
             model = load_served(Endpoint("made-up", server.address), tmp_path)
-            before = len(server.asked)
+            before = len(server.received)
             answered.append(texts(model))
-            assert len(server.asked) == (before if len(answered) > 1 else len(server.asked))
+            assert len(server.received) == (before if len(answered) > 1 else len(server.received))
         close_sessions()
     assert answered[0] == answered[1]
     assert "version was 0.0.1 and is 0.0.2" in model.probe.failed["moved"]
@@ -64,9 +64,9 @@ def test_names_that_look_alike(tmp_path: Path) -> None:
     with made_up(dialect="openai") as server:
         for name in ("Org/m", "org-m", "模型", "型模"):
             model = load_served(Endpoint(name, server.address, served_as="made-up"), tmp_path)
-            before = len(server.asked)
+            before = len(server.received)
             texts(model)
-            assert len(server.asked) > before, "an answer to another name was used"
+            assert len(server.received) > before, "an answer to another name was used"
     close_sessions()
 
 
@@ -76,9 +76,9 @@ def test_other_weights(tmp_path: Path) -> None:
         for revision in ("", "June", "june", "June", ""):
             forget_models()
             model = load_served(Endpoint("made-up", server.address, revision=revision), tmp_path, revision=revision)
-            before = len(server.asked)
+            before = len(server.received)
             texts(model)
-            asked.append(len(server.asked) > before)
+            asked.append(len(server.received) > before)
             close_sessions()
     assert asked == [True, True, True, False, False], "answers of other weights were used"
 
@@ -89,9 +89,9 @@ def test_anew(rerun: int, is_asked: bool, tmp_path: Path) -> None:
         texts(load_served(Endpoint("made-up", server.address), tmp_path))
         for asked in (is_asked, False):  # once for a request, however often the run begins
             again = load_served(Endpoint("made-up", server.address), tmp_path, rerun=rerun)
-            before = len(server.asked)
+            before = len(server.received)
             texts(again)
-            assert (len(server.asked) > before) == asked
+            assert (len(server.received) > before) == asked
     close_sessions()
 
 
@@ -110,7 +110,7 @@ def test_rate_of_an_address(rates: tuple[int, int], most: int, tmp_path: Path) -
 
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(ask, clients))
-        assert len(server.asked) <= most
+        assert len(server.received) <= most
     close_sessions()
 
 
@@ -120,7 +120,7 @@ def test_two_names(tmp_path: Path) -> None:
             load_served(Endpoint(name, server.address, served_as="made-up"), tmp_path) for name in ("one", "o n e")
         )
         assert texts(one) != texts(other), "their seeds are their own"
-        before = len(server.asked)
+        before = len(server.received)
         assert (texts(one), texts(other)) == (texts(one), texts(other))
-        assert len(server.asked) == before
+        assert len(server.received) == before
     close_sessions()

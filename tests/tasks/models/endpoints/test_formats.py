@@ -14,7 +14,7 @@ from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.endpoints.probe import probe
 from swaymeter.tasks.models.endpoints.servers import SERVERS, RefusedParameter
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt, thinking_words, thinks_always
-from tests.data.sources.servers.faults import Asked, Say, says, serving
+from tests.data.sources.servers.faults import Say, ServedRequest, says, serving
 from tests.tasks.models.endpoints.made_up import MadeUp, made_up
 
 TURNS = Prompt(turns=[{"role": "user", "content": "Which town is it?"}])
@@ -27,7 +27,7 @@ def chat(message: Any, finish: str | None = "stop", *, logprobs: Any = None, **o
     return {"id": "chatcmpl-1", "object": "chat.completion", "choices": [choice], "usage": usage, **others}
 
 
-def asked(content: Any, folder: Path, api: Api = "openai", status: int = 200, prompt: Prompt = TURNS) -> Reply:
+def reply_from(content: Any, folder: Path, api: Api = "openai", status: int = 200, prompt: Prompt = TURNS) -> Reply:
     with serving(says(content, status=status)) as server:
         served = SERVERS[api](Client(Endpoint("made-up", server.address), folder))
         (reply,) = served.replies(prompt, Decoding(16))
@@ -94,7 +94,7 @@ READ = {
 @pytest.mark.parametrize("name", READ)
 def test_read(name: str, tmp_path: Path) -> None:
     content, expected = READ[name]
-    assert asked(content, tmp_path) == expected
+    assert reply_from(content, tmp_path) == expected
 
 
 def test_prompt_filtered(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_prompt_filtered(tmp_path: Path) -> None:
         served = SERVERS["openai"](Client(Endpoint("made-up", server.address), tmp_path))
         for _ in range(2):
             assert served.replies(TURNS, Decoding(16)) == [Reply("", "content_filter")]
-        assert len(server.asked) == 1
+        assert len(server.received) == 1
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_refused(content: Any, status: int, parameter: str, tmp_path: Path) -> N
     if "choices" in content:
         content["choices"][0].pop("finish_reason")
     with pytest.raises(ServiceError) as refused:
-        asked(content, tmp_path, status=status)
+        reply_from(content, tmp_path, status=status)
     assert getattr(refused.value, "name", "") == parameter
     assert isinstance(refused.value, RefusedParameter) == bool(parameter)
 
@@ -150,19 +150,19 @@ def test_left_out(refused: tuple[str, ...], sent: set[str], tmp_path: Path) -> N
     """The probe finds which parameters a server refuses, one after the other, and requests go without them."""
     answers = MadeUp(frozenset({"one answer a request"}), "openai")
 
-    def play(asked: Asked) -> Say:
+    def play(asked: ServedRequest) -> Say:
         body = asked.body.decode()
         if asked.method == "POST" and (named := next((name for name in refused if f'"{name}"' in body), None)):
             return says({"error": {"message": "Unsupported parameter", "param": named}}, status=400)
         renamed = body.replace("max_completion_tokens", "max_tokens").replace("random_seed", "seed")
         defaults = {"seed": 1, "temperature": 1.0, "n": 1, **({} if asked.method == "GET" else json.loads(renamed))}
-        return answers.answer(Asked(asked.method, asked.path, {}, {}, json.dumps(defaults).encode(), asked.at))
+        return answers.answer(ServedRequest(asked.method, asked.path, {}, {}, json.dumps(defaults).encode(), asked.at))
 
     with serving(play=play) as server:
         served, found = probe(Client(Endpoint("made-up", server.address), tmp_path), None)
-        before = len(server.asked)
+        before = len(server.received)
         served.replies(TURNS, Decoding(16))
-        body = json.loads(server.asked[before].body.decode())
+        body = json.loads(server.received[before].body.decode())
     assert found.settings.refused == sorted(refused)
     assert all(name in found.failed["parameters"] for name in refused if name not in ("logprobs", "random_seed"))
     assert ("token_log_probs" in found.missing) == ("logprobs" in refused)
@@ -189,7 +189,7 @@ def test_thoughts(misleads: str, dialect: str, words: str | None, always: bool, 
         assert thinks_always(model, prompts) == always
         prompt = answer_prompt(model, "Which town is it?", "It is Oslo.", prompts=prompts).tokens
         (answers,) = model.sample_answers([prompt], [("q", "none")], samples=2, form="chat")
-        body = json.loads(server.asked[-1].body)
+        body = json.loads(server.received[-1].body)
     assert bool(answers.greedy.thoughts) == always
     assert body.get("chat_template_kwargs") == ({"enable_thinking": False} if words and not always else None)
 
@@ -197,4 +197,4 @@ def test_thoughts(misleads: str, dialect: str, words: str | None, always: bool, 
 def test_hidden_thoughts(tmp_path: Path) -> None:
     content = chat({"content": ""}, "length")
     content["usage"]["completion_tokens_details"] = {"reasoning_tokens": 16}
-    assert asked(content, tmp_path).thoughts.startswith("16 tokens of thoughts")
+    assert reply_from(content, tmp_path).thoughts.startswith("16 tokens of thoughts")

@@ -25,7 +25,7 @@ from swaymeter.tasks.models.generation.decoding import ContextAware
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.persuasion import persuasion
 from swaymeter.tasks.scoring.persuasion_bound import persuasion_bound
-from tests.data.sources.servers.faults import Asked, Say
+from tests.data.sources.servers.faults import Say, ServedRequest
 from tests.tasks.models.endpoints.made_up import Ascii, log_probs_after, made_up, tokens_of
 
 CONTEXTS = ["Oslo is in Norway. ", "Lima is in Norway. ", "It rains. "]
@@ -39,7 +39,7 @@ def served_by(server: Any, folder: Path, **options: Any) -> ServedModel:
 
 
 def posts(server: Any) -> int:
-    return sum(asked.method == "POST" for asked in server.asked)
+    return sum(asked.method == "POST" for asked in server.received)
 
 
 @pytest.mark.parametrize("dialect", ["vllm", "llama.cpp"])
@@ -139,7 +139,7 @@ def test_messages(tmp_path: Path) -> None:
         turns = [{"role": "user", "content": "Où? \U0001f600"}]
         letters = model.tokenizer.apply_chat_template(turns, chat_template=model.tokenizer.chat_template)
         (answers,) = model.sample_answers([letters], [("q", "none")], samples=2, form="chat")
-        sent = [asked.body.decode("unicode-escape") for asked in server.asked[-2:]]
+        sent = [asked.body.decode("unicode-escape") for asked in server.received[-2:]]
     assert answers.greedy.thoughts == "Let me see."
     assert len(answers.samples) == 2
     assert all('"messages": [{"role": "user", "content": "Où? ' in body for body in sent)
@@ -185,7 +185,7 @@ def test_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.Log
         assert key not in str(said.value)
     monkeypatch.setenv("A_KEY", key)
 
-    def repeat(asked: Asked) -> Say | None:
+    def repeat(asked: ServedRequest) -> Say | None:
         assert asked.headers["authorization"] == f"Bearer {key}"
         if b"refuse me" in asked.body:
             return Say(f'{{"error": "key {key} may not"}}', status=403)
@@ -228,7 +228,7 @@ def test_readable_on_its_way(
 def test_tried_again(tmp_path: Path, status: int) -> None:
     refused = []
 
-    def refuse(asked: Asked) -> Say | None:
+    def refuse(asked: ServedRequest) -> Say | None:
         if asked.method == "POST" and len(refused) < 2:
             refused.append(asked)
             return Say(status=status, headers={"Retry-After": "0"})
@@ -304,7 +304,7 @@ def test_version_of_another_form(tmp_path: Path, version: str) -> None:
 
 
 def test_token_beyond_the_vocabulary(tmp_path: Path) -> None:
-    def beyond(asked: Asked) -> Say | None:
+    def beyond(asked: ServedRequest) -> Say | None:
         sent = json.loads(asked.body) if asked.method == "POST" else {}
         if sent.get("max_tokens") != 1 or sent["logprobs"] != 1:
             return None
@@ -349,7 +349,7 @@ def test_the_rest_of_an_answer(tmp_path: Path, known: str) -> None:
 def test_an_answer_of_another_form_is_not_kept(tmp_path: Path, broken: str) -> None:
     prompt, said = Prompt(turns=({"role": "user", "content": "Where?"},)), [broken]
 
-    def before(asked: Asked) -> Say | None:
+    def before(asked: ServedRequest) -> Say | None:
         return Say(said.pop()) if said else None
 
     with made_up(dialect="openai", before=before) as server:

@@ -12,7 +12,7 @@ from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint, Prompt
 from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.endpoints.probe import ProbeResult, probe
-from tests.data.sources.servers.faults import Asked, Say, says
+from tests.data.sources.servers.faults import Say, ServedRequest, says
 from tests.tasks.models.endpoints.made_up import made_up, tokens_of
 
 WHOLE = {"next_token_logits", "answer_scores", "distributions"}
@@ -86,7 +86,7 @@ def test_chat(tmp_path: Path) -> None:
 def test_a_fault_that_passes_is_no_refusal(tmp_path: Path, key: str, value: int, lasts: bool) -> None:
     bodies = list[bytes]()
 
-    def fault(asked: Asked) -> Say | None:
+    def fault(asked: ServedRequest) -> Say | None:
         begins = asked.method == "POST" and json.loads(asked.body).get(key) == value
         if (begins and not bodies) or (lasts and bodies):
             bodies.append(asked.body)
@@ -135,7 +135,7 @@ def test_what_a_template_adds_is_said(tmp_path: Path) -> None:
 def test_a_server_that_was_replaced_is_noticed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     versions = iter(["0.0.1", "0.0.1", "0.0.2", "0.0.2"])
 
-    def version(asked: Asked) -> Say | None:
+    def version(asked: ServedRequest) -> Say | None:
         return says({"version": next(versions)}) if asked.path.endswith("/version") else None
 
     moved = []

@@ -144,10 +144,10 @@ def test_query_and_header_of_a_deployment(tmp_path: Path, monkeypatch: pytest.Mo
         address = f"{running.address}/openai/deployments/gpt?api-version=2026-06-01"
         model = load_served(Endpoint("gpt", address, key_from="api-key: AZURE_KEY"), tmp_path)
         assert "samples" not in model.probe.missing
-        assert {asked.path for asked in running.asked if asked.method == "POST"} <= {
+        assert {asked.path for asked in running.received if asked.method == "POST"} <= {
             "/ask/openai/deployments/gpt/chat/completions", "/ask/openai/deployments/gpt/completions",
         }  # fmt: skip
-        assert {asked.form["api-version"] for asked in running.asked} == {"2026-06-01"}
+        assert {asked.form["api-version"] for asked in running.received} == {"2026-06-01"}
     close_sessions()
 
 

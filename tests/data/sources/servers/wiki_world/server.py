@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from tests.data.sources.servers.faults import Asked, Say, says, serving
+from tests.data.sources.servers.faults import Say, ServedRequest, says, serving
 from tests.data.sources.servers.wiki_world.action_api import Limits, entities, query
 from tests.data.sources.servers.wiki_world.items import World
 from tests.data.sources.servers.wiki_world.pages import Views
@@ -27,15 +27,15 @@ PLACES: Mapping[str, str] = {
 SITE = "https://wiki.example.org"
 """What pages call their home: not the server's own address, so that a world says the same whenever it is served."""
 
-Before = Callable[[Asked], Say | None]
-After = Callable[[Asked, Say], Say]
+Before = Callable[[ServedRequest], Say | None]
+After = Callable[[ServedRequest, Say], Say]
 
 
 class Served(NamedTuple):
     """Addresses by the name of the service, and all requests in order of arrival, which grows."""
 
     addresses: Mapping[str, str]
-    asked: list[Asked]
+    received: list[ServedRequest]
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def serving_world(
     continued.
     """
 
-    def play(asked: Asked) -> Say:
+    def play(asked: ServedRequest) -> Say:
         said = before(asked) if before else None
         if said is not None:
             return said
@@ -58,16 +58,16 @@ def serving_world(
 
     with serving(play=play) as server:
         home = server.address.removesuffix("/ask")
-        yield Served({name: home + place for name, place in PLACES.items()}, server.asked)
+        yield Served({name: home + place for name, place in PLACES.items()}, server.received)
 
 
-def service_of(asked: Asked) -> str | None:
+def service_of(asked: ServedRequest) -> str | None:
     """Which service a request goes to; None for an address that none has."""
     found = [name for name, place in PLACES.items() if asked.path == place or asked.path.startswith(f"{place}/")]
     return found[0] if found else None
 
 
-def answer(world: World, asked: Asked, limits: Limits) -> Say:
+def answer(world: World, asked: ServedRequest, limits: Limits) -> Say:
     service = service_of(asked)
     path = asked.path.removeprefix(PLACES[service]) if service else asked.path
     if service in ("wikidata_api", "wikipedia") and not path:
