@@ -399,7 +399,8 @@ def comparison_row(relation: str, a: str, b: str, means: tuple[float, float], n:
 
 def test_persuasion_is_said_set_by_set() -> None:
     tests = pd.DataFrame([
-        comparison_row("one", "negative", "positive", (0.3, 0.1)), comparison_row("two", "negative", "positive", (0.9, 0.7), p=0.5),
+        comparison_row("one", "negative", "positive", (0.3, 0.1)),
+        comparison_row("two", "negative", "positive", (0.9, 0.7), p=0.5),
     ])  # fmt: skip
     assert tones(tests) == (
         "one, open queries by 0.300 (negative), 0.100 (positive) nats, 1 of 1 difference significant; "

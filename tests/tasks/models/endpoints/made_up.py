@@ -142,11 +142,11 @@ class MadeUp:
             order = np.argsort(-said)[: V if wanted == -1 else wanted]
             named = (order + 1) % V if "another token than it says" in self._misleads else order
             names = (f"token_id:{of}" if self._as_ids(body) else chr(of) for of in named)
-            top = dict(zip(names, self._said([said[of] for of in order]), strict=True))
+            top = dict(zip(names, self._as_sent([said[of] for of in order]), strict=True))
             if "tokens fall together" in self._misleads:
                 top = dict(list(top.items())[:1])
             ids.append(token)
-            values += self._said([said[token]])
+            values += self._as_sent([said[token]])
             tops.append(top)
             text += chr(token)
         return ids, values, tops
