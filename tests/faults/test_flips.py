@@ -135,7 +135,7 @@ def _cached_responses(folder: Path, finished: TinyStudy) -> Files:
     with closing(HttpCache(file)) as cache:
         for number, key in enumerate(keys):
             body = f'{{"rows": ["Zürich", {number}, "{"x" * 40 * number}"]}}'.encode()
-            cache.put(key, Answer(200, body, datetime.now(UTC)), "http://127.0.0.1/")
+            cache.put(key, Answer(200, body, datetime.now(UTC)))
 
     def read(path: Path) -> Content:
         with closing(HttpCache(file)) as cache:

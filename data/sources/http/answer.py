@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from http import HTTPStatus
 from http.client import responses
@@ -13,8 +13,6 @@ from swaymeter.data.errors import ServiceError, ServiceTimeout, is_text, printab
 
 Form = Literal["json", "text"]
 
-MAX_VALUES = 4_000_000
-"""Upper bound on the values of a JSON document: `{},` becomes 72 bytes, and 64 MiB of it would fill gigabytes."""
 MISREAD = (LookupError, TypeError, ValueError, AttributeError)
 """Exceptions of functions that read a response of an unexpected form."""
 _TIMEOUT_WORDS = re.compile(rb"timed?[ -]?out|TimeoutException|deadline is expired|cancel+ed", re.IGNORECASE)
@@ -53,14 +51,12 @@ class TransientError(Exception):
         kind: The error to raise if no retry succeeds.
         wait_s: Seconds of Retry-After.
         tries: Number of tries; None for the service's own.
-        ends_session: Other requests would fail in the same way, and are not sent once no retry succeeded.
     """
 
     message: str
     kind: type[ServiceError] = ServiceError
     wait_s: float | None = None
     tries: int | None = None
-    ends_session: bool = False
 
     def __str__(self) -> str:
         return self.message
@@ -68,28 +64,6 @@ class TransientError(Exception):
 
 ErrorOf = Callable[[Any], ServiceError | TransientError | None]
 """Return the error inside a response, or None."""
-Immutable = bool | Callable[[Any], bool]
-
-
-@dataclass(frozen=True)
-class Expected:
-    """Conditions of a valid response.
-
-    Attributes:
-        form: JSON or text.
-        error_of: Returns an error inside a response.
-        allow: Valid statuses.
-        immutable: The response never expires; a function decides by the content.
-    """
-
-    form: Form
-    error_of: ErrorOf
-    allow: Collection[int]
-    immutable: Immutable
-
-    def is_immutable(self, content: Any) -> bool:
-        """Return True if a later request would get the same content."""
-        return self.immutable(content) if callable(self.immutable) else self.immutable
 
 
 def why(error: Exception) -> str:
@@ -110,14 +84,6 @@ def misread(reads: Callable[[Any], object]) -> ErrorOf:
     return problem
 
 
-def refusal(answer: Answer, named: str, reason: str = "") -> ServiceError:
-    """Return the error of a response with another status than the valid ones, which quotes its body or a reason."""
-    message = f"{named} answered {phrase(answer.status)}: {printable(reason, 300) or printable(answer.body)!r}"
-    if answer.status == HTTPStatus.INTERNAL_SERVER_ERROR and out_of_time(answer.body):
-        return ServiceTimeout(f"{message}; ask for less")
-    return ServiceError(message)
-
-
 def out_of_time(message: bytes) -> bool:
     """Return True if the text of an error reports that the service ran out of time."""
     return _TIMEOUT_WORDS.search(message[:_SEARCHED_BYTES]) is not None
@@ -128,46 +94,64 @@ def phrase(status: int) -> str:
     return f"{status} {responses.get(status, '')}".rstrip()
 
 
-def read_content(answer: Answer, form: Form, named: str) -> Any:
-    """Return the JSON or the text of a response; of another status than 200 also text in place of JSON.
+def read_content(answer: Answer, *, form: Form, allow: Collection[int], error_of: ErrorOf, named: str) -> Any:
+    """Return the JSON or text of a valid response; text also for an error page with an allowed status.
+
+    Args:
+        answer: The response.
+        form: JSON or text.
+        allow: Valid statuses.
+        error_of: Returns an error inside a response.
+        named: The service in messages.
 
     Raises:
-        ServiceTimeout: The JSON is cut short or too large.
-        ServiceError: The body is not the expected form.
+        ServiceTimeout: The service ran out of time, or its JSON is cut short.
+        ServiceError: The response is not valid.
+        TransientError: `error_of` returned it.
     """
-    if form == "json":
-        return _json(answer, named)
-    try:
-        return answer.body.decode()
-    except UnicodeDecodeError as error:
-        raise ServiceError(
-            f"{named} answered with something that is not text in UTF-8 (byte {error.start}): "
-            f"{printable(answer.body)!r}"
-        ) from None
+    if answer.status not in allow:
+        raise _refusal(answer, named)
+    content = _parse(answer, form, named)
+    error = error_of(content)
+    if error is None:
+        return content
+    if form == "json" and isinstance(content, str):
+        raise _refusal(answer, named, str(error))
+    message = f"{named} answered with an error: {printable(str(error), 300)}"
+    if isinstance(error, ServiceError):
+        raise type(error)(message)
+    raise replace(error, message=message, wait_s=error.wait_s if answer.wait_s is None else answer.wait_s)
 
 
-def _json(answer: Answer, named: str) -> Any:
-    if sum(map(answer.body.count, (b",", b"[", b"{"))) > MAX_VALUES:
-        raise ServiceTimeout(f"{named} sends JSON of more than {MAX_VALUES:,} values; ask for less")
+def _refusal(answer: Answer, named: str, reason: str = "") -> ServiceError:
+    message = f"{named} answered {phrase(answer.status)}: {printable(reason, 300) or printable(answer.body)!r}"
+    if answer.status == HTTPStatus.INTERNAL_SERVER_ERROR and out_of_time(answer.body):
+        return ServiceTimeout(f"{message}; ask for less")
+    return ServiceError(message)
+
+
+def _parse(answer: Answer, form: Form, named: str) -> Any:
     try:
+        if form == "text":
+            return answer.body.decode()
         text = answer.body.decode("utf-8-sig")
         content = json.loads(text, parse_constant=_refuse_constant)
+        if "\\u" in text and not is_text(json.dumps(content, ensure_ascii=False)):
+            raise ValueError("a lone surrogate")
     except (ValueError, RecursionError) as error:
-        if answer.status != HTTPStatus.OK:
+        if form == "json" and answer.status != HTTPStatus.OK:
             return answer.body.decode("utf-8-sig", "replace")
-        raise _json_error(error, answer.body, named) from None
-    if "\\u" in text and not is_text(json.dumps(content, ensure_ascii=False)):
-        raise ServiceError(f"{named} answered with a lone surrogate, which is not text")
+        is_json = form == "json" and answer.body.lstrip()[:1] in (b"{", b"[", b"")
+        if is_json and (isinstance(error, json.JSONDecodeError) or "unexpected end of data" in str(error)):
+            raise ServiceTimeout(
+                f"{named} answered with JSON cut short after {len(answer.body)} bytes; ask for less"
+            ) from None
+        expected = "JSON" if form == "json" else "text in UTF-8"
+        raise ServiceError(
+            f"{named} answered with something that is not {expected} ({printable(str(error), 160)}): "
+            f"{printable(answer.body)!r}"
+        ) from None
     return content
-
-
-def _json_error(error: Exception, body: bytes, named: str) -> ServiceError:
-    if body.lstrip()[:1] not in (b"{", b"[", b""):
-        return ServiceError(f"{named} answered with something that is not JSON: {printable(body)!r}")
-    is_cut = isinstance(error, json.JSONDecodeError) or getattr(error, "reason", "") == "unexpected end of data"
-    if is_cut:
-        return ServiceTimeout(f"{named} answered with JSON cut short after {len(body)} bytes; ask for less")
-    return ServiceError(f"{named} answered with JSON that cannot be used: {printable(str(error), 160)}")
 
 
 def _refuse_constant(constant: str) -> Any:

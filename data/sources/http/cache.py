@@ -23,7 +23,6 @@ log = logging.getLogger(__name__)
 
 _BUSY_S = 30.0
 _CREATE = "CREATE TABLE IF NOT EXISTS cached_responses (key TEXT PRIMARY KEY, value BLOB NOT NULL)"
-_OTHERS = "SELECT type, name FROM sqlite_schema WHERE type NOT IN ('table', 'index') OR tbl_name != 'cached_responses'"
 
 
 def key_of(request: requests.PreparedRequest, moved_from: str = "") -> str:
@@ -39,11 +38,7 @@ def key_of(request: requests.PreparedRequest, moved_from: str = "") -> str:
 
 
 class HttpCache:
-    """The cached responses of one file, for all threads.
-
-    Raises:
-        WorkspaceError: The file cannot be used, or has a table, view or trigger of another program.
-    """
+    """The cached responses of one file, for all threads; WorkspaceError if the file cannot be used."""
 
     def __init__(self, file: Path) -> None:
         self._file, self._lock, self.is_closed = file, threading.RLock(), False
@@ -51,9 +46,6 @@ class HttpCache:
             file.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(file, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
             try:
-                self._database.execute("PRAGMA trusted_schema = OFF")
-                if others := self._database.execute(_OTHERS).fetchall():  # a view or trigger runs when it is used
-                    raise sqlite3.DatabaseError(f"it holds {', '.join(f'{kind} {name!r}' for kind, name in others)}")
                 self._database.execute(_CREATE)
             except BaseException:
                 self._database.close()
@@ -75,20 +67,18 @@ class HttpCache:
             log.warning("a cached response in %s is damaged (%s); the request is sent again", self._file, error)
             return None
 
-    def put(self, key: str, response: Answer, address: str) -> None:
+    def put(self, key: str, response: Answer) -> None:
         """Cache a response of JSON or text in UTF-8, in place of an earlier one; on return it is on disk."""
-        value = sealed(
-            {
-                "key": key,
-                "address": address,
-                "status": response.status,
-                "retrieved_at": response.retrieved_at.astimezone(UTC).isoformat(),
-                "rerun": response.rerun,
-                "body": response.body.decode(errors="replace"),
-            }
-        )
+        content = {
+            "key": key,
+            "status": response.status,
+            "retrieved_at": response.retrieved_at.astimezone(UTC).isoformat(),
+            "rerun": response.rerun,
+            "body": response.body.decode(errors="replace"),
+        }
+        row = key, sealed(content).encode()
         with self._usable():
-            self._database.execute("INSERT OR REPLACE INTO cached_responses VALUES (?, ?)", (key, value.encode()))
+            self._database.execute("INSERT OR REPLACE INTO cached_responses VALUES (?, ?)", row)
 
     def close(self) -> None:
         """Close the file after the current reads and writes of other threads."""

@@ -1,10 +1,11 @@
-"""One request to a service: its address and user agent, a deadline, and its complete response or the error.
+"""One request to a service: its user agent, a deadline, and its complete response or the error.
 
 The timeouts of sockets count the seconds without data, so that a server which sends a byte now and then would be
 listened to for ever. Here every read of a response passes through a reader that knows when the response began.
 """
 
 import io
+import json
 import logging
 import re
 import socket
@@ -12,11 +13,10 @@ import threading
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
 from http.client import HTTPResponse
 from importlib.metadata import version
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote
 from weakref import WeakSet
 
 import requests
@@ -28,8 +28,7 @@ from urllib3 import exceptions as broken
 from urllib3.util.retry import Retry
 
 from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout, printable
-from swaymeter.data.sources.http.answer import Answer, TransientError, out_of_time, phrase
-from swaymeter.data.sources.http.secret import Secret
+from swaymeter.data.sources.http.answer import Answer, TransientError, phrase
 from swaymeter.data.sources.http.services import Service
 
 MAX_BYTES = 64 * 2**20
@@ -39,18 +38,14 @@ DEADLINE_TIMEOUTS = 2
 """Timeouts that a whole response may take: one until it begins, and one until it is complete."""
 _CHUNK = 2**16
 _TRIES = 2
-"""Tries of a request whose response is late or broken, and of a first connection."""
-_CONNECTION = re.compile(r"^<?[\w.]*HTTPS?Connection(Pool)?\(.*?\): (Failed to establish a new connection: )?")
+"""Tries of a request whose response is late or broken, and of a connection."""
+_SHORTEST_KEY = 8
+"""Shorter keys, such as EMPTY, are no secrets, and responses may well have such a text."""
 _CONTACT = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+\.[^\s@,;<>]+|https?://[^\s/]+\S*")
 _PLAIN = re.compile(r"[!-'*-\[\]-~ ]{,200}")
-_RETRY_AFTER = Retry(retry_after_max=2**31)  # `Limits` bounds a pause
-
+_RETRY_AFTER = Retry(retry_after_max=2**31)  # a session bounds a pause
 
 logging.getLogger("urllib3.connection").setLevel(logging.ERROR)  # its warnings quote what a service sends
-
-
-class Overdue(Exception):
-    """A response that is not complete at its deadline."""
 
 
 class _TimedReader(io.RawIOBase):
@@ -64,14 +59,10 @@ class _TimedReader(io.RawIOBase):
 
     def readinto(self, buffer: Any, /) -> int | None:
         left = self._deadline - time.monotonic()
-        if left > 0:
-            self._socket.settimeout(min(left, self._timeout_s))
-            try:
-                return self._raw.readinto(buffer)
-            except TimeoutError:
-                if left >= self._timeout_s:
-                    raise
-        raise Overdue(f"still sends after {DEADLINE_TIMEOUTS * self._timeout_s:g} s")
+        if left <= 0:
+            raise TimeoutError
+        self._socket.settimeout(min(left, self._timeout_s))
+        return self._raw.readinto(buffer)
 
     def close(self) -> None:
         self._raw.close()
@@ -79,7 +70,7 @@ class _TimedReader(io.RawIOBase):
 
 
 class _TimedAdapter(HTTPAdapter):
-    """Connections whose responses raise Overdue after the deadline; closing it ends them in all threads."""
+    """Connections whose responses time out at the deadline; closing it ends them in all threads."""
 
     def __init__(self, connections: int) -> None:
         self._sockets: WeakSet[socket.socket] = WeakSet()
@@ -103,7 +94,7 @@ class _TimedAdapter(HTTPAdapter):
 
     def close(self) -> None:
         """Close all connections."""
-        with self._lock, suppress(OSError):
+        with self._lock:
             for sock in self._sockets:
                 with suppress(OSError):
                     socket.socket.shutdown(sock, socket.SHUT_RDWR)
@@ -116,12 +107,15 @@ class Exchange(LimiterSession):
     Args:
         named: The service in messages.
         limiter: Keeps the requests per minute.
-        secret: The key that no answer and no message repeats, not even a part of it.
+        key: The secret that no response and no message repeats, not even a part of it.
     """
 
-    def __init__(self, service: Service, named: str, limiter: Limiter, secret: Secret) -> None:
+    def __init__(self, service: Service, named: str, limiter: Limiter, key: str) -> None:
         super().__init__(limiter=limiter, per_host=False, limit_statuses=())
-        self._service, self._named, self._secret, self._is_reached = service, named, secret, False
+        self._service, self._named = service, named
+        # A key is repeated as it is, or escaped in JSON or in an address.
+        forms = {key, json.dumps(key)[1:-1], quote(key, safe="")} if len(key) >= _SHORTEST_KEY else set()
+        self._key_forms = [form.encode() for form in sorted(forms, key=len, reverse=True)]
         for scheme in ("http://", "https://"):
             self.mount(scheme, _TimedAdapter(service.max_concurrency))
 
@@ -136,41 +130,34 @@ class Exchange(LimiterSession):
             TransientError: A later try may succeed.
             ServiceError: No try will.
         """
-        named, late = self._named, partial(TransientError, kind=ServiceTimeout, tries=_TRIES)
+        timeout_s = self._service.timeout_s
         settings = self.merge_environment_settings(request.url, {}, True, None, None)
-        timeouts = CONNECT_S, self._service.timeout_s
         try:
-            with self.send(request, timeout=timeouts, allow_redirects=False, **settings) as response:
-                self._is_reached = True
+            with self.send(request, timeout=(CONNECT_S, timeout_s), allow_redirects=False, **settings) as response:
                 return self._answer(response)
-        except Overdue as error:
-            raise late(f"{named} {error}") from None
         except (failures.ReadTimeout, broken.ReadTimeoutError):
-            raise late(f"{named} was silent for {self._service.timeout_s:g} s") from None
+            message = f"was silent for {timeout_s:g} s, or still sends after {DEADLINE_TIMEOUTS * timeout_s:g} s"
+            raise TransientError(f"{self._named} {message}", ServiceTimeout, tries=_TRIES) from None
         except failures.ConnectionError as error:
             raise self._connection_error(error) from None
-        except (failures.RequestException, broken.LocationValueError) as error:
-            raise ServiceError(f"{named} cannot be requested: {self._quoted(str(error), 200)}") from None
-        except OSError as error:  # a file of certificates that is not there
-            raise ServiceError(
-                f"{named} cannot be requested: {self._quoted(str(error), 200)}; correct REQUESTS_CA_BUNDLE or "
-                "CURL_CA_BUNDLE"
-            ) from None
-        except broken.DecodeError:
-            raise TransientError(f"{named} sent a response that cannot be decompressed", tries=_TRIES) from None
+        except (OSError, broken.LocationValueError) as error:  # an OSError itself: a missing file of certificates
+            advice = "; correct REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE" if type(error) is OSError else ""
+            raise ServiceError(f"{self._named} cannot be requested: {self._quoted(str(error), 200)}{advice}") from None
         except broken.HTTPError:
-            raise late(f"{named} broke off in its answer") from None
+            message = f"{self._named} broke off in its answer, or sent one that cannot be decompressed"
+            raise TransientError(message, ServiceTimeout, tries=_TRIES) from None
 
     def _connection_error(self, error: failures.ConnectionError) -> TransientError:
-        reason = getattr(error.args[0] if error.args else None, "reason", None)
-        is_refused = isinstance(error, failures.SSLError | failures.ConnectTimeout | failures.ProxyError)
-        if not is_refused and not isinstance(reason, broken.NewConnectionError):
-            self._is_reached = True
-            return TransientError(f"{self._named} dropped the connection ({self._quoted(_cause(error), 160)})")
-        advice = "; if an authority of your own has signed it, name the file of its certificate in REQUESTS_CA_BUNDLE"
-        message = f"{self._named} cannot be reached: {self._quoted(_cause(error), 160)}"
-        message += advice if "CERTIFICATE_VERIFY_FAILED" in str(error) else ""
-        return TransientError(message, tries=None if self._is_reached else _TRIES, ends_session=True)
+        inner: Any = error.args[0] if error.args else error
+        inner = getattr(inner, "reason", None) or inner
+        cause = inner.__cause__ or next((part for part in inner.args if isinstance(part, Exception)), inner)
+        quoted = self._quoted(f"{type(cause).__name__}: {cause}", 160)
+        if isinstance(inner, broken.ProtocolError):
+            return TransientError(f"{self._named} dropped the connection ({quoted})")
+        if "CERTIFICATE_VERIFY_FAILED" in quoted:
+            quoted += "; if an authority of your own has signed it, name the file of its certificate in "
+            quoted += "REQUESTS_CA_BUNDLE"
+        return TransientError(f"{self._named} cannot be reached: {quoted}", tries=_TRIES)
 
     def _answer(self, response: requests.Response) -> Answer:
         status, wait_s = response.status_code, _retry_after_s(response.headers.get("Retry-After"))
@@ -180,13 +167,7 @@ class Exchange(LimiterSession):
             raise ServiceError(f"{message} and redirects to {target!r}; give its present address in the study file")
         if status not in self._service.transient:
             return Answer(status, self._body(response), datetime.now(UTC), wait_s)
-        # Some SPARQL services (QLever) report with 429 that a query, not a client, takes too much time.
-        if status == 429 and wait_s is None and out_of_time(self._body(response)):
-            raise ServiceTimeout(f"{message}: the query ran out of time; ask for less")
-        if status == 429:
-            message = f"{message}: it refuses requests for now"
-            raise TransientError(message, ServiceBudget, wait_s, ends_session=True)
-        raise TransientError(message, ServiceTimeout if status == 504 else ServiceError, wait_s)
+        raise TransientError(message, {429: ServiceBudget, 504: ServiceTimeout}.get(status, ServiceError), wait_s)
 
     def _body(self, response: requests.Response) -> bytes:
         body = bytearray()
@@ -194,11 +175,16 @@ class Exchange(LimiterSession):
             body += chunk
             if len(body) > MAX_BYTES:
                 raise ServiceTimeout(f"{self._named} sends more than {MAX_BYTES // 2**20} MiB; ask for less")
-        return self._secret.out_of_answer(bytes(body))
+        return self._without_key(bytes(body))
 
     def _quoted(self, text: str, length: int) -> str:
         """Return the first characters of a text without the key, which a cut must not leave in part."""
-        return printable(self._secret.out_of(text), length)
+        return printable(self._without_key(text.encode(errors="replace")).decode(), length)
+
+    def _without_key(self, text: bytes) -> bytes:
+        for form in self._key_forms:
+            text = text.replace(form, b"[key]")
+        return text
 
 
 def _retry_after_s(value: str | None) -> float | None:
@@ -209,14 +195,6 @@ def _retry_after_s(value: str | None) -> float | None:
         return None
 
 
-def _cause(error: failures.RequestException) -> str:
-    cause: Any = error.args[0] if error.args else error
-    cause = getattr(cause, "reason", None) or cause
-    if isinstance(cause, broken.ProtocolError) and isinstance(cause.args[-1], Exception):
-        cause = cause.args[-1]
-    return f"{type(cause).__name__}: {_CONNECTION.sub('', str(cause))}"
-
-
 def user_agent(contact: str | None, named: str, *, needed: bool) -> str:
     """Return the user agent: program, version, contact and library.
 
@@ -224,37 +202,10 @@ def user_agent(contact: str | None, named: str, *, needed: bool) -> str:
         ServiceError: The contact is not valid, or a needed one is missing.
     """
     contact = (contact or "").strip()
-    if needed and not contact:
+    if (contact or needed) and not (_PLAIN.fullmatch(contact) and _CONTACT.search(contact)):
         raise ServiceError(
-            f"{named} requires a contact: give an e-mail address or a URL "
-            "as `services.contact` in the study file, or in SWAYMETER_CONTACT"
-        )
-    if contact and not (_PLAIN.fullmatch(contact) and _CONTACT.search(contact)):
-        raise ServiceError(
-            f"{named} requires a valid contact: {printable(contact, 60)!r} is not an e-mail address or a URL in one "
-            "plain line of at most 200 characters, without brackets; correct `services.contact` in the study file, or "
-            "SWAYMETER_CONTACT"
+            f"{named} requires a contact: give an e-mail address or a URL, in one plain line without brackets, as "
+            f"`services.contact` in the study file, or in SWAYMETER_CONTACT; {printable(contact, 60)!r} is none"
         )
     who = f" ({contact})" if contact else ""
     return f"swaymeter/{version('swaymeter')}{who} python-requests/{requests.__version__}"
-
-
-def check_address(address: str, name: str) -> None:
-    """Raise ServiceError if the address of a service is not an http or https address with a host."""
-    try:
-        parts = urlsplit(address)
-        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        fits = False
-    if not fits or parts.query or parts.fragment or parts.username or not address.isprintable() or " " in address:
-        raise ServiceError(
-            f"the address of {name}, {printable(address)!r}, is not a plain http or https address; "
-            "give another in the study file"
-        )
-
-
-def join_path(address: str, path: str, named: str) -> str:
-    """Return a service's address with a path added; ServiceError if the path leads out of the service."""
-    if {".", ".."} & set(path.split("/")) or set("?#\\") & set(path):
-        raise ServiceError(f"{named} has no place named {printable(path)!r}")
-    return f"{address.rstrip('/')}/{path.lstrip('/')}" if path else address

@@ -1,17 +1,18 @@
 """One polite session for every service: contact, rate, number of requests, retries and cached responses.
 
 A cached response within its TTL is used; otherwise the request is sent. A response is cached before it is returned if
-it is valid: it has an expected status, complete JSON or text, and no error inside. Limits hold over all threads and
-sessions of a process.
+it is valid: it has an expected status, complete JSON or text, and no error inside. Limits hold over all threads.
 """
 
 import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import Any, Literal
@@ -19,33 +20,30 @@ from weakref import WeakValueDictionary
 
 import requests
 from pyrate_limiter import Limiter, Rate
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
 
-from swaymeter.data.errors import ServiceClosed, ServiceError, SwaymeterError, printable
-from swaymeter.data.sources.http.answer import (
-    Answer,
-    ErrorOf,
-    Expected,
-    Form,
-    Immutable,
-    TransientError,
-    read_content,
-    refusal,
-)
+from swaymeter.data.errors import ServiceBudget, ServiceClosed, ServiceError, printable
+from swaymeter.data.sources.http.answer import Answer, ErrorOf, Form, TransientError, read_content
 from swaymeter.data.sources.http.cache import HttpCache, key_of
-from swaymeter.data.sources.http.exchange import Exchange, check_address, join_path, user_agent
-from swaymeter.data.sources.http.limits import Limits
-from swaymeter.data.sources.http.secret import Secret
+from swaymeter.data.sources.http.exchange import Exchange, user_agent
 from swaymeter.data.sources.http.services import Service
 from swaymeter.data.storage.workspace import slug
 
 log = logging.getLogger(__name__)
 
-_LONG_WAIT_S = 5.0
+Immutable = bool | Callable[[Any], bool]
+LONGEST_PAUSE_S = 3600.0
+"""Upper bound on a pause that a run waits for."""
+_LONG_PAUSE_S = 5.0
+_BACKOFF = wait_exponential_jitter(multiplier=0.5, max=60, jitter=0.5)
 _ACCEPTED: Mapping[Form, str] = {"json": "application/json", "text": "text/plain, */*;q=0.5"}
 
 
 class Session:
     """Requests to one service, for all threads of a run.
+
+    Attributes:
+        sent: Requests so far, retries included.
 
     Args:
         contact: An e-mail address or URL of the person who runs the study.
@@ -54,10 +52,10 @@ class Session:
         rerun: The number of a forced rerun; a response that was cached for a lower one is requested again.
         key: The secret that requests carry; it is neither cached nor repeated in a message.
         now: The clock, in seconds.
-        sleep: Waits for seconds.
+        sleep: Waits for seconds; `close` ends the default one.
 
     Raises:
-        ServiceError: The contact or the address is not valid.
+        ServiceError: The contact is not valid.
         WorkspaceError: The cache cannot be used.
     """
 
@@ -73,25 +71,24 @@ class Session:
         now: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] | None = None,
     ) -> None:
-        check_address(service.address, service.name)
-        self.service, self.offline, self.rerun = service, offline, rerun
+        self.service, self.offline, self.rerun, self.sent = service, offline, rerun, 0
         self._named = f"{service.name} ({service.address})"
         self._headers = {"Accept-Encoding": "gzip, deflate"}
-        self._secret = Secret(key)
         if key:
             self._headers[service.key_header or "Authorization"] = key if service.key_header else f"Bearer {key}"
         if not offline:
             self._headers["User-Agent"] = user_agent(contact, self._named, needed=service.contact_needed)
         self._cache = HttpCache(cache / f"{slug(service.name)}.sqlite")
-        self._exchange = Exchange(service, self._named, _limiter_of(service), self._secret)
-        self._limits = Limits(service, self._named, now=now, sleep=sleep)
-        self._lock = threading.Lock()
+        self._exchange = Exchange(service, self._named, _limiter_of(service), key)
+        self._lock, self._closed = threading.Lock(), threading.Event()
+        self._slots = threading.BoundedSemaphore(service.max_concurrency)
+        self._now, self._sleep, self._pause_until = now, sleep or self._closed.wait, 0.0
         self._in_progress: WeakValueDictionary[str, Any] = WeakValueDictionary()
 
     @property
     def is_closed(self) -> bool:
         """True after `close`."""
-        return self._cache.is_closed
+        return self._closed.is_set()
 
     def ask(
         self,
@@ -128,39 +125,15 @@ class Session:
             ServiceTimeout: The service takes too long; ask for less.
             ServiceBudget: The run has sent all its requests, or the service refuses more of them.
         """
-        try:
-            request = self._prepared(form, method, path, accept or _ACCEPTED[content], as_json=as_json)
-            expected = Expected(content, error_of, allow, immutable)
-            return self._answer(request, expected, bypass_cache=bypass_cache, keep=keep)
-        except Exception as error:
-            if (message := self._secret.out_of(str(error))) == str(error):
-                raise
-            raise (type(error) if isinstance(error, SwaymeterError) else ServiceError)(message) from None
+        request = self._prepared(form, method, path, accept or _ACCEPTED[content], as_json=as_json)
+        read = partial(read_content, form=content, allow=allow, error_of=error_of, named=self._named)
 
-    def close(self) -> None:
-        """End the waiting of other threads, and close connections and cache."""
-        self._limits.end(ServiceClosed(f"{self._named} cannot be requested any more: the session is closed"))
-        self._exchange.close()
-        self._cache.close()
-
-    def _prepared(
-        self, form: Mapping[str, Any], method: str, path: str, accept: str, *, as_json: bool
-    ) -> requests.PreparedRequest:
-        address = join_path(self.service.address, path, self._named)
-        address += f"?{self.service.query}" if self.service.query else ""
-        content: Any = dict(sorted(form.items()))
-        sent = {"params" if method == "GET" else "json" if as_json else "data": content}
-        return requests.Request(method, address, headers=self._headers | {"Accept": accept}, **sent).prepare()
-
-    def _answer(
-        self, request: requests.PreparedRequest, expected: Expected, *, bypass_cache: bool, keep: bool
-    ) -> Answer:
         key = key_of(request, self.service.address if self.service.may_move else "")
         with self._lock:
             in_progress = self._in_progress.setdefault(key, threading.Lock())
         with in_progress:
             cached = self._cache.get(key)
-            if cached and (self.offline or not bypass_cache) and (answer := self._cached(cached, expected)):
+            if cached and (self.offline or not bypass_cache) and (answer := self._usable(cached, read, immutable)):
                 return answer
             if self.offline:
                 again = " and fetched since it was forced" if self.rerun else ""
@@ -168,71 +141,120 @@ class Session:
                     f"{self._named} cannot be requested: this run is offline, and no cached response is younger than "
                     f"{self.service.cache_ttl_days:g} days{again}; run again with a network"
                 )
-            answer = self._fetched(request, expected)
+            answer = self._retrying()(self._send, request, read)
             if keep:
-                rerun = max(self.rerun, cached.rerun if cached else 0)
-                self._cache.put(key, replace(answer, rerun=rerun), request.url or "")
+                self._cache.put(key, replace(answer, rerun=max(self.rerun, cached.rerun if cached else 0)))
             return replace(answer, body=b"")
 
-    def _cached(self, answer: Answer, expected: Expected) -> Answer | None:
-        if answer.status not in expected.allow:
-            return None
+    def close(self) -> None:
+        """End the waiting of other threads, and close connections and cache."""
+        self._closed.set()
+        self._exchange.close()
+        self._cache.close()
+
+    def _prepared(
+        self, form: Mapping[str, Any], method: str, path: str, accept: str, *, as_json: bool
+    ) -> requests.PreparedRequest:
+        address = f"{self.service.address.rstrip('/')}/{path}" if path else self.service.address
+        address += f"?{self.service.query}" if self.service.query else ""
+        content: Any = dict(sorted(form.items()))
+        sent = {"params" if method == "GET" else "json" if as_json else "data": content}
         try:
-            content = read_content(answer, expected.form, self._named)
-        except ServiceError:
+            return requests.Request(method, address, headers=self._headers | {"Accept": accept}, **sent).prepare()
+        except requests.RequestException as error:
+            raise ServiceError(f"{self._named} has an invalid address: {printable(str(error), 200)}") from None
+
+    def _usable(self, answer: Answer, read: Callable[[Answer], Any], immutable: Immutable) -> Answer | None:
+        """Return a cached response with its content; None if it is not valid, too old, or of an earlier rerun."""
+        try:
+            content = read(answer)
+        except (ServiceError, TransientError):
             return None
         is_young = datetime.now(UTC) - answer.retrieved_at < timedelta(days=self.service.cache_ttl_days)
-        is_usable = (is_young and self.rerun <= answer.rerun) or expected.is_immutable(content)
-        if expected.error_of(content) or not is_usable:
+        is_immutable = immutable(content) if callable(immutable) else immutable
+        if not is_immutable and (not is_young or answer.rerun < self.rerun):
             return None
         return replace(answer, body=b"", content=content, from_cache=True)
 
-    def _fetched(self, request: requests.PreparedRequest, expected: Expected) -> Answer:
-        retrying = self._limits.retrying()
-        try:
-            return retrying(self._try, request, expected)
-        except TransientError as error:
-            self._limits.refuse_if_ended()
-            tries = retrying.statistics["attempt_number"]
-            final = error.kind(f"{error}, after {tries} tries; run again later: responses are cached")
-            if error.ends_session:
-                self._limits.end(final)
-            raise final from None
+    def _retrying(self) -> Retrying:
+        return Retrying(
+            retry=retry_if_exception_type(TransientError),
+            wait=self._wait_s,
+            stop=lambda state: state.attempt_number >= (_error(state).tries or self.service.tries),
+            sleep=self._wait,
+            retry_error_callback=_give_up,
+        )
 
-    def _try(self, request: requests.PreparedRequest, expected: Expected) -> Answer:
-        try:
-            with self._limits.slot():
-                answer = self._exchange.fetch(request)
-            return replace(answer, content=self._valid_content(answer, expected))
-        except TransientError as error:
-            if error.wait_s:
-                self._limits.pause(error.wait_s)
-                if error.wait_s >= _LONG_WAIT_S:
-                    log.warning("%s requires a pause of %.0f s", self.service.name, error.wait_s)
-            raise
+    def _send(self, request: requests.PreparedRequest, read: Callable[[Answer], Any]) -> Answer:
+        with self._slot():
+            answer = self._exchange.fetch(request)
+            return replace(answer, content=read(answer))
 
-    def _valid_content(self, answer: Answer, expected: Expected) -> Any:
-        if answer.status not in expected.allow:
-            raise refusal(answer, self._named)
-        content = read_content(answer, expected.form, self._named)
-        error = expected.error_of(content)
-        if error is None:
-            return content
-        if expected.form == "json" and isinstance(content, str):
-            raise refusal(answer, self._named, str(error))
-        message = f"{self._named} answered with an error: {printable(str(error), 300)}"
-        if isinstance(error, ServiceError):
-            raise type(error)(message)
-        raise replace(error, message=message, wait_s=error.wait_s if answer.wait_s is None else answer.wait_s)
+    @contextmanager
+    def _slot(self) -> Iterator[None]:
+        while True:
+            with self._slots:
+                seconds = self._count_or_pause()
+                if seconds <= 0:
+                    yield
+                    return
+            self._wait(seconds)
+
+    def _count_or_pause(self) -> float:
+        self._refuse_if_closed()
+        with self._lock:
+            if self.sent >= self.service.max_requests:
+                raise ServiceBudget(
+                    f"{self._named}: this run has sent its {self.service.max_requests} requests; responses are "
+                    "cached, so run again to continue, or raise `max_requests` of the service in the study file"
+                )
+            seconds = self._pause_until - self._now()
+            self.sent += seconds <= 0
+            return seconds
+
+    def _wait_s(self, state: RetryCallState) -> float:
+        """Return the seconds before the next try; a pause that the service requires holds for all threads."""
+        self._refuse_if_closed()
+        required_s = _error(state).wait_s or 0.0
+        with self._lock:
+            self._pause_until = max(self._pause_until, self._now() + required_s)
+        if required_s >= _LONG_PAUSE_S:
+            log.warning("%s requires a pause of %.0f s", self.service.name, required_s)
+        return max(_BACKOFF(state), required_s)
+
+    def _wait(self, seconds: float) -> None:
+        if seconds > LONGEST_PAUSE_S:
+            raise ServiceBudget(
+                f"{self._named} requires a pause of {seconds:.0f} s, longer than the {LONGEST_PAUSE_S:.0f} s that a "
+                "run waits; run again later: responses are cached"
+            )
+        self._sleep(seconds)
+        self._refuse_if_closed()
+
+    def _refuse_if_closed(self) -> None:
+        if self.is_closed:
+            raise ServiceClosed(f"{self._named} cannot be requested any more: the session is closed")
+
+
+def _error(state: RetryCallState) -> TransientError:
+    error = state.outcome.exception() if state.outcome else None
+    assert isinstance(error, TransientError)
+    return error
+
+
+def _give_up(state: RetryCallState) -> Answer:
+    error = _error(state)
+    message = f"{error}, after {state.attempt_number} tries; run again later: responses are cached"
+    raise error.kind(message) from None
 
 
 _lock = threading.RLock()
-_sessions: dict[tuple[Service, str | None, Path, bool, int, str], Session] = {}
+_sessions: dict[tuple[Any, ...], Session] = {}
 _limiters: dict[tuple[str, float], Limiter] = {}
 
 
 def _limiter_of(service: Service) -> Limiter:
-    """Return the limiter of a service's address, which keeps to its requests per minute at even intervals."""
+    """Return the limiter of an address, which spaces the requests of all its sessions evenly."""
     rate = service.address, service.requests_per_minute
     with _lock:
         if rate not in _limiters:
@@ -240,23 +262,13 @@ def _limiter_of(service: Service) -> Limiter:
         return _limiters[rate]
 
 
-def shared_session(
-    service: Service,
-    *,
-    contact: str | None,
-    cache: Path,
-    offline: bool = False,
-    rerun: int = 0,
-    key: str = "",
-) -> Session:
+def shared_session(service: Service, **arguments: Any) -> Session:
     """Return the process's one open session for these arguments of `Session`, for all its threads."""
-    arguments = (service, contact, cache.absolute(), offline, rerun, key)
+    key = service, *sorted(arguments.items())
     with _lock:
-        session = _sessions.get(arguments)
-        if session is None or session.is_closed:
-            session = Session(service, contact=contact, cache=cache, offline=offline, rerun=rerun, key=key)
-            _sessions[arguments] = session
-        return session
+        if key not in _sessions or _sessions[key].is_closed:
+            _sessions[key] = Session(service, **arguments)
+        return _sessions[key]
 
 
 def close_sessions() -> None:

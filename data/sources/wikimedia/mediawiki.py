@@ -207,8 +207,8 @@ def _problem(error: Any) -> ServiceError | TransientError:
     words = next((error[key] for key in ("info", "text", "html", "*") if error.get(key)), "")
     message = f"{code}: {words}"
     if code in _ONLY_WAITING_HELPS:
-        kind, refuses = (ServiceError, False) if code == "maxlag" else (ServiceBudget, True)
-        return TransientError(message, kind, wait_s=_WAIT_S, tries=PATIENCE, ends_session=refuses)
+        kind = ServiceError if code == "maxlag" else ServiceBudget
+        return TransientError(message, kind, wait_s=_WAIT_S, tries=PATIENCE)
     ill = code.startswith("internal_api_error_")
     kind = ServiceTimeout if ill and "timeout" in code.lower() else ServiceError
     return TransientError(message, kind) if ill or code == "readonly" else ServiceError(message)

@@ -1,4 +1,3 @@
-import tracemalloc
 from importlib.metadata import version
 from urllib.parse import urlsplit
 
@@ -7,12 +6,11 @@ import requests
 
 from swaymeter.data.errors import ServiceError, ServiceTimeout, shown
 from swaymeter.data.sources.http import exchange
-from swaymeter.data.sources.http.exchange import check_address, join_path
 from swaymeter.data.sources.http.services import SERVICES
 from tests.data.sources.servers.faults import Say, gzipped, says, serving
 from tests.data.sources.sessions import Open
 
-TO_BE_REACHED = r"YAGO \(http://127.*requires a (valid )?contact.*`services\.contact`.*_CONTACT"
+TO_BE_REACHED = r"YAGO \(http://127.*requires a contact.*`services\.contact`.*_CONTACT"
 
 
 @pytest.mark.parametrize(
@@ -40,12 +38,11 @@ def test_the_service_is_told_who_asks_with_what(contact: str, opened: Open) -> N
 
 @pytest.mark.parametrize(
     "address",
-    ["yago", "ftp://127.0.0.1/", "http:///query", "http://127.0.0.1:99999/", "http://a b/", "http://me:secret@127.0.0.1/",
-     "http://127.0.0.1/?x=1", "http://[::1"],
+    ["yago", "ftp://127.0.0.1/", "http:///query", "http://127.0.0.1:99999/", "http://[::1"],
 )  # fmt: skip
 def test_an_address_that_is_none_is_refused(address: str, opened: Open) -> None:
-    with pytest.raises(ServiceError, match="not a plain http or https address"):
-        opened(address)
+    with pytest.raises(ServiceError, match=r"YAGO .*(invalid address|cannot be requested)"):
+        opened(address).ask({})
 
 
 # What is asked and answered
@@ -55,20 +52,13 @@ def test_form_goes_into_address_or_into_body(opened: Open) -> None:
     query = 'SELECT * { ?s ?p "ünï & {x}\n" }'
     with serving(says({"rows": []})) as server:
         session = opened(server)
-        session.ask({"query": query, "a": ""}, path="/deep/Z%C3%BCrich")
+        session.ask({"query": query, "a": ""}, path="deep/Z%C3%BCrich")
         session.ask({"query": query, "a": ""}, method="POST")
     by_get, by_post = server.received
     assert (by_get.method, by_get.path, by_get.body) == ("GET", "/ask/deep/Z%C3%BCrich", b"")
     assert (by_post.method, by_post.path) == ("POST", "/ask")
     assert by_post.headers["content-type"] == "application/x-www-form-urlencoded"
     assert by_get.form == by_post.form == {"query": query, "a": ""}
-
-
-@pytest.mark.parametrize("path", ["../admin", "a/../b", "a?b", "a\\b"])
-def test_a_path_that_leads_elsewhere_is_refused(path: str, opened: Open) -> None:
-    with serving() as server, pytest.raises(ServiceError, match="no place named"):
-        opened(server).ask({}, path=path)
-    assert server.received == []
 
 
 def test_a_broken_encoding_is_tried_once_more(opened: Open) -> None:
@@ -89,12 +79,13 @@ def test_answer_larger_than_can_be_held_is_timeout(opened: Open, monkeypatch: py
 
 
 UNUSABLE = {
-    b'{"a": NaN}': "cannot be used: NaN is not a JSON number",
-    b'{"a": 1' + b"0" * 5000 + b"}": "cannot be used: Exceeds the limit",
+    b'{"a": NaN}': "not JSON .NaN is not a JSON number",
+    b'{"a": 1' + b"0" * 5000 + b"}": "not JSON .Exceeds the limit",
     b'{"a": ' + b"[" * 100_000: "maximum recursion depth",
-    b'{"a": "Z\xfcrich"}': r"cannot be used: .* in position 8",
+    b'{"a": "Z\xfcrich"}': r"not JSON .* in position 8",
     b'{"a": "\\ud800"}': "a lone surrogate",
-    b"<!DOCTYPE html>\n<html>\x00\x1b[31m\xe2\x80\xae" + b"x" * 200: r"not JSON: '<!DOCTYPE html> <html> \[31m x{52}'$",
+    b"<!DOCTYPE html>\n<html>\x00\x1b[31m\xe2\x80\xae"
+    + b"x" * 200: r"not JSON .*: '<!DOCTYPE html> <html> \[31m x{52}'$",
 }
 
 
@@ -106,15 +97,6 @@ def test_json_that_nobody_can_use_says_why(body: bytes, opened: Open) -> None:
         assert raised.type is ServiceError
         assert str(raised.value).isprintable()
     assert len(server.received) == 1
-
-
-def test_json_of_too_many_values_is_a_timeout(opened: Open) -> None:
-    bomb = b"[" + b"{}," * 5_000_000 + b"{}]"
-    tracemalloc.start()
-    with serving(gzipped(bomb)) as server, pytest.raises(ServiceTimeout, match="more than 4,000,000 values; ask for"):
-        opened(server).ask({})
-    assert tracemalloc.get_traced_memory()[1] < 10 * len(bomb)
-    tracemalloc.stop()
 
 
 def test_a_status_that_is_allowed_is_an_answer(opened: Open) -> None:
@@ -151,7 +133,7 @@ def test_a_text_is_kept_letter_by_letter(text: str, opened: Open) -> None:
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"\xed\xa0\x80", "é".encode()[:1]])
 def test_undecodable_content_is_an_error_and_not_cached(body: bytes, opened: Open) -> None:
     with serving(Say(b"a" + body), Say(b"a")) as server:
-        with pytest.raises(ServiceError, match=r"YAGO \(http.*not text in UTF-8 \(byte \d\)"):
+        with pytest.raises(ServiceError, match=r"YAGO \(http.*not text in UTF-8 \(.* in position \d"):
             opened(server).ask({}, content="text")
         assert opened(server).ask({}, content="text").content == "a"
 
@@ -159,10 +141,8 @@ def test_undecodable_content_is_an_error_and_not_cached(body: bytes, opened: Ope
 @pytest.mark.parametrize("name", SERVICES)
 def test_service_has_safe_address_and_unique_name(name: str) -> None:
     service = SERVICES[name]
-    check_address(service.address, service.name)
     assert urlsplit(service.address).scheme == "https"
     assert not service.address.endswith("/")
-    assert join_path(service.address, "a/b", service.name) == f"{service.address}/a/b"
     assert [other.name.casefold() for other in SERVICES.values()].count(service.name.casefold()) == 1
 
 

@@ -57,19 +57,6 @@ def test_tries_again_count_as_requests(opened: Open) -> None:
     assert len(server.received) == 2
 
 
-def test_service_that_refuses_every_request_is_left_alone(opened: Open) -> None:
-    with serving(says([0]), Say(b"slow down", status=429)) as server:
-        session = opened(server)
-        session.ask({"q": "0"})
-        for number in range(1, 5):
-            with pytest.raises(
-                ServiceBudget, match=r"YAGO.*429 .*refuses requests for now, after 4 tries; run again later"
-            ):
-                session.ask({"q": str(number)})
-        assert session.ask({"q": "0"}).from_cache
-    assert len(server.received) == 5
-
-
 @pytest.mark.parametrize("sleeping", [False, True])
 def test_an_interrupt_goes_through(sleeping: bool, tmp_path: Path) -> None:
     def interrupted(said: object) -> None:
@@ -156,7 +143,7 @@ def test_what_may_pass_is_asked_again(status: int, opened: Open, clock: Clock) -
     with serving(Say(b"busy", status=status), Say(b"busy", status=status), says([1])) as server:
         session = opened(server)
         assert session.ask({}).content == [1]
-        assert session._limits.sent == len(server.received) == 3
+        assert session.sent == len(server.received) == 3
     assert len(clock.slept) == 2
     assert 0.5 <= clock.slept[0] < clock.slept[1] <= 1.5
 
@@ -256,13 +243,13 @@ def test_a_broken_response_is_requested_once_more(chunked: bool, opened: Open) -
     half = Say(b"[" + b"1, " * 1000 + b"1]", sent=100, chunked=chunked)
     with serving(half, says([1])) as server:
         assert opened(server).ask({}).content == [1]
-    with serving(half) as server, pytest.raises(ServiceTimeout, match="broke off in its answer, after 2 tries"):
+    with serving(half) as server, pytest.raises(ServiceTimeout, match=r"broke off in its answer.*after 2 tries"):
         opened(server).ask({"q": "2"})
     assert len(server.received) == 2
 
 
 def test_silence_is_a_timeout_after_one_more_try(opened: Open) -> None:
-    with serving(Say(delay_s=10)) as server, pytest.raises(ServiceTimeout, match=r"silent for 0\.3 s, after 2 tries"):
+    with serving(Say(delay_s=10)) as server, pytest.raises(ServiceTimeout, match=r"silent for 0\.3 s.*after 2 tries"):
         opened(server, timeout_s=0.3).ask({})
     assert len(server.received) == 2
 
@@ -286,12 +273,3 @@ def test_a_response_that_never_ends_is_a_timeout(part: str, opened: Open) -> Non
             opened(server, timeout_s=0.25).ask({})
         assert time.monotonic() - began < 8
     assert len(server.received) == 2
-
-
-@pytest.mark.parametrize("said", [b'{"exception": "Operation timed out."}', b"the operation was cancelled"])
-def test_query_out_of_time_is_not_tried_again(said: bytes, opened: Open, clock: Clock) -> None:
-    ran_out = pytest.raises(ServiceTimeout, match=r"answers 429 .*: the query ran out of time; ask for less")
-    with serving(Say(said, status=429), says([1])) as server, ran_out:
-        opened(server).ask({})
-    assert len(server.received) == 1
-    assert clock.slept == []
