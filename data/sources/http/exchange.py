@@ -204,8 +204,8 @@ def user_agent(contact: str | None, named: str, *, needed: bool) -> str:
     contact = (contact or "").strip()
     if (contact or needed) and not (_PLAIN.fullmatch(contact) and _CONTACT.search(contact)):
         raise ServiceError(
-            f"{named} requires a contact: give an e-mail address or a URL, in one plain line without brackets, as "
-            f"`services.contact` in the study file, or in SWAYMETER_CONTACT; {printable(contact, 60)!r} is none"
+            f"{named} requires a contact: give an e-mail address or a URL as `services.contact` in the study file, or "
+            f"in SWAYMETER_CONTACT, in one plain line without brackets; {printable(contact, 60)!r} is none"
         )
     who = f" ({contact})" if contact else ""
     return f"swaymeter/{version('swaymeter')}{who} python-requests/{requests.__version__}"
