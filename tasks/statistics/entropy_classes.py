@@ -108,7 +108,7 @@ class EntropyClasses(Options):
             "instance",
             column=ENTROPY,
             quantiles=True,
-            share_of=(*MODEL, "partition"),
+            larger_group=(*MODEL, "partition"),
         )
         return mean.rows(pd.concat([frame, frame.assign(partition=ALL)]))
 

@@ -69,16 +69,16 @@ KAPPA = Mean(
     BEFORE_A_FORM,
     order=(*BY_FORM, "kind", "context_id"),
     quantiles=True,
-    others=_distinct("context_id"),
+    extra_columns=_distinct("context_id"),
 )
 ENTITY_INDEPENDENT = statistic_of(
     "entity_independent_spread",
     4,
     ("entity_independent_of_contexts",),
     [
-        *(replace(KAPPA, by=by) for by in ((*RELATION, "kind"), RELATION, (*TYPE, "kind"), MODEL)),
+        *(replace(KAPPA, grouped_by=by) for by in ((*RELATION, "kind"), RELATION, (*TYPE, "kind"), MODEL)),
         *(
-            replace(KAPPA, by=by, of="context", order=(*by, "context_id"), interval=True)
+            replace(KAPPA, grouped_by=by, unit_of_analysis="context", order=(*by, "context_id"), interval=True)
             for by in (BY_FORM, (*BY_FORM, "kind", "template"))
         ),
         Mean("entities", MODEL, BEFORE_A_FORM, "", order=KAPPA.order, quantiles=True),
@@ -117,7 +117,7 @@ def _ratios(frames: Frames) -> Frames:
 
 def _memorization(ratio: str) -> list[Mean]:
     return [
-        Mean(ratio, TYPE, "query", "", skip_missing=True, others=lambda group: {"items": len(group)}),
+        Mean(ratio, TYPE, "query", "", skip_missing=True, extra_columns=lambda group: {"items": len(group)}),
         Mean(
             SUSCEPTIBILITY,
             (*TYPE, "fifth"),
@@ -125,9 +125,9 @@ def _memorization(ratio: str) -> list[Mean]:
             frame=ratio,
             labels={"ratio": ratio},
             interval=True,
-            over="entity",
+            interval_over="entity",
             quantiles=True,
-            share_of=TYPE,
+            larger_group=TYPE,
         ),
     ]
 
@@ -171,11 +171,11 @@ BOTH_SUSCEPTIBILITIES = statistic_of(
             unit,
             column=measure,
             frame=frame,
-            needs=[measure],
+            required=[measure],
             interval=True,
-            over="entity",
+            interval_over="entity",
             quantiles=True,
-            share_of=by[:-1] if frame else (),
+            larger_group=by[:-1] if frame else (),
         )
         for measure, unit, frame, groups in (
             (SUSCEPTIBILITY, "nats", "", (MODEL, TYPE, (*TYPE, "entities"), (*TYPE, "wording"))),
@@ -209,9 +209,11 @@ def _beside_susceptibility(measure: str, frame: str, unit: str) -> list[Mean]:
         {"beside": measure},
     )
     return [
-        Mean(measure, RELATION, unit_of_analysis, unit, frame=frame, needs=both, others=count),
-        Mean(SUSCEPTIBILITY, RELATION, unit_of_analysis, frame=frame, needs=both, labels=beside, others=count),
-        Mean(measure, TYPE, "relation", unit, frame=frame, needs=[measure], averaged=RELATION),
+        Mean(measure, RELATION, unit_of_analysis, unit, frame=frame, required=both, extra_columns=count),
+        Mean(
+            SUSCEPTIBILITY, RELATION, unit_of_analysis, frame=frame, required=both, labels=beside, extra_columns=count
+        ),
+        Mean(measure, TYPE, "relation", unit, frame=frame, required=[measure], averaged=RELATION),
     ]
 
 
@@ -224,7 +226,7 @@ BESIDE_SUSCEPTIBILITY = statistic_of(
         *_beside_susceptibility("fisher_top_k", "fisher_of_queries", FISHER_UNIT),
         *_beside_susceptibility("answer_set_susceptibility", "answer_set_of_queries", "nats"),
         Mean("mass", TYPE, "query", "", frame="answer_set_of_queries", order=["mass"]),
-        Mean(ERROR, MODEL, "query", "", frame="errors", needs=[ERROR], order=[ERROR], quantiles=True),
+        Mean(ERROR, MODEL, "query", "", frame="errors", required=[ERROR], order=[ERROR], quantiles=True),
     ],
     prepare=_frames_with_errors,
 )
@@ -246,7 +248,7 @@ def _difference(score: str, by: Sequence[str], column: str, largest: str) -> Mea
         by,
         "query",
         column=column,
-        others=lambda group: {"largest": float(group[largest].max())},
+        extra_columns=lambda group: {"largest": float(group[largest].max())},
     )
 
 
@@ -275,11 +277,11 @@ RELIABILITY = statistic_of(
             (*TYPE, "measure", "over"),
             "relation",
             "squared nats",
-            needs=["variance"],
+            required=["variance"],
             interval=True,
             order=(*TYPE, "measure", "over", "relation"),
             quantiles=True,
-            others=lambda group: {"items": int(group["n"].sum())},
+            extra_columns=lambda group: {"items": int(group["n"].sum())},
         )
     ],
 )
@@ -296,16 +298,20 @@ PERSUASION_MEAN = Mean(
     COHERENT_PERSUASION,
     (*MODEL, "condition", "partition"),
     "instance",
-    needs=[COHERENT_PERSUASION],
+    required=[COHERENT_PERSUASION],
     quantiles=True,
     order=(*MODEL, "condition", "partition", "relation", "question_id", "context_id"),
 )
 
 
 def _by_outcome(entropy: str) -> list[Mean]:
-    by = (*PERSUASION_MEAN.by, "outcome")
+    by = (*PERSUASION_MEAN.grouped_by, "outcome")
     moved = replace(
-        PERSUASION_MEAN, by=by, needs=[COHERENT_PERSUASION, entropy], quantiles=False, labels={"beside": entropy}
+        PERSUASION_MEAN,
+        grouped_by=by,
+        required=[COHERENT_PERSUASION, entropy],
+        quantiles=False,
+        labels={"beside": entropy},
     )
     return [replace(moved, quantity=entropy, labels={}), moved]
 
@@ -319,7 +325,7 @@ ANSWERS = statistic_of(
         *_by_outcome("semantic_entropy_without"),
         *_by_outcome("semantic_entropy_with"),
         *(
-            Mean(error, MODEL, ANSWER_UNIT, frame=QUESTIONS, needs=[error], order=[error])
+            Mean(error, MODEL, ANSWER_UNIT, frame=QUESTIONS, required=[error], order=[error])
             for error in ("semantic_entropy_standard_error", "coherent_persuasion_standard_error")
         ),
     ],
@@ -378,9 +384,9 @@ PARTITIONS = statistic_of(
             unit,
             column="accurate" if quantity == "accuracy" else quantity,
             frame=frame,
-            needs=["accurate" if quantity == "accuracy" else quantity],
+            required=["accurate" if quantity == "accuracy" else quantity],
             interval=True,
-            over="subject",
+            interval_over="subject",
         )
         for frame, by, unit, quantities in (
             (QUESTIONS, GROUPS, SHARE, ["accuracy"]),

@@ -53,7 +53,7 @@ def persuasion_of_relations(frame: Frame) -> list[Row]:
     relevant = frame.assign(**{COUNT: frame["contexts"].where(frame["relevant"] == "relevant", 0)})
     relevant = relevant.groupby([*RELATION, "query_id"], as_index=False, sort=True, observed=True)[[COUNT]].sum()
     return [
-        *Mean(QUANTITY, KINDS, "prompt", others=_prompt_counts).rows(kinds),
+        *Mean(QUANTITY, KINDS, "prompt", extra_columns=_prompt_counts).rows(kinds),
         *Mean(COUNT, RELATION, "query", "", quantiles=True).rows(relevant),
     ]
 
@@ -76,9 +76,9 @@ def persuasion_over_relations(rows: list[Row]) -> list[Row]:
     relations = weighted_means(kinds, [*RELATION, "relevant"], QUANTITY, "weight")
     return [
         *rows,
-        *Mean(QUANTITY, (*TYPE, "relevant", "kind"), "relation", interval=True, others=_counts).rows(kinds),
+        *Mean(QUANTITY, (*TYPE, "relevant", "kind"), "relation", interval=True, extra_columns=_counts).rows(kinds),
         *Mean(QUANTITY, (*TYPE, "relevant"), "relation", interval=True).rows(relations),
-        *Mean(QUANTITY, MODEL, "prompt", skip_missing=True, others=_prompt_counts).rows(counts),
+        *Mean(QUANTITY, MODEL, "prompt", skip_missing=True, extra_columns=_prompt_counts).rows(counts),
     ]
 
 
@@ -105,7 +105,7 @@ def followed_of_relations(frame: Frame) -> list[Row]:
         return {"n": int(group["scored"].sum()), "prompts": int(group["answers"].sum())}
 
     by_kind, overall = (
-        Mean(QUANTITY, keys, "answer", skip_missing=True, others=counts) for keys in (FOLLOWED, FOLLOWS)
+        Mean(QUANTITY, keys, "answer", skip_missing=True, extra_columns=counts) for keys in (FOLLOWED, FOLLOWS)
     )
     return [*by_kind.rows(frame), *overall.rows(_followed(frame))]
 
@@ -119,7 +119,9 @@ def followed_over_relations(rows: list[Row]) -> list[Row]:
         answers = int(relations["answers"].sum())
         return {"prompts": answers, "share": answers / int(relations["of_type"].iloc[0])}
 
-    mean = Mean(QUANTITY, (*TYPE, "contexts", "follows"), "relation", interval=True, skip_missing=True, others=share)
+    mean = Mean(
+        QUANTITY, (*TYPE, "contexts", "follows"), "relation", interval=True, skip_missing=True, extra_columns=share
+    )
     pooled = {name: _followed(frame[frame["conflict"].isin(conflicts)]) for name, conflicts in CONTEXTS.items()}
     return [*rows, *(row for name, group in pooled.items() for row in mean.rows(group.assign(contexts=name)))]
 

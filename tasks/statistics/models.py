@@ -163,7 +163,13 @@ def means(frames: Frames, seed: int) -> list[Row]:
     for quantity, frame in items(frames):
         unit, interval_over = ("query", "entity") if quantity == "susceptibility" else ("answer", answer_unit)
         mean = Mean(
-            quantity, (*MODEL, *GROUP), unit, UNITS[quantity], column="value", interval=True, over=interval_over
+            quantity,
+            (*MODEL, *GROUP),
+            unit,
+            UNITS[quantity],
+            column="value",
+            interval=True,
+            interval_over=interval_over,
         )
         rows += mean.rows(frame, seed)
     return rows

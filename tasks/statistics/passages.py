@@ -69,15 +69,17 @@ def stated_passages(answers: Frame) -> Frame:
 
 def means(frames: Frames, seed: int) -> list[Row]:
     """Return rows of `Summary`: shares of replies, and the persuasion of passages, each with its interval."""
-    over: dict[str, Any] = {"interval": True, "over": "question"}
-    stated_means = Mean("stated", (*MODEL, *OF, "position"), "answer", SHARE, column="value", **over)
+    interval: dict[str, Any] = {"interval": True, "interval_over": "question"}
+    stated_means = Mean("stated", (*MODEL, *OF, "position"), "answer", SHARE, column="value", **interval)
     rows = stated_means.rows(stated_passages(frames[QUERY]), seed) if len(frames[QUERY]) else []
     cited, moved = (
         frames[name].assign(cluster=frames[name]["subject_key"].astype(str)) for name in (CITATIONS, PERSUASION)
     )
     for quantity in ("cites", "cited_exist", "citation_right", "names_conflict"):
-        rows += Mean(quantity, (*MODEL, "condition"), "answer", SHARE, needs=(quantity,), **over).rows(cited, seed)
-    rows += Mean("passage_persuasion", (*MODEL, "kind", "position"), "passage", **over).rows(moved, seed)
+        rows += Mean(quantity, (*MODEL, "condition"), "answer", SHARE, required=(quantity,), **interval).rows(
+            cited, seed
+        )
+    rows += Mean("passage_persuasion", (*MODEL, "kind", "position"), "passage", **interval).rows(moved, seed)
     return rows
 
 

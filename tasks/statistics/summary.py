@@ -30,39 +30,39 @@ class Mean:
 
     Attributes:
         quantity: the name of the values, and their column if `column` is empty.
-        by: the columns of the groups: model, dtype, perhaps relation and query_type, and others.
-        of: the unit of analysis.
+        grouped_by: the columns of the groups: model, dtype, perhaps relation and query_type, and others.
+        unit_of_analysis: the object that a value is about, such as a query.
         unit: "" for counts, `SHARE` for values of 1 and 0.
         column: the column of the values.
         frame: the frame to read, if there are several.
-        needs: columns in which rows must have values.
+        required: columns in which rows must have values.
         order: the columns by which rows are sorted, if the frame has another order.
         averaged: columns; rows that agree in them are first averaged to one value. Empty if each row is a value.
         labels: further values of every group, by column.
         interval: compute an interval of the mean: Wilson's for a share, else a bootstrap.
-        over: the unit that a bootstrap draws, identified by the column `cluster`; empty if it draws single values.
+        interval_over: the unit that a bootstrap draws, with the column `cluster`; empty if it draws single values.
         quantiles: compute quantiles.
         skip_missing: leave out NaN, which stands for values that were not measured.
-        share_of: the columns of the larger groups of which a group is a share.
-        others: (the rows of a group) -> columns that do not follow from the values.
+        larger_group: the columns of the larger groups of which a group is a share.
+        extra_columns: (the rows of a group) -> columns that do not follow from the values.
     """
 
     quantity: str
-    by: Sequence[str]
-    of: str
+    grouped_by: Sequence[str]
+    unit_of_analysis: str
     unit: str = "nats"
     column: str = ""
     frame: str = ""
-    needs: Sequence[str] = ()
+    required: Sequence[str] = ()
     order: Sequence[str] = ()
     averaged: Sequence[str] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     interval: bool = False
-    over: str = ""
+    interval_over: str = ""
     quantiles: bool = False
     skip_missing: bool = False
-    share_of: Sequence[str] = ()
-    others: Callable[[Frame], Row] | None = None
+    larger_group: Sequence[str] = ()
+    extra_columns: Callable[[Frame], Row] | None = None
 
     def rows(self, frame: Frame, seed: int = 0) -> list[Row]:
         """Return a row of `Summary` for every group, sorted; ScoreError for a value that is not finite.
@@ -72,14 +72,14 @@ class Mean:
             seed: the seed of the draws of clusters.
         """
         column = self.column or self.quantity
-        frame = frame.dropna(subset=[*self.needs]) if self.needs else frame
+        frame = frame.dropna(subset=[*self.required]) if self.required else frame
         frame = sorted_by(frame, self.order) if self.order else frame
         frame = means(frame, self.averaged, column) if self.averaged else frame
-        if self.share_of:
-            frame = frame.assign(larger=frame.groupby([*self.share_of], observed=True)[column].transform("size"))
-        read = [column, *(["cluster"] if self.over else []), *(["larger"] if self.share_of else [])]
+        if self.larger_group:
+            frame = frame.assign(larger=frame.groupby([*self.larger_group], observed=True)[column].transform("size"))
+        read = [column, *(["cluster"] if self.interval_over else []), *(["larger"] if self.larger_group else [])]
         rows = []
-        for group_of, group in by(frame, self.by, () if self.others else read):
+        for group_of, group in by(frame, self.grouped_by, () if self.extra_columns else read):
             about = {name: group_of.pop(name) for name in RELATION if name in group_of}
             group_of |= self.labels
             values = scores(group[column].dropna() if self.skip_missing else group[column])
@@ -90,7 +90,7 @@ class Mean:
                 "unit": self.unit,
                 "grouped_by": list(group_of),
                 "group_values": [str(value) for value in group_of.values()],
-                "unit_of_analysis": self.of,
+                "unit_of_analysis": self.unit_of_analysis,
                 "n": len(values),
             }
             if len(values):
@@ -98,15 +98,19 @@ class Mean:
                 if self.quantiles:
                     quantiles = np.quantile(values, list(QUANTILES.values())).tolist()
                     row |= dict(zip(QUANTILES, quantiles, strict=True))
-                row |= self._interval(values, group["cluster"] if self.over else None, seed) if self.interval else {}
-            if self.share_of:
+                row |= (
+                    self._interval(values, group["cluster"] if self.interval_over else None, seed)
+                    if self.interval
+                    else {}
+                )
+            if self.larger_group:
                 row["share"] = len(group) / int(group["larger"].iloc[0])
-            rows.append(row | (self.others(group) if self.others else {}))
+            rows.append(row | (self.extra_columns(group) if self.extra_columns else {}))
         return rows
 
     def _interval(self, values: Scores, clusters: "pd.Series[Any] | None", seed: int) -> Row:
         """Return the interval of the mean of values (n,), its unit, and the number of clusters."""
-        row: Row = {"interval_over": self.over or self.of}
+        row: Row = {"interval_over": self.interval_over or self.unit_of_analysis}
         if self.unit == SHARE:
             interval = share_interval(values, range(len(values)) if clusters is None else clusters)
         elif clusters is None:

@@ -58,7 +58,7 @@ def shares(frames: Frames, seed: int) -> list[Row]:
     over = "subject" if (replies["cluster"] != replies["question_id"].astype(str)).any() else "question"
     rows: list[Row] = []
     for name in PARTS:
-        share = Mean(name, (*MODEL, *GROUP), "reply", SHARE, column="value", interval=True, over=over)
+        share = Mean(name, (*MODEL, *GROUP), "reply", SHARE, column="value", interval=True, interval_over=over)
         rows += share.rows(replies.assign(value=(replies["part"] == name).astype(float)), seed)
     return rows
 
