@@ -15,8 +15,7 @@ from swaymeter.data import catalog
 from swaymeter.data.records import Fact, RelationName, as_row
 from swaymeter.flows import study_graph
 from swaymeter.flows.config.reading import read_study
-from swaymeter.flows.graph.graph import Graph, Node
-from swaymeter.flows.graph.step import RunSettings, Stage
+from swaymeter.flows.graph.graph import Graph, Node, RunSettings, Stage
 from swaymeter.flows.stages.plan import plan_of, workspace_of
 
 PAIRS, PER_KIND = 200, 2

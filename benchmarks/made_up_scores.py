@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from swaymeter.data.records.table import Table
-from swaymeter.flows.graph.step import RunSettings, Step
+from swaymeter.flows.graph.graph import RunSettings, Step
 from swaymeter.tasks.measures.stored_chunks import Spent, versions
 
 MODEL, DTYPE = "smollm2-135m-instruct", "float32"

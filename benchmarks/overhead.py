@@ -25,11 +25,10 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.executor import Executor
 from swaymeter.flows.execution.progress import Progress
 from swaymeter.flows.execution.run import FLOW
-from swaymeter.flows.execution.workers.base import Workers
-from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.execution.task import Workers
+from swaymeter.flows.graph.graph import Graph, Node, Output, RunSettings, Step, StepId, StepKind
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.stage import Stage
-from swaymeter.flows.graph.step import Output, RunSettings, Step, StepId, StepKind
 from swaymeter.flows.server.temporary import prefect_api
 
 CHAIN: tuple[Stage, ...] = ("fetch", "build", "score")

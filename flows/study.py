@@ -23,14 +23,14 @@ from swaymeter.data.errors import SwaymeterError, UsageError
 from swaymeter.flows.config.places import RunnerName
 from swaymeter.flows.config.reading import read_study
 from swaymeter.flows.execution.artifacts import show_outcome, show_thresholds, shown_progress, tag_run
-from swaymeter.flows.execution.executor import Submit, Task
+from swaymeter.flows.execution.executor import Submit
 from swaymeter.flows.execution.progress import progress
 from swaymeter.flows.execution.run import THREADS, StudyRun, begun_run
+from swaymeter.flows.execution.task import Task, Workers
 from swaymeter.flows.execution.threads import limit_threads
-from swaymeter.flows.execution.workers.base import Workers
+from swaymeter.flows.graph.graph import RunSettings
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.stage import STAGES, Stage
-from swaymeter.flows.graph.step import RunSettings
 from swaymeter.flows.server.home import check_home
 from swaymeter.flows.stages.plan import plan_of, workspace_of
 from swaymeter.tasks.models.files.hub import set_offline

@@ -7,7 +7,7 @@ import pytest
 
 from swaymeter.data.records import Context, Query, from_row, is_relevant
 from swaymeter.flows.api import Study
-from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.graph.graph import StepId
 from tests.flows.small_study import prepare
 
 PAGE = (Path(__file__).parent.parent / "docs" / "own-data.md").read_text(encoding="utf-8")

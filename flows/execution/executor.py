@@ -1,154 +1,32 @@
 """Submit the tasks of a study: each after its upstream tasks, and when its device or service has room.
 
-    Executor -> submit (Prefect's task run, or a thread) -> Task.compute -> Task.make -> Workers.compute -> attempt
-    -> function of the step
+    Executor -> submit (Prefect's task run, or a thread) -> Task.compute (task.py)
 
 The graph, resolved on the workspace, knows the steps that are done; only the other steps are submitted. The graph is
 resolved again after a task whose rows list further steps, and before the database is made.
 """
 
 import logging
-import math
 from bisect import insort
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, field
+from functools import partial
 from graphlib import TopologicalSorter
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from swaymeter.flows.execution.interrupt import STOPPED, TERMINATED, end_in_time
-from swaymeter.flows.execution.progress import Progress, report_within, shown
-from swaymeter.flows.execution.workers.base import TASKS_OF_A_SERVER, Outcome, Workers
-from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.execution.progress import Progress, shown
+from swaymeter.flows.execution.task import NO_MODEL, TASKS_OF_A_SERVER, Task, Workers, model_of, task_name, tasks_of
+from swaymeter.flows.graph.graph import Graph, Node, StepId
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.stage import Stage
-from swaymeter.flows.graph.step import RunSettings, StepId
-from swaymeter.tasks.measures import MEASURES
 
 log = logging.getLogger(__name__)
 
-JUDGED = "judged_answers"
-"""The pass that asks another model than the rest of its variant, perhaps on a server: a task of its own."""
-NO_MODEL = ("", "")
-"""The model of a task without a model."""
-
 LOOK_AGAIN_SECONDS = 10.0
 """Seconds without the end of a task after which new workers get tasks."""
-
-
-@dataclass(eq=False)
-class Task:
-    """Steps of one stage and subject that are computed one after the other.
-
-    Attributes:
-        name: Name of the task run.
-        graph: Graph of the nodes.
-        nodes: Nodes in the order in which they are computed.
-    """
-
-    name: str
-    graph: Graph
-    nodes: list[Node]
-
-    @property
-    def stage(self) -> Stage:
-        """The stage of its steps."""
-        return self.nodes[0].id.stage
-
-    @cached_property
-    def leading(self) -> Node:
-        """The node that decides where the task waits: the first that asks a server, else the first with a device."""
-        on_server = (node for node in self.nodes if node.resource == "server")
-        return next(on_server, None) or next((node for node in self.nodes if node.device), self.nodes[0])
-
-    @property
-    def asks_server(self) -> bool:
-        """True if it asks a model on a server."""
-        return self.leading.resource == "server"
-
-    @property
-    def model(self) -> tuple[str, str]:
-        """The name and dtype of the model in the memory of a device; empty for a task without one."""
-        leading = self.leading
-        return _model(leading) if leading.device else NO_MODEL
-
-    @property
-    def size(self) -> int:
-        """Queries times contexts, or questions."""
-        step = next((node.step for node in self.nodes if node.step), None)
-        return math.prod(check.rows for check in step.checks.values()) if step else 0
-
-    @cached_property
-    def edges(self) -> dict[str, bool]:
-        """Names of its upstream tasks; True for one whose outputs it cannot do without."""
-        edges = {task_name(other.id): False for node in self.nodes for other in node.waits_for}
-        edges |= {task_name(other.id): True for node in self.nodes for other in node.inputs}
-        edges.pop(self.name, None)
-        return edges
-
-    @property
-    def is_blocked(self) -> bool:
-        """True if none of its steps can be computed: inputs are missing, or a model or file."""
-        return all(node.step is None for node in self.nodes)
-
-    def resolve(self) -> None:
-        """Compute the keys of its steps from their inputs as they are now."""
-        for node in self.nodes:
-            self.graph.resolve(node)
-
-    def compute(self, run: RunSettings, workers: Workers, progress: Progress) -> Outcome:
-        """Make the outputs of its steps, in order; a failed step stops only those that need its outputs."""
-        failures: dict[str, str] = {}
-        outcomes: list[Outcome] = []
-        for node in self.nodes:
-            outcomes.append(self.make(node, run, workers, progress))
-            if node.state != "done":
-                failures.setdefault(outcomes[-1].failed or node.reason or node.state, node.id.group)
-        if not failures:
-            return Outcome()
-        reasons = [f"{group}: {reason}" if len(failures) > 1 else reason for reason, group in failures.items()]
-        return Outcome(failed="; ".join(reasons), may_pass=any(outcome.may_pass for outcome in outcomes))
-
-    def make(self, node: Node, run: RunSettings, workers: Workers, progress: Progress) -> Outcome:
-        """Make the outputs of a step unless they are in the workspace: the key decides, then the verified files.
-
-        `Graph.resolve` computes the keys from kind, version, subject, parameters and the digests of the inputs, and
-        verifies the files that have them. What a function has written is verified in the same manner.
-        """
-        if self.graph.resolve(node).state == "done":
-            return Outcome()
-        if node.step is None:
-            return Outcome(failed=node.reason)
-        name, stage = str(node.id), self.stage
-        if node.state == "damaged":
-            log.warning("%s: %s", name, node.reason)
-        shown(progress.started, stage, name)
-        outcome = workers.compute(node.step, replace(run, progress=partial(report_within, stage, name)))
-        self.graph.renew(node)
-        failed = None if node.state == "done" else outcome.failed or node.reason or "its output is missing"
-        shown(progress.finished, stage, name, failed, None if failed else outcome.spent)
-        return outcome
-
-
-def task_name(step: StepId) -> str:
-    """Return the name of the task that a step belongs to; scores of queries and of questions are two tasks."""
-    if step.stage != "score" or step.group == JUDGED:
-        return str(step)
-    measure = MEASURES.get(step.group)
-    is_about_questions = measure is not None and measure.about == "questions"
-    return str(replace(step, group="questions" * is_about_questions))
-
-
-def tasks_of(graph: Graph, nodes: Iterable[Node]) -> dict[str, Task]:
-    """Group nodes into tasks, by name."""
-    tasks: dict[str, Task] = {}
-    for node in nodes:
-        name = task_name(node.id)
-        tasks.setdefault(name, Task(name, graph, [])).nodes.append(node)
-    return tasks
 
 
 Submit = Callable[[Task, Mapping[str, bool]], Any]
@@ -313,7 +191,7 @@ class Executor:
             self._upstream[name] = {other for other in task.edges if other in not_ended or other in self._begun}
             waiting.order.add(name, *(self._upstream[name] & not_ended))
         waiting.order.prepare()
-        waiting.models = {model: queue for queue, model in enumerate(dict.fromkeys(map(_model, graph)))}
+        waiting.models = {model: queue for queue, model in enumerate(dict.fromkeys(map(model_of, graph)))}
         self._waiting = waiting
         if counted != self._totals:
             shown(self._progress.plan, +counted)
@@ -371,7 +249,7 @@ class Executor:
         return all(other.model != last for other in self._waiting.tasks.values())
 
     def _rank(self, task: Task) -> tuple[int, int]:
-        return (self._waiting.models[_model(task.leading)], -task.size) if task.leading.device else (-1, 0)
+        return (self._waiting.models[model_of(task.leading)], -task.size) if task.leading.device else (-1, 0)
 
     def _queue(self, task: Task) -> str:
         return self._workers.queue(task.leading)
@@ -383,7 +261,3 @@ class Executor:
 
 def _attempt(node: Node) -> tuple[StepId, str]:
     return node.id, node.step.key if node.step else ""
-
-
-def _model(node: Node) -> tuple[str, str]:
-    return node.id.model, node.id.dtype

@@ -2,6 +2,11 @@
 
 `swaymeter run` and deployments submit the tasks to Prefect (`flows/study.py`). Audits and notebooks compute them in
 threads of their own process (`in_threads`), without Prefect, unless an API is configured. `StudyRun.execute` decides.
+
+    with Prefect:  execute -> flow `study`, which finds this run by `begun_run` -> compute(as_task_runs) -> Executor
+    without:       execute -> compute(in_threads) -> Executor
+
+A flow run that a deployment starts makes a run of its own from its parameters.
 """
 
 import importlib
@@ -17,15 +22,14 @@ from typing import Any
 
 from swaymeter.data.errors import WorkFailed, WorkspaceError, first_line
 from swaymeter.data.sources.access import close_sessions
-from swaymeter.flows.execution.executor import Executor, Submit, Task
+from swaymeter.flows.execution.dask import Cluster
+from swaymeter.flows.execution.executor import Executor, Submit
 from swaymeter.flows.execution.interrupt import TERMINATED, ending_at_sigterm
 from swaymeter.flows.execution.progress import Progress, progress, report_to
-from swaymeter.flows.execution.workers.base import Outcome, Workers
-from swaymeter.flows.execution.workers.dask import Cluster
-from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.execution.task import Outcome, Task, Workers
+from swaymeter.flows.graph.graph import Graph, Node, RunSettings, StepId
 from swaymeter.flows.graph.rerun import Kind, numbers_file, write_numbers
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import RunSettings, StepId
 from swaymeter.flows.server.settings import is_api_configured
 from swaymeter.flows.stages.aggregate import undone_instead_of_scores
 from swaymeter.flows.stages.plan import Plan

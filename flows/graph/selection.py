@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from swaymeter.data.records import CORPUS, NO_RELATIONS
-from swaymeter.flows.graph.graph import Graph, Node, upstream
+from swaymeter.flows.graph.graph import Graph, Node, StepId, upstream
 from swaymeter.flows.graph.rerun import Kind, Numbers
 from swaymeter.flows.graph.stage import STAGES, Stage
-from swaymeter.flows.graph.step import StepId
 from swaymeter.tasks.measures import MEASURES
 
 DISPUTABLE = "disputable"

@@ -19,8 +19,7 @@ from swaymeter.data.storage.artifact import Check, TableArtifact, write_manifest
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import queries_digest
 from swaymeter.data.warehouse.schema import Schema
-from swaymeter.flows.graph.graph import Graph, Node, Reference
-from swaymeter.flows.graph.step import Output, RunSettings, Step, StepKind, with_setup
+from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSettings, Step, StepKind, with_setup
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.history import Completion, keep_history

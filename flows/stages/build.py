@@ -17,8 +17,7 @@ from swaymeter.data.records.tables import CONTEXTS, DISPUTES, QUERIES, QUESTIONS
 from swaymeter.data.sources.registry import QUESTION_SOURCES
 from swaymeter.data.sources.slots import with_flags_across
 from swaymeter.data.sources.source import QuestionsOptions
-from swaymeter.flows.graph.graph import Graph, Node, Reference
-from swaymeter.flows.graph.step import Output, RunSettings, Step, StepKind
+from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSettings, Step, StepKind
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.tasks.contexts.judged_questions import accepted_questions, opinions, with_kinds

@@ -9,8 +9,7 @@ from swaymeter.data.records import PARTITIONS, Fact, Partition, Question, from_r
 from swaymeter.data.sources.registry import QUESTION_SOURCES
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.graph.graph import Graph, Node
-from swaymeter.flows.graph.step import StepKind
+from swaymeter.flows.graph.graph import Graph, Node, StepKind
 from swaymeter.flows.stages.build import CHOOSE_QUESTIONS, candidates_of
 from swaymeter.flows.stages.fetch import FETCH_FACTS, FETCH_NAMES
 from swaymeter.flows.stages.plan import Plan

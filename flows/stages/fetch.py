@@ -11,9 +11,8 @@ from swaymeter.data.records.tables import FACTS, INVENTED, QUESTIONS, REJECTED
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.graph.graph import Graph, Node, Reference
+from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, Resource, RunSettings, Step, StepKind
 from swaymeter.flows.graph.selection import CLASS_STEPS
-from swaymeter.flows.graph.step import Output, Resource, RunSettings, Step, StepKind
 from swaymeter.flows.stages.plan import Plan, access_for
 from swaymeter.flows.stages.wikidata import fetch_wikidata
 from swaymeter.tasks.contexts.invented_names import fetch_invented_names, invented_names_key

@@ -15,8 +15,7 @@ from swaymeter.data.records.facts import CountKind
 from swaymeter.data.records.tables import COUNTED_PAIRS, FREQUENCIES, SHARD_COUNTS, SHARDS
 from swaymeter.data.sources.own.named_file import read_aliases
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.graph.graph import Graph, Node, Reference
-from swaymeter.flows.graph.step import Output, RunSettings, Step, StepKind
+from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSettings, Step, StepKind
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.plan import Plan, access_for
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES

@@ -11,7 +11,7 @@ from swaymeter.data.dataset.snapshot import Snapshot, as_state, models_of
 from swaymeter.data.records.history import HistoryRow
 from swaymeter.data.storage.artifact import write_manifest
 from swaymeter.data.storage.snapshots import Key, last_items, snapshot_files, write_snapshot
-from swaymeter.flows.graph.step import Step
+from swaymeter.flows.graph.graph import Step
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
 from swaymeter.tasks.statistics.changes import compare, model_pairs

@@ -19,8 +19,7 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.places import folder_of
 from swaymeter.flows.config.sections import ModelPart
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.graph.graph import Node, State
-from swaymeter.flows.graph.step import RunSettings, Step, StepId, with_setup
+from swaymeter.flows.graph.graph import Node, RunSettings, State, Step, StepId, with_setup
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import Pass
 from swaymeter.tasks.models import tokenizer

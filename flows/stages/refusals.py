@@ -20,9 +20,8 @@ from swaymeter.data.errors import (
 from swaymeter.data.records import NO_RELATIONS, RelationName
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.graph.graph import Graph
+from swaymeter.flows.graph.graph import Graph, StepId
 from swaymeter.flows.graph.selection import CLASS_STEPS, DISPUTABLE, UNKNOWN_MEASURES, Selection
-from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages.build import BUILD_PROMPTS
 from swaymeter.flows.stages.fetch import FETCH_FACTS
 from swaymeter.flows.stages.frequency import ADD_COUNTS

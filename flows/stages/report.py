@@ -22,8 +22,7 @@ from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, queries_digest
 from swaymeter.flows.config.prompt import PromptPart
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.graph.graph import Graph, Node
-from swaymeter.flows.graph.step import RunSettings, Step, StepKind
+from swaymeter.flows.graph.graph import Graph, Node, RunSettings, Step, StepKind
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched

@@ -1,4 +1,7 @@
-"""Stage `score`: the passes over each relation with each variant."""
+"""Stage `score`: the passes over each relation with each variant.
+
+`score` adds a step for each pass to the graph; later a worker calls the function of the step, `run_pass`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -11,9 +14,8 @@ from swaymeter.data.records import Context, Query, Question
 from swaymeter.data.records.replies import Replies
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.sections import ModelPart
-from swaymeter.flows.graph.graph import Graph, Node, Reference
+from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, Resource, RunSettings, Step, StepKind
 from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
-from swaymeter.flows.graph.step import Output, Resource, RunSettings, Step, StepKind
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.tasks.measures import MEASURES

@@ -5,8 +5,7 @@ from typing import Any
 
 from swaymeter.data.records import tables
 from swaymeter.flows.config.study import MEASURES_OF_SEEDS
-from swaymeter.flows.graph.graph import Graph, Reference
-from swaymeter.flows.graph.step import Output, RunSettings, Step, StepKind
+from swaymeter.flows.graph.graph import Graph, Output, Reference, RunSettings, Step, StepKind
 from swaymeter.flows.stages.build import Built, part_of, prompts_of
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan, Variant

@@ -40,9 +40,8 @@ from swaymeter.data.sources.wikimedia.wikidata import Wembedder, Wikidata
 from swaymeter.data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
 from swaymeter.flows.config.sections import ModelPart
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.graph.graph import Graph, Node, Reference
+from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSettings, Step, StepId, StepKind
 from swaymeter.flows.graph.selection import DISPUTABLE
-from swaymeter.flows.graph.step import Output, RunSettings, Step, StepId, StepKind
 from swaymeter.flows.stages.plan import Plan, access_for
 from swaymeter.tasks.contexts.wikidata.questions import Clients, questions_of_property
 from swaymeter.tasks.models.backends import identify_language_model

@@ -14,7 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.api import Study
 from swaymeter.flows.config.places import STUDIES
-from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.study_graph import graph_of
 from tests.flows.small_study import run

@@ -5,8 +5,7 @@ from typing import Any
 
 from swaymeter.data.storage.artifact import FilesArtifact, write_manifest
 from swaymeter.data.storage.workspace import DATABASE
-from swaymeter.flows.graph.graph import Graph, Node
-from swaymeter.flows.graph.step import RunSettings, Step, StepKind
+from swaymeter.flows.graph.graph import Graph, Node, RunSettings, Step, StepKind
 from swaymeter.flows.stages.aggregate import schema
 
 COUNT = 5

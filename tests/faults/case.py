@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from swaymeter.flows.graph.graph import RunSettings, Step
 from swaymeter.flows.graph.stage import Stage
-from swaymeter.flows.graph.step import RunSettings, Step
 from tests.end_to_end.tiny_study import Command, TinyStudy, until
 
 LONGEST_SECONDS = 120.0
@@ -40,12 +40,13 @@ class Pause:
         as_in_a_terminal()
         import socket
 
-        from swaymeter.flows.execution.workers import base
+        from swaymeter.flows.execution import task
+
         from swaymeter.tasks.measures import stored_chunks
 
         if self.host:
             socket.gethostname = lambda: self.host
-        attempt, store = base.attempt, stored_chunks._store
+        attempt, store = task.attempt, stored_chunks._store
 
         def attempt_later(step: Step, of: RunSettings) -> object:
             if step.id.stage == self.stage != "score":
@@ -57,7 +58,7 @@ class Pause:
                 self._wait()
             store(*arguments)
 
-        base.attempt, stored_chunks._store = attempt_later, store_later
+        task.attempt, stored_chunks._store = attempt_later, store_later
 
     def _wait(self) -> None:
         with suppress(FileExistsError):

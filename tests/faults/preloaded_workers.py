@@ -16,7 +16,7 @@ VERSION = "SWAYMETER_TEST_VERSION"
 
 def dask_setup(worker: Any) -> None:
     """What a Dask worker calls that is told to preload this module."""
-    from swaymeter.flows.execution.workers import dask
+    from swaymeter.flows.execution import dask
     from swaymeter.tasks.measures import stored_chunks
     from tests.end_to_end.preloaded import in_small_chunks
 

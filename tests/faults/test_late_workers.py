@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from swaymeter.flows.execution.workers import dask as clusters
-from swaymeter.flows.execution.workers.base import TRIES, Outcome
-from swaymeter.flows.execution.workers.dask import Cluster
-from swaymeter.flows.graph.step import RunSettings, Step, StepId
+from swaymeter.flows.execution import dask as clusters
+from swaymeter.flows.execution.dask import Cluster
+from swaymeter.flows.execution.task import TRIES, Outcome
+from swaymeter.flows.graph.graph import RunSettings, Step, StepId
 from tests.end_to_end.tiny_study import ROOT
 from tests.faults import preloaded_workers
 

@@ -11,13 +11,12 @@ import yaml
 
 from swaymeter.data.records.table import Table
 from swaymeter.flows.api import Study
-from swaymeter.flows.execution.executor import Executor, Task
+from swaymeter.flows.execution.executor import Executor
 from swaymeter.flows.execution.progress import Progress
-from swaymeter.flows.execution.workers.base import Outcome, Workers
-from swaymeter.flows.graph.graph import Graph
+from swaymeter.flows.execution.task import Outcome, Task, Workers
+from swaymeter.flows.graph.graph import Graph, RunSettings, Step
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.stage import Stage
-from swaymeter.flows.graph.step import RunSettings, Step
 from swaymeter.flows.study_graph import graph_of
 from tests.data.warehouse.small_study import row
 

@@ -11,8 +11,8 @@ from swaymeter.data import catalog
 from swaymeter.data.catalog import sample
 from swaymeter.data.errors import UsageError
 from swaymeter.flows.api import Study
+from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages.plan import workspace_of
 from tests.flows.small_study import again, labelled_models, prepare, run, score, selected, small_study, write_study
 

@@ -41,7 +41,7 @@ def slurm(
     Example: [bold]swaymeter cluster slurm my-study.yaml --workers 8 --partition gpu --dry-run[/bold]
     """
     from swaymeter.flows.api import Study
-    from swaymeter.flows.execution.workers.dask import Jobs
+    from swaymeter.flows.execution.dask import Jobs
     from swaymeter.flows.stages.refusals import check_run
 
     selected = Study.load(study, workspace, runner="dask")

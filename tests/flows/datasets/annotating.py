@@ -8,7 +8,7 @@ import pandas as pd
 from swaymeter.data.records import Question
 from swaymeter.flows.api import Study
 from swaymeter.flows.datasets import annotate
-from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.stages.contents import Contents
 from tests.flows.small_study import again
 

@@ -9,8 +9,8 @@ import pytest
 from swaymeter.data import reasons
 from swaymeter.data.errors import MissingFile, UnknownName, UsageError
 from swaymeter.flows.datasets import annotate
+from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages.contents import Contents
 from swaymeter.flows.study_graph import graph_of
 from tests.flows.datasets.annotating import choosing, judge, questions_of, without

@@ -13,12 +13,11 @@ import pytest
 from swaymeter.data.errors import UsageError
 from swaymeter.data.storage.artifact import Check
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.execution.executor import Executor, Task, task_name
+from swaymeter.flows.execution.executor import Executor
 from swaymeter.flows.execution.progress import Progress
-from swaymeter.flows.execution.workers.base import Outcome, Workers
-from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.execution.task import Outcome, Task, Workers, task_name
+from swaymeter.flows.graph.graph import Graph, Node, RunSettings, Step, StepId
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import RunSettings, Step, StepId
 from tests.flows.graph.toy import (
     BUILD_A,
     BUILD_B,
@@ -251,7 +250,7 @@ def test_resources_limit_what_runs_at_once(toy: Toy, monkeypatch: pytest.MonkeyP
             running[step.resource] -= 1
         return Outcome()
 
-    monkeypatch.setattr("swaymeter.flows.execution.workers.base.attempt", compute)
+    monkeypatch.setattr("swaymeter.flows.execution.task.attempt", compute)
     with ThreadPoolExecutor(16) as pool:
         graph = executor(toy.graph, pool=pool).run()
     assert {node.state for node in graph} == {"done"}
@@ -282,7 +281,7 @@ def test_servers_are_asked_while_a_model_computes(tmp_path: Path, monkeypatch: p
         graph.nodes.update({node.id: node for node in nodes})
         return graph
 
-    monkeypatch.setattr("swaymeter.flows.execution.workers.base.attempt", compute)
+    monkeypatch.setattr("swaymeter.flows.execution.task.attempt", compute)
     with ThreadPoolExecutor(16) as pool:
         executor(resolve, pool=pool).run()
     assert {node.state for node in nodes} == {"done"}

@@ -13,8 +13,8 @@ import pytest
 from swaymeter.data.errors import WorkspaceError
 from swaymeter.flows.execution import run
 from swaymeter.flows.execution.interrupt import GO_ON
-from swaymeter.flows.execution.workers.base import Outcome, Workers
-from swaymeter.flows.graph.step import RunSettings
+from swaymeter.flows.execution.task import Outcome, Workers
+from swaymeter.flows.graph.graph import RunSettings
 from tests.flows.conftest import nothing_configured, until
 
 OPENS = """question,answer,context,kind,context_answer

@@ -15,10 +15,10 @@ import pytest
 from swaymeter.data.errors import UsageError, WorkFailed
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.sections import ModelPart
-from swaymeter.flows.execution.workers import dask as clusters
-from swaymeter.flows.execution.workers.base import INTERRUPTED, TRIES, Outcome, attempt
-from swaymeter.flows.execution.workers.dask import Cluster, worker_mark
-from swaymeter.flows.graph.step import RunSettings, Step, StepId
+from swaymeter.flows.execution import dask as clusters
+from swaymeter.flows.execution.dask import Cluster, worker_mark
+from swaymeter.flows.execution.task import INTERRUPTED, TRIES, Outcome, attempt
+from swaymeter.flows.graph.graph import RunSettings, Step, StepId
 from swaymeter.tasks.measures.stored_chunks import Spent
 
 STEP = StepId("score", "capital", "persuasion")

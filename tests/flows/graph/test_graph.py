@@ -4,8 +4,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from swaymeter.data.errors import UsageError
-from swaymeter.flows.graph.graph import Node, upstream
-from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.graph.graph import Node, StepId, upstream
 from tests.flows.graph.toy import (
     BUILD_A,
     BUILD_B,

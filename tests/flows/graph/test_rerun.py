@@ -5,9 +5,9 @@ import pytest
 
 from swaymeter.data.errors import DamagedFile
 from swaymeter.data.storage.notes import sealed
+from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.graph.rerun import NO_NUMBERS, numbers_file, read_numbers, write_numbers
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import StepId
 from tests.flows.small_study import again, prepare, run, selected
 
 QUESTIONS = StepId("fetch", "static", "questions")

@@ -7,10 +7,9 @@ from typing import Annotated, Any
 
 from swaymeter.data.records.row import Meaning, table, table_of
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.graph.graph import Graph, Node, Reference
+from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSettings, Step, StepId, StepKind
 from swaymeter.flows.graph.rerun import NO_NUMBERS, Kind, Numbers
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import Output, RunSettings, Step, StepId, StepKind
 from tests.flows.small_study import run
 
 

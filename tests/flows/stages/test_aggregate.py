@@ -12,7 +12,7 @@ from swaymeter.data.records.statistics import Summary
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.flows.api import Study
-from swaymeter.flows.graph.step import RunSettings, Step, StepId
+from swaymeter.flows.graph.graph import RunSettings, Step, StepId
 from swaymeter.flows.stages.aggregate import Aggregation, make_database
 from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.statistic import Statistic

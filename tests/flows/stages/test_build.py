@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 from swaymeter.flows.api import Study
-from swaymeter.flows.graph.graph import Graph
-from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.graph.graph import Graph, StepId
 from swaymeter.flows.stages.refusals import refusals
 from tests.data.catalog.test_relation_rules import SOUND
 from tests.flows.small_study import prepare, score, selected

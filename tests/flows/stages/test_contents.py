@@ -4,7 +4,7 @@ import pytest
 
 from swaymeter.data import catalog
 from swaymeter.data.errors import MissingFile
-from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.graph.graph import StepId
 from tests.flows.small_study import again, prepare, selected
 
 

@@ -17,9 +17,8 @@ from swaymeter.data.sources.corpus import Piece, Reading
 from swaymeter.data.sources.http.session import close_sessions
 from swaymeter.flows.api import Study
 from swaymeter.flows.config.places import STUDIES
-from swaymeter.flows.graph.graph import Graph
+from swaymeter.flows.graph.graph import Graph, Step, StepId
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import Step, StepId
 from swaymeter.flows.study_graph import graph_of
 from tests.data.sources.pieces import Pieces
 from tests.data.sources.servers.faults import unused_address

@@ -10,8 +10,8 @@ import yaml
 from swaymeter.data.errors import StudyFileError, UsageError
 from swaymeter.flows.api import Study
 from swaymeter.flows.datasets.export import export_facts
+from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages.estimate import estimate
 from swaymeter.flows.stages.refusals import refusals
 from tests.data.catalog.test_group_texts import SOUND

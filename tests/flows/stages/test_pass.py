@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from swaymeter.data.errors import ModelError, WorkspaceError
-from swaymeter.flows.graph.step import RunSettings
+from swaymeter.flows.graph.graph import RunSettings
 from swaymeter.flows.stages import score
 from swaymeter.tasks.measures import clusters
 from tests.flows.small_study import prepare, selected

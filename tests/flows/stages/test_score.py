@@ -8,7 +8,7 @@ import pytest
 from swaymeter.data import catalog
 from swaymeter.data.errors import UsageError
 from swaymeter.flows.config.sections import ModelPart
-from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.stages.score import RUN_PASS, _queue
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.judged_answers import JudgedAnswersParameters

@@ -8,7 +8,7 @@ import pytest
 from swaymeter.data.randomness import generator
 from swaymeter.flows.api import Study
 from swaymeter.flows.datasets.publish import _further
-from swaymeter.flows.graph.step import RunSettings
+from swaymeter.flows.graph.graph import RunSettings
 from swaymeter.flows.stages.build import BUILD_PROMPTS
 from tests.data.warehouse.small_study import row
 from tests.flows.small_study import NOTED, again, prepare, selected, small_study

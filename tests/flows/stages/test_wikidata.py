@@ -9,8 +9,8 @@ import pytest
 from swaymeter.data import catalog
 from swaymeter.data.records import Dispute, Question, RelationName, Triple, WikidataId, as_row
 from swaymeter.flows.api import Study
+from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.graph.step import StepId
 from tests.data.a_dataset import with_texts
 from tests.flows.small_study import again, run, selected
 

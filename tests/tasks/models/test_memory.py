@@ -14,8 +14,8 @@ MIB = 1 << 20
 PAGES_CLEARED = """
 import os, resource, sys, threading
 import torch
-from swaymeter.flows.execution.workers import dask
-from swaymeter.flows.graph.step import RunSettings, Step, StepId
+from swaymeter.flows.execution import dask
+from swaymeter.flows.graph.graph import RunSettings, Step, StepId
 
 def cleared(*_):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

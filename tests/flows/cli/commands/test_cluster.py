@@ -15,8 +15,8 @@ import pytest
 from distributed.comm import connect
 
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.execution.workers.dask import KEY, PLACEHOLDER, Cluster, Jobs
-from swaymeter.flows.graph.step import RunSettings, Step, StepId
+from swaymeter.flows.execution.dask import KEY, PLACEHOLDER, Cluster, Jobs
+from swaymeter.flows.graph.graph import RunSettings, Step, StepId
 from tests.flows.conftest import Command
 from tests.flows.small_study import small_study, write_study
 

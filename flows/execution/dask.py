@@ -33,10 +33,9 @@ from uuid import uuid4
 from swaymeter.data.errors import UsageError, WorkFailed, WorkspaceError, first_line
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.sections import ModelPart
+from swaymeter.flows.execution.task import AT_ONCE, INTERRUPTED, TRIES, Outcome, Workers, attempt, failed
 from swaymeter.flows.execution.threads import usable_processors
-from swaymeter.flows.execution.workers.base import AT_ONCE, INTERRUPTED, TRIES, Outcome, Workers, attempt, failed
-from swaymeter.flows.graph.graph import Node
-from swaymeter.flows.graph.step import RunSettings, Step
+from swaymeter.flows.graph.graph import Node, RunSettings, Step
 from swaymeter.tasks.models.loading import forget_models
 from swaymeter.tasks.models.machine import keep_freed_memory
 

@@ -1,0 +1,242 @@
+"""A task: steps of one relation in one stage, computed one after the other by workers, with or without Prefect.
+
+    Task.compute -> Task.make -> Workers.compute -> attempt -> function of the step
+
+What came of a step is a value, and noted in the workspace. What we raise on purpose does not pass by itself; anything
+else may, and can be tried again.
+"""
+
+import logging
+import math
+import threading
+import traceback
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Self
+
+from swaymeter.data.errors import ServiceClosed, SwaymeterError, WorkspaceError
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.execution.progress import Progress, report_within, shown
+from swaymeter.flows.graph.graph import Graph, Node, RunSettings, Step, StepId
+from swaymeter.flows.graph.stage import Stage
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.stored_chunks import Spent
+from swaymeter.tasks.models.files.hub import set_offline
+
+log = logging.getLogger(__name__)
+
+JUDGED = "judged_answers"
+"""The pass that asks another model than the rest of its variant, perhaps on a server: a task of its own."""
+NO_MODEL = ("", "")
+"""The model of a task without a model."""
+
+AT_ONCE: Mapping[str, int] = {"services": 3, "compute": 1}
+"""Number of tasks that run at the same time: tasks that wait for services, and tasks that compute."""
+
+TASKS_OF_A_SERVER = 1
+"""Number of tasks that run at the same time for a model at a server; each task sends many requests."""
+
+TRIES = 4
+"""Upper bound on starts of a step whose worker dies: after four deaths, the step probably kills its workers."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Outcome of a step: its cost, or its failure.
+
+    `is_away` is True for a failure of the worker, which cannot see the workspace or has another version of the package.
+    """
+
+    spent: Spent | None = None
+    failed: str | None = None
+    may_pass: bool = False
+    is_away: bool = False
+
+
+def attempt(step: Step, run: RunSettings) -> Outcome:
+    """Run a step; a failure is recorded in the workspace, for `status` and the page."""
+    set_offline(run.offline)  # a worker computes for other runs, too
+    workspace = Workspace(run.workspace)
+    try:
+        workspace.check_mounted()
+        spent = step.function(step, run)
+        workspace.check_mounted()
+    except ServiceClosed as error:  # the run ends before the step, which is no failure of the step
+        return Outcome(failed=str(error))
+    except Exception as error:
+        log.debug("%s", step.id, exc_info=True)
+        try:
+            workspace.check_mounted()
+        except WorkspaceError as away:  # the cause of the step's error
+            return Outcome(failed=str(away), may_pass=True, is_away=True)
+        if isinstance(error, SwaymeterError):
+            return failed(step, run, str(error))
+        return failed(step, run, f"{type(error).__name__}: {error}", traceback.format_exc(), may_pass=True)
+    workspace.forget_failure(str(step.id), step.key)
+    return Outcome(spent)
+
+
+def failed(step: Step, run: RunSettings, reason: str, detail: str = "", *, may_pass: bool = False) -> Outcome:
+    """Record the reason of a failed step, and return its outcome."""
+    workspace = Workspace(run.workspace)
+    with suppress(SwaymeterError):  # a full disk must not hide the reason of the failure
+        workspace.check_mounted()  # otherwise a new workspace would be created here
+        workspace.note_failure(str(step.id), step.key, reason, detail)
+    return Outcome(failed=reason, may_pass=may_pass)
+
+
+INTERRUPTED = Outcome(failed="the run was interrupted")
+"""The outcome of a step that an interrupted run never started; no failure is recorded."""
+
+
+class Workers:
+    """Workers that compute every step in this process; the base class of workers in other processes."""
+
+    def __init__(self) -> None:
+        self._computing, self._is_abandoned = threading.Lock(), False
+
+    def at_once(self) -> Mapping[str, int]:
+        """Return the number of tasks that may run at the same time, by queue; the number may change during a run."""
+        return AT_ONCE
+
+    def queue(self, step: Step | Node) -> str:
+        """Return the queue of a step; each model at a server has a separate queue, which is not in `at_once`."""
+        return f"server {step.id.model}" if step.resource == "server" else step.resource
+
+    def compute(self, step: Step, run: RunSettings) -> Outcome:
+        """Compute a step and wait for its end; called from a separate thread for each step."""
+        if self._is_abandoned:
+            return INTERRUPTED
+        if step.resource != "compute":
+            return attempt(step, run)
+        with self._computing:
+            return INTERRUPTED if self._is_abandoned else attempt(step, run)
+
+    def abandon(self) -> None:
+        """Interrupt the run: start no further step, and do not wait for steps in other processes."""
+        self._is_abandoned = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End the workers that this object started."""
+
+
+@dataclass(eq=False)
+class Task:
+    """Steps of one stage and subject that are computed one after the other.
+
+    Attributes:
+        name: Name of the task run.
+        graph: Graph of the nodes.
+        nodes: Nodes in the order in which they are computed.
+    """
+
+    name: str
+    graph: Graph
+    nodes: list[Node]
+
+    @property
+    def stage(self) -> Stage:
+        """The stage of its steps."""
+        return self.nodes[0].id.stage
+
+    @cached_property
+    def leading(self) -> Node:
+        """The node that decides where the task waits: the first that asks a server, else the first with a device."""
+        on_server = (node for node in self.nodes if node.resource == "server")
+        return next(on_server, None) or next((node for node in self.nodes if node.device), self.nodes[0])
+
+    @property
+    def asks_server(self) -> bool:
+        """True if it asks a model on a server."""
+        return self.leading.resource == "server"
+
+    @property
+    def model(self) -> tuple[str, str]:
+        """The name and dtype of the model in the memory of a device; empty for a task without one."""
+        leading = self.leading
+        return model_of(leading) if leading.device else NO_MODEL
+
+    @property
+    def size(self) -> int:
+        """Queries times contexts, or questions."""
+        step = next((node.step for node in self.nodes if node.step), None)
+        return math.prod(check.rows for check in step.checks.values()) if step else 0
+
+    @cached_property
+    def edges(self) -> dict[str, bool]:
+        """Names of its upstream tasks; True for one whose outputs it cannot do without."""
+        edges = {task_name(other.id): False for node in self.nodes for other in node.waits_for}
+        edges |= {task_name(other.id): True for node in self.nodes for other in node.inputs}
+        edges.pop(self.name, None)
+        return edges
+
+    @property
+    def is_blocked(self) -> bool:
+        """True if none of its steps can be computed: inputs are missing, or a model or file."""
+        return all(node.step is None for node in self.nodes)
+
+    def resolve(self) -> None:
+        """Compute the keys of its steps from their inputs as they are now."""
+        for node in self.nodes:
+            self.graph.resolve(node)
+
+    def compute(self, run: RunSettings, workers: Workers, progress: Progress) -> Outcome:
+        """Make the outputs of its steps, in order; a failed step stops only those that need its outputs."""
+        failures: dict[str, str] = {}
+        outcomes: list[Outcome] = []
+        for node in self.nodes:
+            outcomes.append(self.make(node, run, workers, progress))
+            if node.state != "done":
+                failures.setdefault(outcomes[-1].failed or node.reason or node.state, node.id.group)
+        if not failures:
+            return Outcome()
+        reasons = [f"{group}: {reason}" if len(failures) > 1 else reason for reason, group in failures.items()]
+        return Outcome(failed="; ".join(reasons), may_pass=any(outcome.may_pass for outcome in outcomes))
+
+    def make(self, node: Node, run: RunSettings, workers: Workers, progress: Progress) -> Outcome:
+        """Make the outputs of a step unless they are in the workspace: the key decides, then the verified files.
+
+        `Graph.resolve` computes the keys from kind, version, subject, parameters and the digests of the inputs, and
+        verifies the files that have them. What a function has written is verified in the same manner.
+        """
+        if self.graph.resolve(node).state == "done":
+            return Outcome()
+        if node.step is None:
+            return Outcome(failed=node.reason)
+        name, stage = str(node.id), self.stage
+        if node.state == "damaged":
+            log.warning("%s: %s", name, node.reason)
+        shown(progress.started, stage, name)
+        outcome = workers.compute(node.step, replace(run, progress=partial(report_within, stage, name)))
+        self.graph.renew(node)
+        failed = None if node.state == "done" else outcome.failed or node.reason or "its output is missing"
+        shown(progress.finished, stage, name, failed, None if failed else outcome.spent)
+        return outcome
+
+
+def task_name(step: StepId) -> str:
+    """Return the name of the task that a step belongs to; scores of queries and of questions are two tasks."""
+    if step.stage != "score" or step.group == JUDGED:
+        return str(step)
+    measure = MEASURES.get(step.group)
+    is_about_questions = measure is not None and measure.about == "questions"
+    return str(replace(step, group="questions" * is_about_questions))
+
+
+def tasks_of(graph: Graph, nodes: Iterable[Node]) -> dict[str, Task]:
+    """Group nodes into tasks, by name."""
+    tasks: dict[str, Task] = {}
+    for node in nodes:
+        name = task_name(node.id)
+        tasks.setdefault(name, Task(name, graph, [])).nodes.append(node)
+    return tasks
+
+
+def model_of(node: Node) -> tuple[str, str]:
+    """Return the name and dtype of a node's model; both empty without a model."""
+    return node.id.model, node.id.dtype
