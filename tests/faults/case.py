@@ -41,7 +41,6 @@ class Pause:
         import socket
 
         from swaymeter.flows.execution import task
-
         from swaymeter.tasks.measures import stored_chunks
 
         if self.host:
