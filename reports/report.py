@@ -75,7 +75,9 @@ def write_report(
             _fill(new, labelled(with_empty(frames, queries())), card, changes)
             write_manifest(new / MANIFEST, key, filter(Path.is_file, new.rglob("*")))
     except KeyError as error:
-        raise InputError(f"a frame of the report lacks {error}; run the study with --stage aggregate") from error
+        raise InputError(
+            f"the stored results lack the table or column {error}; run the study with --stage aggregate"
+        ) from error
     return folder / "index.html"
 
 

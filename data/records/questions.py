@@ -60,8 +60,8 @@ class QuestionContext:
         text = None if is_plain else text_of(self.passages, self.form, self.separator)
         if self.written not in (None, text):
             raise InputError(
-                f"the text of the context {self.context_id} is not what its passages give, {self.written[:80]!r}; "
-                "build the questions again"
+                f"the stored text of the context {self.context_id}, {self.written[:80]!r}, differs from the text of "
+                "its passages; build the questions again"
             )
         object.__setattr__(self, "written", text)
 

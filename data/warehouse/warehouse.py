@@ -289,8 +289,8 @@ def _create_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Pa
             names = names - _views(schema) if is_foreign else names & (schema.by_name.keys() - _views(schema))
         if names:
             raise WorkspaceError(
-                f"{path} has a {kind} that Swaymeter does not make ({min(names)!r}) and is not read; have the study's "
-                f"Parquet files sent, and {again}"
+                f"{path} has the {kind} {min(names)!r}, which Swaymeter did not make, and is not opened; get the "
+                f"study's Parquet files, and {again}"
             )
     columns = f"""
         SELECT table_name, column_name, data_type

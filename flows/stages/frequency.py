@@ -51,7 +51,7 @@ def collect_names(step: Step, run: RunSettings) -> None:
         names = ", ".join(map(repr, unused[:SHOWN])) + ", …" * (len(unused) > SHOWN)
         problem = f"frequency.aliases: {len(unused):,} of {len(aliases):,} names are no entity and no answer: {names}"
         if len(unused) == len(aliases):
-            raise InputError(f"{problem}; the column name holds names as the facts write them")
+            raise InputError(f"{problem}; the column `name` of the file must have names exactly as in the facts")
         log.warning("%s", problem)
     step.write(
         "counted_pairs",

@@ -240,5 +240,5 @@ def _likeliest(logits: "torch.Tensor", tokens: Mapping[Verdict, int]) -> JudgeVe
     values = {verdict: float(log_probs[token]) for verdict, token in tokens.items()}
     best = max(values, key=values.__getitem__)  # the first of a tie
     if not values[best] > -torch.inf:
-        raise ScoreError("a judge gives every letter the probability 0; name another judge")
+        raise ScoreError("the judge gives every possible verdict the probability 0; name another judge")
     return JudgeVerdict(best, values[best])

@@ -174,7 +174,9 @@ class Exchange(LimiterSession):
         while chunk := response.raw.read1(_CHUNK, decode_content=True):
             body += chunk
             if len(body) > MAX_BYTES:
-                raise ServiceTimeout(f"{self._named} sends more than {MAX_BYTES // 2**20} MiB; ask for less")
+                raise ServiceTimeout(
+                    f"{self._named} sends more than {MAX_BYTES // 2**20} MiB; choose fewer entities, pairs or questions"
+                )
         return self._without_key(bytes(body))
 
     def _quoted(self, text: str, length: int) -> str:

@@ -157,7 +157,9 @@ def columns_of(maps: Iterable[str]) -> dict[str, str]:
     """Return the file's names of columns by Swaymeter's, from --map; UsageError for any other text than a pair."""
     pairs = [text.partition("=")[::2] for text in maps]
     if wrong := [text for text, (ours, theirs) in zip(maps, pairs, strict=True) if not (ours and theirs)]:
-        raise UsageError(f"--map {wrong[0]!r}: write our column and the file's, such as --map question=query")
+        raise UsageError(
+            f"--map {wrong[0]!r}: write the name of a column in Swaymeter and in the file, such as --map question=query"
+        )
     try:
         return checked_map((ours.strip(), theirs.strip()) for ours, theirs in pairs)
     except ValueError as error:
@@ -270,7 +272,7 @@ def write_study(
         UsageError: The file is missing, the workspace has another study, or the value of an option is invalid.
     """
     if thinking not in ("off", "on") and not (thinking.isdecimal() and int(thinking)):
-        raise UsageError(f"--thinking {thinking}: write off, on, or the most tokens of thoughts, such as 4096")
+        raise UsageError(f"--thinking {thinking}: write off, on, or a limit of tokens for thoughts, such as 4096")
     path = questions_file(file)
     if not (models or replies):
         raise UsageError("nothing replies: add --model NAME for a model, or --replies COLUMN for recorded replies")

@@ -307,7 +307,7 @@ _reading: ContextVar[_Pass] = ContextVar("_reading")
 _swapping = threading.Lock()
 
 
-_UNSUPPORTED = {"softcap": "a cap", "s_aux": "sinks", "position_bias": "a bias of positions"}
+_UNSUPPORTED = {"softcap": "softcapping", "s_aux": "attention sinks", "position_bias": "a position bias"}
 
 
 def _attend(
@@ -323,7 +323,7 @@ def _attend(
 ) -> tuple[torch.Tensor, None]:
     for option, name in _UNSUPPORTED.items():
         if options.get(option) is not None:
-            raise NotImplementedError(f"its attention has {name}")
+            raise NotImplementedError(f"the attention of the model has {name}")
     return _reading.get().attend(query, scaling, sliding_window), None
 
 

@@ -110,13 +110,13 @@ def test_commands_with_other_measures_read_each_other(
 
 
 REFUSED = {
-    "CREATE VIEW more AS SELECT * FROM read_csv('/etc/passwd')": "a view that Swaymeter does not make ('more')",
-    "DROP TABLE facts; CREATE VIEW facts AS SELECT * FROM range(1000000000000)": "a view .* ('facts')",
-    "DROP TABLE about; CREATE VIEW about AS SELECT content AS key FROM read_text('/etc/passwd')": "a view .* ('about')",
-    "CREATE MACRO greatest(a, b) AS (SELECT 0)": "a macro that Swaymeter does not make ('greatest')",
-    "CREATE MACRO duckdb_views() AS TABLE FROM read_csv('/etc/passwd')": "a macro .* ('duckdb_views')",
-    "CREATE TABLE more (n INTEGER, m INTEGER AS (n + 1))": "a computed column .* ('more.m')",
-    "ALTER TABLE facts ALTER COLUMN subject SET DEFAULT 'x'": "a computed column .* ('facts.subject')",
+    "CREATE VIEW more AS SELECT * FROM read_csv('/etc/passwd')": "the view 'more', which Swaymeter did not make",
+    "DROP TABLE facts; CREATE VIEW facts AS SELECT * FROM range(1000000000000)": "the view 'facts'",
+    "DROP TABLE about; CREATE VIEW about AS SELECT content AS key FROM read_text('/etc/passwd')": "the view 'about'",
+    "CREATE MACRO greatest(a, b) AS (SELECT 0)": "the macro 'greatest', which Swaymeter did not make",
+    "CREATE MACRO duckdb_views() AS TABLE FROM read_csv('/etc/passwd')": "the macro 'duckdb_views'",
+    "CREATE TABLE more (n INTEGER, m INTEGER AS (n + 1))": "the computed column 'more.m'",
+    "ALTER TABLE facts ALTER COLUMN subject SET DEFAULT 'x'": "the computed column 'facts.subject'",
     "ALTER TABLE facts DROP COLUMN licence": "was made by an earlier version",
 }
 """What others do to a database, and how it is refused."""

@@ -73,7 +73,7 @@ def test_a_broken_encoding_is_tried_once_more(opened: Open) -> None:
 def test_answer_larger_than_can_be_held_is_timeout(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchange, "MAX_BYTES", 2**20)
     bomb = b'["' + b"a" * 5 * 2**20 + b'"]'
-    with serving(gzipped(bomb)) as server, pytest.raises(ServiceTimeout, match=r"more than 1 MiB; ask for less"):
+    with serving(gzipped(bomb)) as server, pytest.raises(ServiceTimeout, match=r"more than 1 MiB; choose fewer"):
         opened(server).ask({})
     assert len(server.received) == 1
 

@@ -153,7 +153,7 @@ def test_every_audit_names_unused_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("maps", "said"),
     [
-        (["question"], "--map 'question': write our column and the file's"),
+        (["question"], "--map 'question': write the name of a column in Swaymeter and in the file"),
         (["frage=question"], "--map: frage is not one of the columns that can be mapped: id, group, question"),
         (["question=a", "question=b"], "--map: question is mapped to a and to b; keep one"),
         (["question=a", "answer=a"], "--map: question and answer are both mapped to a; keep one"),

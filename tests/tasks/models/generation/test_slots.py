@@ -60,7 +60,7 @@ def test_slots_equal_a_plain_pass(family: str) -> None:
     [
         (lambda: tiny_language_model("bloom"), "its forward pass does not take position_ids"),
         (lambda: tiny_language_model("mamba"), "its forward pass does not take position_ids, past_key_values"),
-        (lambda: family_model("gemma2"), "has a cap"),
+        (lambda: family_model("gemma2"), "has softcapping"),
         (lambda: family_model("gpt_neo"), "local"),
         (lambda: counts_positions_itself(tiny_language_model("gpt2")), "it changes answers by"),
     ],
