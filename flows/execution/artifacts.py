@@ -61,8 +61,9 @@ def shown_progress() -> Iterator[None]:
 
 def _show_progress(is_over: threading.Event) -> None:
     artifact: Any = None
-    shown = None
-    while not is_over.wait(SECONDS) or artifact:
+    shown, is_last = None, False
+    while not is_last:
+        is_last = is_over.wait(SECONDS)  # a run that ends while a request is sent still needs the last state
         stage = progress().stages.get("score", StageProgress())
         done, failed = len(stage.ended) - len(stage.failed), len(stage.failed)
         share = (stage.done - failed) / max(stage.total, 1)
@@ -70,7 +71,7 @@ def _show_progress(is_over: threading.Event) -> None:
         description = f"Scoring: {done} of {stage.total} steps are done{failures}."
         now = {"progress": min(100.0, 100 * share), "description": description}
         try:
-            if artifact is None and stage.done:
+            if artifact is None and stage.done and not is_last:
                 artifact = create_progress_artifact(key="scoring", **now)  # type: ignore[arg-type]
             elif artifact is not None and now != shown:
                 update_progress_artifact(artifact, **now)  # type: ignore[arg-type]
@@ -78,8 +79,6 @@ def _show_progress(is_over: threading.Event) -> None:
             log.debug("no progress is shown any more: %s", error)
             return
         shown = now
-        if is_over.is_set():
-            return
 
 
 def tag_run(study: str) -> None:

@@ -11,12 +11,12 @@ import re
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from http.client import HTTPResponse
 from importlib.metadata import version
 from typing import Any
-from urllib.parse import quote
 from weakref import WeakSet
 
 import requests
@@ -113,9 +113,7 @@ class Exchange(LimiterSession):
     def __init__(self, service: Service, named: str, limiter: Limiter, key: str) -> None:
         super().__init__(limiter=limiter, per_host=False, limit_statuses=())
         self._service, self._named = service, named
-        # A key is repeated as it is, or escaped in JSON or in an address.
-        forms = {key, json.dumps(key)[1:-1], quote(key, safe="")} if len(key) >= _SHORTEST_KEY else set()
-        self._key_forms = [form.encode() for form in sorted(forms, key=len, reverse=True)]
+        self._key = _written(key) if len(key) >= _SHORTEST_KEY else None
         for scheme in ("http://", "https://"):
             self.mount(scheme, _TimedAdapter(service.max_concurrency))
 
@@ -184,9 +182,20 @@ class Exchange(LimiterSession):
         return printable(self._without_key(text.encode(errors="replace")).decode(), length)
 
     def _without_key(self, text: bytes) -> bytes:
-        for form in self._key_forms:
-            text = text.replace(form, b"[key]")
-        return text
+        return self._key.sub(b"[key]", text) if self._key else text
+
+
+def _written(key: str) -> re.Pattern[bytes]:
+    """Return a pattern of a key as it is, or with any of its characters escaped in JSON or in an address."""
+
+    def forms(character: str) -> Iterator[str]:
+        yield re.escape(character)
+        yield re.escape(json.dumps(character)[1:-1])
+        yield rf"\\{re.escape(character)}"
+        yield rf"(?i:\\u{ord(character):04x})"
+        yield f"(?i:{re.escape(''.join(f'%{byte:02x}' for byte in character.encode()))})"
+
+    return re.compile("".join(f"(?:{'|'.join(forms(character))})" for character in key).encode())
 
 
 def _retry_after_s(value: str | None) -> float | None:

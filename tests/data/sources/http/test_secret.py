@@ -1,5 +1,6 @@
 """A key that a service repeats is removed."""
 
+import json
 import logging
 import ssl
 import subprocess
@@ -21,9 +22,15 @@ PLAIN = "sk-madeup0123456789"
 KEY = 'sk-made/up+"key\\1~'
 
 
-@pytest.mark.parametrize("written", [KEY, quote(KEY, safe="")])
+IN_JSON = json.dumps(KEY)[1:-1]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [IN_JSON, quote(KEY, safe=""), quote(KEY).lower(), IN_JSON.replace("/", "\\/"), IN_JSON.replace("s", "\\u0073")],
+)
 def test_a_repeated_key_is_removed(written: str, tmp_path: Path) -> None:
-    repeated = says({"message": f"the key {written} is new"})
+    repeated = Say(f'{{"message": "the key {written} is new"}}', headers={"Content-Type": "application/json"})
     with serving(repeated) as server, session(server.address, tmp_path, KEY) as opened:
         assert opened.ask({}).content == {"message": "the key [key] is new"}
 
