@@ -49,22 +49,22 @@ class _Draw:
     def __init__(self, seed: int, entity_class: str) -> None:
         self._random = generator(seed, "invented names", entity_class)
 
-    def drawn_from(self, lines: tuple[str, ...] | str) -> str:
-        return lines[self._random.integers(len(lines))]
+    def drawn_from(self, choices: tuple[str, ...] | str) -> str:
+        return choices[self._random.integers(len(choices))]
 
-    def filled(self, line: str) -> str:
-        return SLOT.sub(lambda slot: self._filling(slot[1]), line)
+    def filled(self, pattern: str) -> str:
+        return SLOT.sub(lambda slot: self._filling(slot[1]), pattern)
 
     def _filling(self, slot: str) -> str:
         name = uncapitalised(slot)
-        text = self.drawn_from(DRAWN_SLOTS[name]) if name in DRAWN_SLOTS else self.filled(self._line(name))
+        text = self.drawn_from(DRAWN_SLOTS[name]) if name in DRAWN_SLOTS else self.filled(self._filler(name))
         return text if name == slot else " ".join(word[:1].upper() + word[1:] for word in text.split(" "))
 
-    def _line(self, name: str) -> str:
-        return self.drawn_from(name_parts().lines[name])
+    def _filler(self, name: str) -> str:
+        return self.drawn_from(name_parts().fillers[name])
 
 
 def _is_sound(name: str) -> bool:
     words = re.findall(r"[^\W\d_]{2,}", name.casefold())
-    is_new = len(set(words)) == len(words) and name_parts().real.isdisjoint(words)
+    is_new = len(set(words)) == len(words) and name_parts().forbidden_words.isdisjoint(words)
     return is_new and len(name) in LENGTHS and not _ODD.search(name.casefold())

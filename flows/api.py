@@ -150,7 +150,8 @@ class Study:
         """Return a row for each step, and for each measure of a score, with its state; nothing is run."""
         import pandas as pd  # takes as long as the rest of `swaymeter status`
 
-        return pd.DataFrame([asdict(row) for row in replace(self).rows()])
+        uncached = replace(self)  # a copy reads the workspace again: `plan` and `graph` are cached in each object
+        return pd.DataFrame([asdict(row) for row in uncached.rows()])
 
     @property
     def results(self) -> "Results":
@@ -198,7 +199,8 @@ class Study:
     ) -> Iterator[str]:
         """Yield a line for each step that would run, and the estimated time."""
         selection = self._select(stages)
-        graph = graph_of(self.plan, numbers=selection.raised(self.graph, {"force": force, "refresh": refresh}))
+        numbers = selection.rerun_numbers(self.graph, {"force": force, "refresh": refresh})
+        graph = graph_of(self.plan, rerun_numbers=numbers)
         check_run(graph, self.plan, selection, name=self.name, force=force)
         yield from estimate(graph, self.plan, selection)
         if failed := [node for node in graph if node.id in selection.of(graph) and node.refusal]:
@@ -249,21 +251,21 @@ class Study:
         relations = sum(node.kind is FETCH_FACTS for node in graph)
         if relations and facts:
             planned = [*self.plan.relations.values()]
-            entities, forms, _ = planned[0].amounts
-            every = sorted({relation.amounts[2] for relation in planned})
-            contexts = str(every[0]) if len(every) == 1 else f"{every[0]} to {every[-1]}"
-            real = f"{facts.real_entities} real and {facts.invented_entities} invented"
-            kinds = real if planned[0].entry else str(entities)
+            counts = planned[0].counts
+            sizes = sorted({relation.counts.contexts for relation in planned})
+            contexts = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+            by_origin = f"{facts.real_entities} real and {facts.invented_entities} invented"
+            entities = by_origin if planned[0].entry else str(counts.entities)
             file = self.study.contexts.file
             own = f", or those of {Path(file).name}," if file else ""
-            queries = "1 query form" if forms == 1 else f"{forms} query forms"
-            of = "1 relation" if relations == 1 else f"{relations} relations"
-            parts.append(f"{of} with {kinds} entities, {queries} and {contexts} contexts{own} each")
+            queries = "1 query form" if counts.query_forms == 1 else f"{counts.query_forms} query forms"
+            subjects = "1 relation" if relations == 1 else f"{relations} relations"
+            parts.append(f"{subjects} with {entities} entities, {queries} and {contexts} contexts{own} each")
         choices = {n.id.subject: n.checks.get("questions") for n in graph if n.kind is CHOOSE_QUESTIONS}
         chosen = {partition: check.rows for partition, check in choices.items() if check and check.state == "done"}
         if chosen:
-            counts = ", ".join(f"{count} {partition}" for partition, count in chosen.items())
-            parts.append(f"{sum(chosen.values())} questions ({counts})")
+            by_partition = ", ".join(f"{count} {partition}" for partition, count in chosen.items())
+            parts.append(f"{sum(chosen.values())} questions ({by_partition})")
         return f"{self.study.name}: {'; '.join(parts)}"
 
     def findings(self, graph: Graph) -> Findings | None:

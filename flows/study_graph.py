@@ -21,7 +21,7 @@ A module of `stages` has a stage: functions that make artifacts, their kinds, an
 from typing import Any
 
 from swaymeter.flows.graph.graph import Graph
-from swaymeter.flows.graph.rerun import Numbers, numbers_file, read_numbers
+from swaymeter.flows.graph.rerun import RerunNumbers, numbers_file, read_numbers
 from swaymeter.flows.stages.aggregate import aggregate, apply_judgements
 from swaymeter.flows.stages.build import build
 from swaymeter.flows.stages.fetch import fetch
@@ -36,18 +36,18 @@ def graph_of(
     plan: Plan,
     memory: dict[Any, Any] | None = None,
     *,
-    numbers: Numbers | None = None,
+    rerun_numbers: RerunNumbers | None = None,
 ) -> Graph:
     """Return the graph of a study, resolved as far as its workspace allows; nothing is run.
 
     Args:
         plan: The study in its workspace.
         memory: Checks of artifacts, kept by a run that resolves the graph more than once.
-        numbers: Numbers of forced artifacts; None: those of the workspace.
+        rerun_numbers: Numbers of forced artifacts; None: those of the workspace.
     """
     workspace = plan.workspace
     workspace.check_layout()
-    graph = Graph(workspace, numbers=numbers or read_numbers(numbers_file(workspace)), memory=memory)
+    graph = Graph(workspace, rerun_numbers=rerun_numbers or read_numbers(numbers_file(workspace)), memory=memory)
     fetched = fetch(graph, plan)
     built = build(graph, plan, fetched)
     scores = score(graph, plan, built)

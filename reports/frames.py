@@ -22,9 +22,10 @@ def with_empty(frames: Frames, queries: Iterable[str]) -> dict[str, pd.DataFrame
 
 
 def units(frame: pd.DataFrame) -> dict[str, str]:
-    """The unit of each column that has one: as the warehouse says, or as the frame's own column `unit` says.
+    """Return the units of the columns: from the warehouse, or from the frame's own column `unit`.
 
-    A frame whose rows are summaries says the unit of its mean and quantiles row by row; it has one where all agree.
+    In frames of summaries, the column `unit` has the unit of mean and quantiles; it is returned only if all rows have
+    the same.
     """
     frame_units: dict[str, str] = dict(frame.attrs.get("units", {}))
     own = list(frame["unit"].unique()) if "unit" in frame else []

@@ -46,26 +46,33 @@ EVERY_MODEL = Model("all models", "")
 """Subject of a figure that shows all models of a study in one picture."""
 
 
-class InShort(NamedTuple):
-    """Names such as "model · prompt (float32)": what all of them have, and of each the rest, all of it of one alone."""
+class ShortNames(NamedTuple):
+    """Names such as "model · prompt (float32)", split at " · " and before the dtype.
+
+    Attributes:
+        shared: The parts that all names have, joined; "" for a single name.
+        names: Each name without the shared parts; a single name is kept whole.
+    """
 
     shared: str
     names: Mapping[str, str]
 
     def titled(self, title: str) -> str:
-        """The title of a table, with what all of its names have."""
+        """Return the title of a table, with the shared parts of its names."""
         return f"{title} · {self.shared}" if self.shared else title
 
 
-def in_short(names: Iterable[str]) -> InShort:
-    """The names, each without the parts that all of them have; whole where two would become one."""
+def in_short(names: Iterable[str]) -> ShortNames:
+    """Return names without their shared parts; all names stay whole if two would become equal."""
     parts = {name: re.sub(r" \((\w+)\)$", r" · \1", name).split(" · ") for name in names}
     every = set[str]().union(*parts.values()).intersection(*parts.values()) if len(parts) > 1 else set[str]()
     first = next(iter(parts.values()), [])
-    rest = {name: " · ".join(part for part in of if part not in every) for name, of in parts.items()}
+    rest = {
+        name: " · ".join(part for part in parts_of_name if part not in every) for name, parts_of_name in parts.items()
+    }
     if not every or len({*rest.values()}) < len(rest):
-        return InShort("", {name: name for name in rest})
-    return InShort(" · ".join(part for part in first if part in every), {name: rest[name] or name for name in rest})
+        return ShortNames("", {name: name for name in rest})
+    return ShortNames(" · ".join(part for part in first if part in every), {name: rest[name] or name for name in rest})
 
 
 def base_model(name: str) -> str:

@@ -123,10 +123,16 @@ def dots(axes: Axes, x: ArrayLike, y: ArrayLike, *, alpha: float, **style: Any) 
 
 
 def link(axes: Axes, x: ArrayLike, y: ArrayLike, addresses: Sequence[str]) -> None:
-    """Makes places (n,) of a panel lead to addresses within the report's folder, under whatever is drawn there.
+    """Add links to the points (n,) of a panel, if they are few.
 
-    For marks of single queries and questions, where they are few: a page has a place to click for each. What is not
-    drawn at all could not be clicked, so it is, all but transparent.
+    The markers of the links are nearly transparent, because a marker with alpha 0 is not written and could not be
+    clicked.
+
+    Args:
+        axes: The panel.
+        x: The points' x.
+        y: The points' y.
+        addresses: An address within the report's folder for each point.
     """
     if 0 < len(addresses) <= FEW_DOTS:
         urls = [f"../{address}" for address in addresses]

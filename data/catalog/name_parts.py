@@ -1,6 +1,6 @@
 """Names of invented entities: the lists of invented.yaml, and the parts of name_parts.yaml that build more names.
 
-A part has slots, such as {town}; a list above it, a digit or a letter fills a slot.
+A pattern has slots, such as {town}. A slot names a list that stands earlier in the file, or `digit` or `letter`.
 """
 
 import re
@@ -38,11 +38,17 @@ class ClassOfNames:
 
 
 class NameParts(NamedTuple):
-    """The classes, the lines that may fill each slot, and lower-case words that no invented name may have."""
+    """The content of name_parts.yaml.
+
+    Attributes:
+        classes: classes of entities, by name.
+        fillers: texts that may fill a slot, by the name of their list.
+        forbidden_words: lower-case words that no invented name may have, because real names have them.
+    """
 
     classes: Mapping[str, ClassOfNames]
-    lines: Mapping[str, tuple[str, ...]]
-    real: frozenset[str]
+    fillers: Mapping[str, tuple[str, ...]]
+    forbidden_words: frozenset[str]
 
 
 @cache
@@ -57,18 +63,18 @@ def invented_entities(entity_class: str) -> tuple[str, ...]:
 
 @cache
 def name_parts() -> NameParts:
-    """Return name_parts.yaml; raises InputError for a slot that nothing above fills, or for an unknown class."""
+    """Return name_parts.yaml; raises InputError for a slot that no earlier list fills, or for an unknown class."""
     classes: dict[str, ClassOfNames] = {}
-    lines: dict[str, tuple[str, ...]] = {}
-    _add("parts", validated(f"{FILE}: parts.", Mapping[str, Texts], mapping(FILE, "parts")), lines)
+    fillers: dict[str, tuple[str, ...]] = {}
+    _add("parts", validated(f"{FILE}: parts.", Mapping[str, Texts], mapping(FILE, "parts")), fillers)
     for name, entry in mapping(FILE, "classes").items():
         classes[name] = validated(f"{FILE}: classes.{name}.", ClassOfNames, entry)
-        _add(f"classes.{name}.parts", classes[name].parts, lines)
-        _add(f"classes.{name}", {name: classes[name].names}, lines)
+        _add(f"classes.{name}.parts", classes[name].parts, fillers)
+        _add(f"classes.{name}", {name: classes[name].names}, fillers)
     if differing := set(classes) ^ set(ENTITY_CLASSES):
         raise InputError(f"{FILE}: its classes must be those of entities; these differ: {', '.join(sorted(differing))}")
-    real = frozenset(validated(f"{FILE}: real", Texts, document(FILE).get("real")))
-    return NameParts(MappingProxyType(classes), MappingProxyType(lines), real)
+    forbidden_words = frozenset(validated(f"{FILE}: real", Texts, document(FILE).get("real")))
+    return NameParts(MappingProxyType(classes), MappingProxyType(fillers), forbidden_words)
 
 
 def class_of_names(entity_class: str) -> ClassOfNames:
@@ -84,14 +90,14 @@ def uncapitalised(slot: str) -> str:
     return slot[0].lower() + slot[1:]
 
 
-def _add(where: str, added: Mapping[str, tuple[str, ...]], lines: dict[str, tuple[str, ...]]) -> None:
+def _add(where: str, added: Mapping[str, tuple[str, ...]], fillers: dict[str, tuple[str, ...]]) -> None:
     for name, texts in added.items():
-        if name in lines or name in DRAWN_SLOTS:
+        if name in fillers or name in DRAWN_SLOTS:
             raise InputError(f"{FILE}: {where}: {name!r} is the name of something above; choose another")
         for text in texts:
             for slot in SLOT.findall(text):
-                if uncapitalised(slot) not in (*lines, *DRAWN_SLOTS):
+                if uncapitalised(slot) not in (*fillers, *DRAWN_SLOTS):
                     raise InputError(f"{FILE}: {where}.{name}: nothing above fills the slot {{{slot}}} of {text!r}")
             if set(SLOT.sub("", text)) & set("{}"):
                 raise InputError(f"{FILE}: {where}.{name}: {text!r} has a brace that belongs to no slot")
-        lines[name] = texts
+        fillers[name] = texts

@@ -150,13 +150,13 @@ def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[s
 
 
 def _digest(table: Table, records: tuple[Fact, ...] | tuple[Question, ...]) -> str:
-    """The digest of the records, each with its lists sorted, in the order of what counts."""
+    """Return the digest of the records, each with its lists sorted, in the order of the columns in the digest."""
     rows = []
     for record in records:
         values = as_row(record).items()
         rows.append({name: sorted(value, key=_order) if isinstance(value, list) else value for name, value in values})
-    counting = [column.name for column in table.columns if column.counts]
-    return table.digest(table.of(sorted(rows, key=lambda row: json.dumps([row[name] for name in counting]))))
+    digest_columns = [column.name for column in table.columns if column.in_digest]
+    return table.digest(table.of(sorted(rows, key=lambda row: json.dumps([row[name] for name in digest_columns]))))
 
 
 def _order(value: Any) -> Any:

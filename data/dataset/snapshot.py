@@ -147,7 +147,7 @@ class Snapshot:
         states: dict[Key, str] = {("setting", "", "", name): value for name, value in self.settings.items()}
         sources: dict[ItemKind, Sequence[Any]] = {"fact": self.sources.facts, "question": self.sources.questions}
         for kind, rows in sources.items():
-            columns = [c.name for c in table_of(SOURCES[kind]).columns if c.counts or c.name == "partition"]
+            columns = [c.name for c in table_of(SOURCES[kind]).columns if c.in_digest or c.name == "partition"]
             for record in rows:
                 values = as_row(record)
                 state = as_state({name: values[name] for name in columns})

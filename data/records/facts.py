@@ -32,9 +32,9 @@ class Fact:
     subject_relation_degree: Annotated[int | None, Meaning("those of the relation with it as the subject")] = None
     object_degree: Annotated[int | None, Meaning("triples of the graph that the object is part of")] = None
     object_relation_degree: Annotated[int | None, Meaning("those of the relation with it as the object")] = None
-    address: Annotated[str | None, Meaning("where the source was asked", counts=False)] = None
-    query: Annotated[str | None, Meaning("what it was asked, in SPARQL", counts=False)] = None
-    retrieved_at: Annotated[str | None, Meaning("when it answered (UTC, ISO 8601)", counts=False)] = None
+    address: Annotated[str | None, Meaning("where the source was asked", in_digest=False)] = None
+    query: Annotated[str | None, Meaning("what it was asked, in SPARQL", in_digest=False)] = None
+    retrieved_at: Annotated[str | None, Meaning("when it answered (UTC, ISO 8601)", in_digest=False)] = None
 
 
 @table("invented", "an invented entity's name, found nowhere it was looked for")
@@ -44,7 +44,7 @@ class InventedName:
     entity_class: Annotated[str, Meaning("the class that it would belong to, were there such a thing")]
     name: Annotated[str, Meaning("the name")]
     made_by: Annotated[str, Meaning("who made it up: the catalog's list, the generator of names, or a language model")]
-    absent_from: Annotated[tuple[str, ...], Meaning("the addresses where nothing has that name", counts=False)]
+    absent_from: Annotated[tuple[str, ...], Meaning("the addresses where nothing has that name", in_digest=False)]
 
 
 @table("triples", "a fact of Wikidata that a list names, to be made into a question")
@@ -63,7 +63,7 @@ class Triple:
     question: Annotated[str | None, Meaning("the question in the list")] = None
     answers: Annotated[tuple[str, ...], Meaning("every form of the answer that the list counts as right")] = ()
     list_id: Annotated[str | None, Meaning("the fact's id in the list")] = None
-    retrieved_at: Annotated[str | None, Meaning("when the list was fetched (UTC, ISO 8601)", counts=False)] = None
+    retrieved_at: Annotated[str | None, Meaning("when the list was fetched (UTC, ISO 8601)", in_digest=False)] = None
 
 
 @table("pages", "a page whose disputes are looked for")
@@ -72,7 +72,7 @@ class Page:
 
     page: Annotated[str, Meaning("its title")]
     listed_on: Annotated[str, Meaning("the page or the study that lists it")]
-    retrieved_at: Annotated[str | None, Meaning("when the list was fetched (UTC, ISO 8601)", counts=False)]
+    retrieved_at: Annotated[str | None, Meaning("when the list was fetched (UTC, ISO 8601)", in_digest=False)]
 
 
 @table("disputes", "two spans of text that editors of a page put in each other's place")
@@ -80,20 +80,20 @@ class Dispute:
     """Two spans of text that editors of a page exchange, and the sentence that they dispute."""
 
     page: Annotated[str, Meaning("the page's title")]
-    page_revision: Annotated[int, Meaning("the revision that the sentence is from", counts=False)]
+    page_revision: Annotated[int, Meaning("the revision that the sentence is from", in_digest=False)]
     context: Annotated[str, Meaning("the disputed sentence")]
     place: Annotated[int, Meaning("where the object begins in the sentence, in characters from 0")]
     object: Annotated[str, Meaning("the span that stood there and was put back")]
     replacement: Annotated[str, Meaning("the span that took its place and was undone")]
-    reversions: Annotated[int, Meaning("how often one of the two undid the other", counts=False)]
-    edit_revisions: Annotated[tuple[int, ...], Meaning("those edits and their reversions, in pairs", counts=False)]
-    similarity: Annotated[float, Meaning("cosine similarity of the two spans", counts=False)]
-    subject_popularity: Annotated[float | None, Meaning("page views of the page", "views a month", counts=False)]
-    hidden_edits: Annotated[int, Meaning("revisions of the page that nobody may read", counts=False)]
+    reversions: Annotated[int, Meaning("how often one of the two undid the other", in_digest=False)]
+    edit_revisions: Annotated[tuple[int, ...], Meaning("those edits and their reversions, in pairs", in_digest=False)]
+    similarity: Annotated[float, Meaning("cosine similarity of the two spans", in_digest=False)]
+    subject_popularity: Annotated[float | None, Meaning("page views of the page", "views a month", in_digest=False)]
+    hidden_edits: Annotated[int, Meaning("revisions of the page that nobody may read", in_digest=False)]
     source: Annotated[str, Meaning("where the page is from")]
     licence: Annotated[str, Meaning("under which terms")]
-    address: Annotated[str, Meaning("where the source was asked", counts=False)]
-    retrieved_at: Annotated[str, Meaning("when it answered (UTC, ISO 8601)", counts=False)]
+    address: Annotated[str, Meaning("where the source was asked", in_digest=False)]
+    retrieved_at: Annotated[str, Meaning("when it answered (UTC, ISO 8601)", in_digest=False)]
 
     def countered(self) -> str | None:
         """Return the context with the replacement in the object's position; None if the object is not there."""
@@ -121,8 +121,8 @@ class Rejected:
     object: Annotated[str | None, Meaning("the original answer")] = None
     object_id: Annotated[WikidataId | None, Meaning("Wikidata id of the object")] = None
     replacement: Annotated[str | None, Meaning("the counter-memory answer")] = None
-    revisions: Annotated[tuple[int, ...], Meaning("the revisions that were read", counts=False)] = ()
-    retrieved_at: Annotated[str | None, Meaning("when the source answered (UTC, ISO 8601)", counts=False)] = None
+    revisions: Annotated[tuple[int, ...], Meaning("the revisions that were read", in_digest=False)] = ()
+    retrieved_at: Annotated[str | None, Meaning("when the source answered (UTC, ISO 8601)", in_digest=False)] = None
 
 
 CountKind = Literal["words", "tokens", "approximate"]
@@ -173,7 +173,7 @@ class Shard:
     unreadable: Annotated[int, Meaning("lines that were left out, of a text file bytes that are not UTF-8")]
     problem: Annotated[str | None, Meaning("where the first of these stands, and what is wrong; NULL where none does")]
     digest: Annotated[str, Meaning("of the file's bytes; of an index, of the names and sizes of its files")]
-    counted_at: Annotated[str, Meaning("when it was counted (UTC, ISO 8601)", counts=False)]
+    counted_at: Annotated[str, Meaning("when it was counted (UTC, ISO 8601)", in_digest=False)]
 
 
 @table("frequencies", "a pair of names in the whole corpus", key=("entity", "answer"))
@@ -188,4 +188,4 @@ class Frequency(PairCount):
     documents: Annotated[int | None, Meaning("texts that were read; NULL of an index")]
     words: Annotated[int | None, Meaning("words that were read; NULL of an index")]
     tokens: Annotated[int | None, Meaning("tokens of the index; NULL of files")]
-    counted_at: Annotated[str, Meaning("when the last file or index was counted (UTC, ISO 8601)", counts=False)]
+    counted_at: Annotated[str, Meaning("when the last file or index was counted (UTC, ISO 8601)", in_digest=False)]

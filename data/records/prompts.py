@@ -23,12 +23,14 @@ class Query:
     invented: Annotated[bool, Meaning("whether the entity is invented")]
     answer: Annotated[str, Meaning("the entity's object; a drawn one where it is invented; empty in groups")]
     text: Annotated[str, Meaning("the query as the model reads it")]
-    degree: Annotated[int | None, Meaning("triples of the graph that the entity is part of", counts=False)] = None
-    relation_degree: Annotated[int | None, Meaning("those of the relation with it as the subject", counts=False)] = None
-    label: Annotated[str | None, Meaning("the group of the entity, or what a pair is, such as enemy", counts=False)] = (
+    degree: Annotated[int | None, Meaning("triples of the graph that the entity is part of", in_digest=False)] = None
+    relation_degree: Annotated[int | None, Meaning("those of the relation with it as the subject", in_digest=False)] = (
         None
     )
-    type: Annotated[str | None, Meaning("which kind of entity or pair it is, such as sports", counts=False)] = None
+    label: Annotated[
+        str | None, Meaning("the group of the entity, or what a pair is, such as enemy", in_digest=False)
+    ] = None
+    type: Annotated[str | None, Meaning("which kind of entity or pair it is, such as sports", in_digest=False)] = None
 
 
 @table("contexts", "a context that stands before the queries of its relation", key=("context_id",))
@@ -47,10 +49,10 @@ class Context:
     object: Annotated[str, Meaning("the object it states or denies")]
     text: Annotated[str, Meaning("the context as the model reads it")]
     template: Annotated[
-        str | None, Meaning("its wording with slots, of a context about entities in groups", counts=False)
+        str | None, Meaning("its wording with slots, of a context about entities in groups", in_digest=False)
     ] = None
-    label: Annotated[str | None, Meaning("what kind of sentence it is, such as positive", counts=False)] = None
-    strength: Annotated[int | None, Meaning("how much it is so, from 0 on", "", counts=False)] = None
+    label: Annotated[str | None, Meaning("what kind of sentence it is, such as positive", in_digest=False)] = None
+    strength: Annotated[int | None, Meaning("how much it is so, from 0 on", "", in_digest=False)] = None
 
 
 def is_relevant(context: Context, query: Query) -> bool:

@@ -97,7 +97,7 @@ class Question:
     question_id: Annotated[str, Meaning("the question's id")]
     relation: Annotated[RelationName, Meaning("the property's name, or disputable")]
     partition: Annotated[
-        str, Meaning("static, temporal or disputable; of one's own questions, the group", counts=False)
+        str, Meaning("static, temporal or disputable; of one's own questions, the group", in_digest=False)
     ]
     subject: Annotated[str, Meaning("who or what it is about; empty where nobody said")]
     subject_id: Annotated[WikidataId | None, Meaning("Wikidata id of the subject")]
@@ -109,46 +109,46 @@ class Question:
     question: Annotated[str, Meaning("the question")]
     contexts: Annotated[tuple[QuestionContext, ...], Meaning("its contexts: DynamicQA's two, or one's own")]
     edits: Annotated[
-        int | None, Meaning("edits of the fact (static 1, temporal more) or reversions (disputable)", counts=False)
+        int | None, Meaning("edits of the fact (static 1, temporal more) or reversions (disputable)", in_digest=False)
     ]
-    subject_popularity: Annotated[float | None, Meaning("page views of the subject", "views a month", counts=False)]
-    object_popularity: Annotated[float | None, Meaning("page views of the object", "views a month", counts=False)]
+    subject_popularity: Annotated[float | None, Meaning("page views of the subject", "views a month", in_digest=False)]
+    object_popularity: Annotated[float | None, Meaning("page views of the object", "views a month", in_digest=False)]
     id_source: Annotated[str | None, Meaning("where the ids come from")]
-    source: Annotated[str, Meaning("where the question comes from", counts=False)]
-    licence: Annotated[str, Meaning("under which terms", counts=False)]
-    flags: Annotated[tuple[str, ...], Meaning("the rules that the row breaks", counts=False)]
+    source: Annotated[str, Meaning("where the question comes from", in_digest=False)]
+    licence: Annotated[str, Meaning("under which terms", in_digest=False)]
+    flags: Annotated[tuple[str, ...], Meaning("the rules that the row breaks", in_digest=False)]
     property: Annotated[str | None, Meaning("the property's name, as the source has it")] = None
     replacement_id: Annotated[WikidataId | None, Meaning("Wikidata id of the counter-memory answer")] = None
     replacement_by: Annotated[
         str | None,
         Meaning(
             "what chose the counter-memory answer: wembedder, embeddings, reversion (disputable), or annotators",
-            counts=False,
+            in_digest=False,
         ),
     ] = None
     replacement_quality: Annotated[
-        float | None, Meaning("cosine similarity of the two answers, by what chose the second", counts=False)
+        float | None, Meaning("cosine similarity of the two answers, by what chose the second", in_digest=False)
     ] = None
     item_revision: Annotated[
-        int | None, Meaning("newest revision of the subject's item that was read", counts=False)
+        int | None, Meaning("newest revision of the subject's item that was read", in_digest=False)
     ] = None
     page: Annotated[str | None, Meaning("the page that the snippet is from")] = None
-    page_revision: Annotated[int | None, Meaning("the revision of the page that the snippet is from", counts=False)] = (
-        None
-    )
-    edit_revisions: Annotated[tuple[int, ...], Meaning("the revisions that `edits` counts", counts=False)] = ()
+    page_revision: Annotated[
+        int | None, Meaning("the revision of the page that the snippet is from", in_digest=False)
+    ] = None
+    edit_revisions: Annotated[tuple[int, ...], Meaning("the revisions that `edits` counts", in_digest=False)] = ()
     hidden_edits: Annotated[
-        int | None, Meaning("revisions that nobody may read and that no count includes", counts=False)
+        int | None, Meaning("revisions that nobody may read and that no count includes", in_digest=False)
     ] = None
     list_id: Annotated[str | None, Meaning("the question's id in the list that it comes from")] = None
-    address: Annotated[str | None, Meaning("where the source was asked", counts=False)] = None
-    retrieved_at: Annotated[str | None, Meaning("when it answered (UTC, ISO 8601)", counts=False)] = None
+    address: Annotated[str | None, Meaning("where the source was asked", in_digest=False)] = None
+    retrieved_at: Annotated[str | None, Meaning("when it answered (UTC, ISO 8601)", in_digest=False)] = None
     other_columns: Annotated[
-        str | None, Meaning("the further columns of one's own file, as a JSON object", counts=False)
+        str | None, Meaning("the further columns of one's own file, as a JSON object", in_digest=False)
     ] = None
     published_row: Annotated[
         str | None,
-        Meaning("the row of DynamicQA's file as it was read: line, line end and cells, as JSON", counts=False),
+        Meaning("the row of DynamicQA's file as it was read: line, line end and cells, as JSON", in_digest=False),
     ] = None
 
     @builtins.property  # a column is named property

@@ -73,12 +73,12 @@ class Meaning:
     Attributes:
         text: the meaning.
         unit: the unit of its numbers.
-        counts: True if the column distinguishes rows (see `Column.counts`).
+        in_digest: True if the column is part of the table's digest (see `Column`).
     """
 
     text: str
     unit: str = ""
-    counts: bool = True
+    in_digest: bool = True
 
 
 @dataclass_transform(frozen_default=True)
@@ -157,7 +157,7 @@ def _column(record: type, name: str, hint: Any) -> Column:
         raise TypeError(f"{record.__name__}.{name}: a column cannot be {kind}; use str, float, int, bool or a tuple")
     within = _element_of(kind)
     parts = columns_of(within) if isinstance(within, type) and is_dataclass(within) else ()
-    return Column(name, sql, meaning.text, meaning.unit, nullable, meaning.counts, parts)
+    return Column(name, sql, meaning.text, meaning.unit, nullable, meaning.in_digest, parts)
 
 
 def _element_of(kind: Any) -> Any:

@@ -11,12 +11,12 @@ class Score:
     """The columns that all measures share; a measure's row type adds its own."""
 
     relation: Annotated[str, Meaning("the relation's name")]
-    variant: Annotated[str, Meaning("which of what is compared: its key in `variants`")]
+    variant: Annotated[str, Meaning("key of the variant in `variants`: a model in a dtype, with a prompt and decoding")]
     model: Annotated[
         str,
         Meaning(
-            "the model's name: a catalog alias, a hub id or a folder's name; with how it is asked behind a ·, "
-            "where that is done in several ways"
+            "the model's name: a catalog alias, a hub id or a folder's name; if the study asks it with several prompts "
+            "or decodings, followed by ' · ' and their names"
         ),
     ]
     model_revision: Annotated[str, Meaning("what tells this copy of the weights from another: a digest or a commit")]
@@ -27,13 +27,16 @@ class Score:
     stand_in: Annotated[str | None, Meaning("which model stood in for which; NULL where none did")]
 
 
-@table("variants", "what is compared: a model in a dtype, and how it is asked", key=("variant",))
+@table("variants", "a variant: a model in a dtype, with a prompt and decoding", key=("variant",))
 class Variant:
     """A variant: a model with its dtype, prompt and decoding."""
 
-    variant: Annotated[str, Meaning("its key: model and dtype")]
-    model: Annotated[str, Meaning("what scores call it")]
-    asked_model: Annotated[str, Meaning("the model's name in the study")]
+    variant: Annotated[str, Meaning("key of the variant")]
+    model: Annotated[
+        str,
+        Meaning("the model's name in tables of scores; the names of prompt and decoding follow if there are several"),
+    ]
+    asked_model: Annotated[str, Meaning("the model's name in the study, without prompt and decoding")]
     prompt_name: Annotated[str | None, Meaning("the name of its prompt; NULL where the study names none")]
     decoding: Annotated[str | None, Meaning("the name of its decoding; NULL where the study names none")]
     decoding_parameters: Annotated[
@@ -50,7 +53,7 @@ class Run:
 
     relation: Annotated[str, Meaning("the relation's name")]
     model: Annotated[str, Meaning("the model's name")]
-    variant: Annotated[str, Meaning("its key in `variants`")]
+    variant: Annotated[str, Meaning("key of the variant in `variants`")]
     measure: Annotated[str, Meaning("the measure's name")]
     measure_version: Annotated[int, Meaning("the measure's own version")]
     key: Annotated[str, Meaning("digest of everything the file was made from")]
@@ -60,14 +63,20 @@ class Run:
     parameters: Annotated[int | None, Meaning("numbers that the model has learnt; NULL of a derived measure")]
     hardware: Annotated[str | None, Meaning("the processor or GPUs that computed it; NULL of a derived measure")]
     reading: Annotated[
-        str | None, Meaning("faster ways of reading that change the model's answers, and so were not used; NULL: none")
+        str | None,
+        Meaning("optimisations that were switched off, because they change the model's answers; NULL: none"),
     ]
     seed: Annotated[int, Meaning("the study's seed")]
     started_at: Annotated[str, Meaning("when its first chunk was begun (UTC, ISO 8601)")]
     finished_at: Annotated[str, Meaning("when its last chunk was written (UTC, ISO 8601)")]
-    seconds: Annotated[float, Meaning("time spent computing its chunks; of a pass, at its leading measure", "s")]
-    forward_passes: Annotated[int, Meaning("calls of the model; of a pass, at its leading measure")]
-    prompts: Annotated[int, Meaning("prompts scored or answered; of a pass, at its leading measure")]
+    seconds: Annotated[
+        float,
+        Meaning(
+            "time spent computing; for measures of one pass, all in the row of the first, and 0 in the others", "s"
+        ),
+    ]
+    forward_passes: Annotated[int, Meaning("calls of the model, counted as `seconds` are")]
+    prompts: Annotated[int, Meaning("prompts scored or answered, counted as `seconds` are")]
     swaymeter_version: Annotated[str, Meaning("version of this package")]
     torch_version: Annotated[str, Meaning("version of torch")]
     transformers_version: Annotated[str, Meaning("version of transformers")]

@@ -22,8 +22,8 @@ class Column:
         meaning: its meaning.
         unit: unit of its numbers.
         nullable: True if it may be NULL.
-        counts: True if it distinguishes rows. Columns about the time and way of retrieval do not, so rows that are
-            fetched again leave everything that was computed from them valid.
+        in_digest: True if it is part of the table's digest. Columns about the time and way of retrieval are not, so
+            rows that are fetched again leave everything that was computed from them valid.
         parts: the columns of a row within it.
     """
 
@@ -32,7 +32,7 @@ class Column:
     meaning: str
     unit: str = ""
     nullable: bool = False
-    counts: bool = True
+    in_digest: bool = True
     parts: tuple["Column", ...] = ()
 
 
@@ -60,8 +60,8 @@ class Table:
         return pa.schema([pa.field(c.name, _arrow(c.type, c.parts), nullable=c.nullable) for c in self.columns])
 
     def digest(self, rows: "pa.Table") -> str:
-        """Return the digest (hex) of the rows' columns that count."""
-        return table_digest(rows.select([c.name for c in self.columns if c.counts]))
+        """Return the digest (hex) of the columns that are part of it."""
+        return table_digest(rows.select([c.name for c in self.columns if c.in_digest]))
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> "pa.Table":
         """Return the rows as an Arrow table; ValueError for a row that does not fit, or is not finite."""

@@ -141,7 +141,9 @@ class TableArtifact:
             "table": self.table.name,
             "columns": self.table.schema.names,
             "key": self.key,
-            "digest": full_digest if all(column.counts for column in self.table.columns) else self.table.digest(rows),
+            "digest": full_digest
+            if all(column.in_digest for column in self.table.columns)
+            else self.table.digest(rows),
             "digest_of_all": full_digest,
             "made_from": dict(self.key_inputs),
             "made_at": datetime.now(UTC).isoformat(),

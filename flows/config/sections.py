@@ -250,10 +250,10 @@ class ModelPart(Options):
     @property
     def is_local(self) -> bool:
         """True if its weights are on this machine: no endpoint, no function and no recorded replies."""
-        return self.endpoint is None and self.gives_text_of is None
+        return self.endpoint is None and self.text_only_kind is None
 
     @property
-    def gives_text_of(self) -> Literal["recorded", "application"] | None:
+    def text_only_kind(self) -> Literal["recorded", "application"] | None:
         """The kind of a model that returns only text; None for any other model."""
         return "recorded" if self.replies else "application" if self.function else None
 
@@ -328,7 +328,7 @@ class ModelPart(Options):
 
     @field_validator("device")
     @classmethod
-    def _computes(cls, device: str, others: Any) -> str:
+    def _quantised_needs_gpu(cls, device: str, others: Any) -> str:
         if device == "cpu" and others.data.get("dtype") in ("8bit", "4bit"):
             raise ValueError(f"dtype {others.data['dtype']} is for GPUs; use device cuda, or dtype bfloat16 on the cpu")
         return device

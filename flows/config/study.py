@@ -171,7 +171,7 @@ class StudyFile(Options):
                 wrong = "is a column of a file of questions; name the file under `questions` with source: file"
                 raise refused([Problem(("models", number, "replies"), wrong)])
             self.questions.read_replies(recorded)
-        for model in (model for model in self.models if model.gives_text_of):
+        for model in (model for model in self.models if model.text_only_kind):
             what = "its recorded replies" if model.replies else "a function"
             for name, measure in self.requested().items():
                 if measure.capability and name != "answers":

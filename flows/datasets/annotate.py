@@ -29,7 +29,8 @@ class Sheet:
 
     Attributes:
         questions: Number of its questions.
-        missing: Partitions that cannot be read, with the reason, and steps of live questions that are not done.
+        missing: Partitions that cannot be read, with the reason, and steps, not done yet, that fetch questions
+            from public services.
     """
 
     questions: int
@@ -76,16 +77,16 @@ def export(
     judgements = contents.plan.judgements
     name = annotator_name(annotator, judgements)
     votes = opinions(questions, judgements)
-    live = [question for question in questions if not question.is_own]
-    chosen = open_questions(live, votes, name, conflicts_only=conflicts)
+    fetched_questions = [question for question in questions if not question.is_own]
+    chosen = open_questions(fetched_questions, votes, name, conflicts_only=conflicts)
     rows = [*question_rows(chosen, name, votes if conflicts else None)]
     if not conflicts:
         contexts = open_contexts(questions, [row for row in judgements if row.annotator == name])
         rows += [row for question, context in contexts for row in context_rows(question, context, name)]
     if not rows:
         what = "no conflict" if conflicts else "no question"
-        fetched = " of those that are fetched" if missing else ""
-        raise UsageError(f"{what}{fetched} is left for {name} to judge; see `swaymeter annotate status`")
+        note = " of those that are fetched" if missing else ""
+        raise UsageError(f"{what}{note} is left for {name} to judge; see `swaymeter annotate status`")
     write_judgements(file, rows)
     return Sheet(len({row["question_id"] for row in rows}), missing)
 

@@ -190,7 +190,9 @@ class StudyRun:
         try:
             with self._workers() as workers:
                 if any(self._kinds.values()) and not is_retried:
-                    write_numbers(numbers_file(self.plan.workspace), self.selection.raised(self.graph, self._kinds))
+                    write_numbers(
+                        numbers_file(self.plan.workspace), self.selection.rerun_numbers(self.graph, self._kinds)
+                    )
                     self.resolve()
                 with submission(self._run, workers) as submit:
                     executor = Executor(self.resolve, self.selection, submit, progress(), workers)

@@ -20,7 +20,7 @@ from swaymeter.data.records import as_row, from_row
 from swaymeter.data.records.table import Table
 from swaymeter.data.storage.artifact import FORCED, Artifact, Check, FilesArtifact, TableArtifact
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.graph.rerun import NO_NUMBERS, Numbers
+from swaymeter.flows.graph.rerun import NO_NUMBERS, RerunNumbers
 from swaymeter.flows.graph.stage import Stage
 from swaymeter.tasks.measures.stored_chunks import Spent
 
@@ -294,10 +294,12 @@ class Node:
 class Graph:
     """The steps of a study in topological order: a step comes after the steps whose outputs it reads."""
 
-    def __init__(self, workspace: Workspace, *, numbers: Numbers = NO_NUMBERS, memory: dict[Any, Any] | None = None):
+    def __init__(
+        self, workspace: Workspace, *, rerun_numbers: RerunNumbers = NO_NUMBERS, memory: dict[Any, Any] | None = None
+    ):
         """Make an empty graph; `memory` has the checks of artifacts, which one run shares between its graphs."""
         self.workspace = workspace
-        self.numbers = numbers
+        self.rerun_numbers = rerun_numbers
         self.nodes: dict[StepId, Node] = {}
         self._memory: dict[Any, Any] = memory if memory is not None else {}
 
@@ -372,7 +374,7 @@ class Graph:
             "inputs": {role: reference.digest for role, reference in usable.items()},
         }
         key_without_number = content_key(key_inputs)
-        forced, refreshed = self.numbers.of(key_without_number)
+        forced, refreshed = self.rerun_numbers.of(key_without_number)
         if forced or refreshed:
             key_inputs[FORCED] = max(forced, refreshed)
         node.step = Step(

@@ -21,7 +21,7 @@ _NUMBERS = TypeAdapter(dict[str, int])
 
 
 @dataclass(frozen=True)
-class Numbers:
+class RerunNumbers:
     """The numbers of forced artifacts, by the key that each has without a number.
 
     Attributes:
@@ -36,7 +36,7 @@ class Numbers:
         """Return the numbers of `--force` and `--refresh` for a key, 0 for none."""
         return self.force.get(key, 0), self.refresh.get(key, 0)
 
-    def raised(self, kind: Kind, keys: Iterable[str]) -> "Numbers":
+    def with_new(self, kind: Kind, keys: Iterable[str]) -> "RerunNumbers":
         """Return the numbers with a new one for these keys."""
         last = max([0, *self.force.values(), *self.refresh.values()])
         new = dict.fromkeys(keys, max(time.time_ns() // 1_000_000, last + 1))  # a clock may have been set back
@@ -45,7 +45,7 @@ class Numbers:
         return replace(self, refresh={**self.refresh, **new})
 
 
-NO_NUMBERS = Numbers({}, {})
+NO_NUMBERS = RerunNumbers({}, {})
 
 
 def numbers_file(workspace: Workspace) -> Path:
@@ -53,7 +53,7 @@ def numbers_file(workspace: Workspace) -> Path:
     return workspace.root / "forced.json"
 
 
-def read_numbers(file: Path) -> Numbers:
+def read_numbers(file: Path) -> RerunNumbers:
     """Read the numbers of a workspace.
 
     Raises:
@@ -61,7 +61,7 @@ def read_numbers(file: Path) -> Numbers:
     """
     try:
         content = unsealed(note_of(file))
-        return Numbers(*(_NUMBERS.validate_python(content[kind]) for kind in ("force", "refresh")))
+        return RerunNumbers(*(_NUMBERS.validate_python(content[kind]) for kind in ("force", "refresh")))
     except FileNotFoundError:
         return NO_NUMBERS
     except (OSError, ValueError, KeyError) as error:
@@ -71,6 +71,6 @@ def read_numbers(file: Path) -> Numbers:
         ) from None
 
 
-def write_numbers(file: Path, numbers: Numbers) -> None:
+def write_numbers(file: Path, numbers: RerunNumbers) -> None:
     """Write the numbers of a workspace."""
     write_sealed(file, {"force": dict(numbers.force), "refresh": dict(numbers.refresh)})

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from swaymeter.data.records import CORPUS, NO_RELATIONS
 from swaymeter.flows.graph.graph import Graph, Node, StepId, upstream
-from swaymeter.flows.graph.rerun import Kind, Numbers
+from swaymeter.flows.graph.rerun import Kind, RerunNumbers
 from swaymeter.flows.graph.stage import STAGES, Stage
 from swaymeter.tasks.measures import MEASURES
 
@@ -73,13 +73,13 @@ class Selection:
         """Return the nodes of fetched candidates of the selected relations, from which questions are chosen."""
         return [other for other in node.waits_for if other.id.stage == "fetch" and self._is_of_a_relation(other.id)]
 
-    def raised(self, graph: Graph, requested: Mapping[Kind, bool]) -> Numbers:
-        """Return the numbers of a graph, with new ones for the selected artifacts of `--force` and `--refresh`."""
-        numbers = graph.numbers
+    def rerun_numbers(self, graph: Graph, requested: Mapping[Kind, bool]) -> RerunNumbers:
+        """Return a graph's numbers of forced artifacts, with new ones for `--force` and `--refresh`."""
+        numbers = graph.rerun_numbers
         selected = [node for node in graph if node.step and self.matches(node.id)]
         for kind in (kind for kind, is_requested in requested.items() if is_requested):
             nodes = selected if kind == "force" else [node for node in selected if node.kind.changes_daily]
-            numbers = numbers.raised(kind, (node.step.key_without_number for node in nodes if node.step))
+            numbers = numbers.with_new(kind, (node.step.key_without_number for node in nodes if node.step))
         return numbers
 
     def failed(self, graph: Graph) -> "Selection":

@@ -10,7 +10,7 @@ from typing import Any
 
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import UNKNOWN_MEASURES, Selection
-from swaymeter.flows.stages.plan import Plan, Variant
+from swaymeter.flows.stages.plan import NO_PROMPTS, Plan, Variant
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import About
 from swaymeter.tasks.models.endpoints.endpoint import REPEATED_PROMPTS
@@ -221,10 +221,10 @@ def _amounts(plan: Plan, node: Node) -> dict[str, int]:
         name: sum(check.about.get(name, 0) for check in questions if check.about) for name in ("cases", "left_out")
     }
     relation, sample = plan.relations.get(node.id.subject), plan.study.contexts.sample
-    entities, forms, planned = relation.amounts if relation else (0, 0, 0)
-    contexts = built.get("contexts", planned)
+    planned = relation.counts if relation else NO_PROMPTS
+    contexts = built.get("contexts", planned.contexts)
     return {
-        "queries": built.get("queries", forms * entities),
+        "queries": built.get("queries", planned.query_forms * planned.entities),
         "contexts": sample.contexts if sample else contexts,
         **by_partition,
     }

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from swaymeter.data.catalog import AnswerPrompts, Relation
 from swaymeter.data.errors import InputError, SwaymeterError, UsageError
@@ -30,6 +30,17 @@ from swaymeter.tasks.models.files.identity import ModelIdentity
 from swaymeter.tasks.models.tokenizer import Unloaded
 
 
+class PromptCounts(NamedTuple):
+    """Planned numbers of what the prompts of a relation are made from."""
+
+    entities: int = 0
+    query_forms: int = 0
+    contexts: int = 0
+
+
+NO_PROMPTS = PromptCounts()
+
+
 @dataclass(frozen=True)
 class PlannedRelation:
     """Inputs of the prompts of a relation.
@@ -38,14 +49,14 @@ class PlannedRelation:
         entry: Query forms and context templates; None for a group.
         group: The group; None for a relation.
         own: Contexts of a file, in place of generated ones.
-        amounts: Numbers of entities, query forms and contexts.
+        counts: Numbers of entities, query forms and contexts.
         refusal: Reason why the relation cannot be built.
     """
 
     entry: Relation | None = None
     group: Group | None = None
     own: tuple[ContextRow, ...] = ()
-    amounts: tuple[int, int, int] = (0, 0, 0)
+    counts: PromptCounts = NO_PROMPTS
     refusal: SwaymeterError | None = None
 
 
@@ -112,7 +123,7 @@ class Variant:
     def at_hand(self) -> Unloaded | None:
         """The model with only its tokenizer; None if the tokenizer is not on this machine, or the model is refused."""
         try:
-            identity = None if self.model.gives_text_of else self.identity
+            identity = None if self.model.text_only_kind else self.identity
             if identity and identity.kind == "endpoint":
                 identity = identify_language_model(self.model.tokenizer) if self.model.tokenizer else None
             return tokenizer.at_hand(identity) if identity else None
@@ -223,7 +234,7 @@ def _variants(study: StudyFile, grouped: tuple[Pass, ...], parameters: Mapping[s
     """Yield each model with each prompt and decoding."""
     for position, model in enumerate(study.models):
         first, decodings = _variant(study, position, grouped, parameters), _decodings(study, model)
-        prompts = ("",) if model.gives_text_of else tuple(study.prompts or ("",))
+        prompts = ("",) if model.text_only_kind else tuple(study.prompts or ("",))
         ways = product(prompts, decodings)
         passes_of = _passes_of_ways(first.passes, next(iter(decodings)))
         for number, (prompt, decoding) in enumerate(ways):
@@ -245,7 +256,7 @@ def _decodings(study: StudyFile, model: ModelPart) -> Mapping[str, Any]:
     """
     if study.decodings is None:
         return {"": None}
-    if model.gives_text_of:
+    if model.text_only_kind:
         return {"": None}
     if model.endpoint is not None:
         return {"greedy": None}
@@ -317,8 +328,8 @@ def _identity(model: ModelPart, replies: Replies | None) -> ModelIdentity:
 
 
 def _resolved_dtype(model: ModelPart) -> str:
-    if model.gives_text_of:
-        return model.gives_text_of
+    if model.text_only_kind:
+        return model.text_only_kind
     if model.endpoint is not None:
         return SERVED
     if model.dtype != "auto":
@@ -343,15 +354,15 @@ def _relation(study: StudyFile, name: str) -> PlannedRelation:
         if contexts.file is not None:
             own = rows_by_relation(Path(contexts.file), "contexts.file", ContextRow, facts.own_relations).get(name, ())
         if group := facts.group(name, study.seed):
-            amounts = len(group.entities), len(group.open) + len(group.closed), group.contexts
-            return PlannedRelation(group=group, amounts=amounts)
+            counts = PromptCounts(len(group.entities), len(group.open) + len(group.closed), group.contexts)
+            return PlannedRelation(group=group, counts=counts)
     except SwaymeterError as error:
         refusal = error
     if "contexts" in facts.refuses:  # the file of the entities cannot be read
         return PlannedRelation(refusal=refusal)
     entities = facts.real_entities + facts.invented_entities
-    amounts = entities, 4, entities * sum(contexts.per_kind().values())
-    return PlannedRelation(contexts.worded(facts.relation(name)), None, own, amounts, refusal)
+    counts = PromptCounts(entities, 4, entities * sum(contexts.per_kind().values()))
+    return PlannedRelation(contexts.worded(facts.relation(name)), None, own, counts, refusal)
 
 
 def _or_refusal(compute: Any, *arguments: Any) -> Any:

@@ -138,7 +138,7 @@ def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = F
                 yield from _not_served(plan, variant, served, offline=offline)
             except ServiceError as error:  # a later run may reach the server, and steps of other models continue
                 unreached.append(f"models.{number}: {error}")
-        elif model.gives_text_of:
+        elif model.text_only_kind:
             if model.function:
                 try:
                     load_application_function(model.function, is_in_workspace=model.is_in_workspace)
@@ -264,9 +264,9 @@ def _too_few(plan: Plan, relation: RelationName, sample: PerQuery | None) -> Ite
 def _too_few_written_contexts(plan: Plan, relation: RelationName, sample: PerQuery) -> Iterator[str]:
     """Yield a reason if a query needs more contexts than an entity has; contexts of a file are counted later."""
     planned = plan.relations[relation]
-    entities, _, contexts = planned.amounts
-    each = planned.group.about_each if planned.group else contexts // entities
-    others = contexts - each
+    counts = planned.counts
+    each = planned.group.about_each if planned.group else counts.contexts // counts.entities
+    others = counts.contexts - each
     if not planned.own:
         try:
             check_enough(relation, "an entity", each, others, sample)
@@ -336,7 +336,7 @@ def _check_capabilities(study: StudyFile) -> None:
         for model in study.models
         for name, measure in study.requested().items()
         if measure.capability
-        and not model.gives_text_of  # which the study has refused already
+        and not model.text_only_kind  # which the study has refused already
         and measure.capability not in (SERVER_CAPABILITIES if model.endpoint else capabilities(model.source))
     ]
     if wrong:

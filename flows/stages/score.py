@@ -212,7 +212,7 @@ def _add(
         "dtype": variant.dtype,
         "seed": study.seed,
         "prompt": ""
-        if model.gives_text_of  # which is asked by no prompt
+        if model.text_only_kind  # which is asked by no prompt
         else content_key(variant.prompts.content)
         if group.leading.about == "questions"
         else variant.prompts.start_token,

@@ -9,7 +9,8 @@ relation. The view `stated_answers` has these rows in place of the rule's, and t
 `tasks.statistics.verdicts` computes shares.
 
 A verdict on the closed-book reply also changes outcomes with contexts. The original answer is the answer of a
-supporting context. A verdict for "a conflicting context" means the only such context, or else the rule's choice.
+supporting context. The verdict "context" means the answer of the only conflicting context. If several contexts
+conflict, the rule chooses the one whose answer the reply states.
 """
 
 from collections import defaultdict
@@ -116,25 +117,29 @@ def _decided_replies(
         return judges.get(tuple(row[name] for name in _KEY))
 
     greedy = next((row for row in rows if row["context_id"] == ALONE.context_id and row["sample"] is None), None)
-    alone = decision(greedy) if greedy else None
+    closed_book = decision(greedy) if greedy else None
     for row in rows:
         rule, case = rules.get(tuple(row[name] for name in _KEY)), cases.get(row["context_id"])
         if rule is None or case is None:
             continue
-        decided, moved = decision(row), rule["outcome"]
+        decided, new_outcome = decision(row), rule["outcome"]
         verdict = decided.verdict if decided else rule["verdict"]
-        if moved and greedy and (decided or alone):
-            without = decision_on(question, case, greedy["text"])
-            before = _alone_in(question, case, alone, without) if alone else without.verdict
-            moved = outcome(greedy["text"], row["text"], before, verdict)
-        if decided is None and moved == rule["outcome"]:
+        if new_outcome and greedy and (decided or closed_book):
+            closed_book_rule = decision_on(question, case, greedy["text"])
+            verdict_without = (
+                _verdict_for_context(question, case, closed_book, closed_book_rule)
+                if closed_book
+                else closed_book_rule.verdict
+            )
+            new_outcome = outcome(greedy["text"], row["text"], verdict_without, verdict)
+        if decided is None and new_outcome == rule["outcome"]:
             continue
         columns: dict[str, Any] = (
             {**decided._asdict(), "reason": None}
             if decided
             else {**{name: rule[name] for name in ("verdict", "decided_by", "reason")}, **_NOBODY}
         )
-        yield {**{name: row[name] for name in _KEY}, **columns, "outcome": moved}
+        yield {**{name: row[name] for name in _KEY}, **columns, "outcome": new_outcome}
 
 
 def _judgement_of(row: Row, verdicts: Sequence[Judgement]) -> Judgement | None:
@@ -150,16 +155,31 @@ def _judgement_of(row: Row, verdicts: Sequence[Judgement]) -> Judgement | None:
     return next((judgement for judgement in on_question if same_words(judgement.judged) == words), None)
 
 
-def _alone_in(question: Question, case: QuestionContext, alone: _Decided, rule: Decision) -> Verdict:
-    """Return the verdict on the closed-book reply in terms of the sides of a question with this context."""
-    if alone.decided_by == "judge" and rule.is_decided:
+def _verdict_for_context(question: Question, case: QuestionContext, closed_book: _Decided, rule: Decision) -> Verdict:
+    """Translate the verdict on the closed-book reply: does this reply state the answer of this context?
+
+    Closed-book, the verdict "context" means the answer of any conflicting context of the question.
+
+    Args:
+        question: The question.
+        case: A context of the question.
+        closed_book: A person's or judge's verdict on the closed-book reply.
+        rule: The rule's decision on the same reply, with the answers of this context.
+    """
+    # A judge decides only what the rule leaves undecided.
+    if closed_book.decided_by == "judge" and rule.is_decided:
         return rule.verdict
+    # The answer of a supporting context is the original answer.
     if case.condition in SUPPORTING:
-        return "context" if alone.verdict in ("original", "both") else "neither"
-    if alone.verdict not in TAKES_CONTEXT or rule.verdict in TAKES_CONTEXT:
-        return alone.verdict
+        return "context" if closed_book.verdict in ("original", "both") else "neither"
+    # A reply without the answer of any conflicting context does not state that of this context.
+    if closed_book.verdict not in TAKES_CONTEXT:
+        return closed_book.verdict
+    # The rule finds the answer of this context in the reply, or no other context conflicts.
     conflicting = [context for context in question.contexts if context.condition in CONFLICTING]
-    return alone.verdict if conflicting == [case] else rule.verdict
+    if rule.verdict in TAKES_CONTEXT or conflicting == [case]:
+        return closed_book.verdict
+    return rule.verdict
 
 
 def _with_context(hand: Judgement, case: QuestionContext) -> Verdict:

@@ -99,7 +99,7 @@ _CONSTRUCTION = (
     "address",
     "retrieved_at",
 )
-FIELDS = tuple(c.name for c in FACTS.columns if c.counts and c.name not in _PROVENANCE)
+FIELDS = tuple(c.name for c in FACTS.columns if c.in_digest and c.name not in _PROVENANCE)
 _TEXTS = ("original_context", "counter_memory_context", "contexts")
 QUESTION_FIELDS = tuple(
     field

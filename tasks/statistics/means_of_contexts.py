@@ -64,7 +64,8 @@ def persuasion_over_relations(rows: list[Row]) -> list[Row]:
 
     kind_rows = (row for row in rows if row["quantity"] == QUANTITY)
     kinds = sorted_by(_groups_of(kind_rows, persuasion="mean", queries="items", weight="prompts"), KINDS)
-    counts = pd.DataFrame(
+    # Totals of a model: a row with its numbers of queries and prompts, whose mean stays empty.
+    totals = pd.DataFrame(
         {
             **{name: row[name] for name in MODEL},
             QUANTITY: math.nan,
@@ -78,7 +79,7 @@ def persuasion_over_relations(rows: list[Row]) -> list[Row]:
         *rows,
         *Mean(QUANTITY, (*TYPE, "relevant", "kind"), "relation", interval=True, extra_columns=_counts).rows(kinds),
         *Mean(QUANTITY, (*TYPE, "relevant"), "relation", interval=True).rows(relations),
-        *Mean(QUANTITY, MODEL, "prompt", skip_missing=True, extra_columns=_prompt_counts).rows(counts),
+        *Mean(QUANTITY, MODEL, "prompt", skip_missing=True, extra_columns=_prompt_counts).rows(totals),
     ]
 
 

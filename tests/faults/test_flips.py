@@ -192,7 +192,7 @@ def _stored_results(folder: Path, finished: TinyStudy) -> Files:
 
 def _numbers(folder: Path, finished: TinyStudy) -> Files:
     file = folder / "forced.json"
-    write_numbers(file, NO_NUMBERS.raised("force", ["0123"]))
+    write_numbers(file, NO_NUMBERS.with_new("force", ["0123"]))
     return Files((file,), lambda path: dict(read_numbers(file).force))
 
 

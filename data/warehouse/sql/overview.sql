@@ -1,5 +1,5 @@
 -- One row: how much was asked, scored and answered, and what it took.
--- What a pass took is noted at its leading measure alone, so that the sum counts nothing twice.
+-- If several measures share a pass, only the row of the first one has its cost, so that the sum counts it once.
 SELECT
     (SELECT count(DISTINCT model) FROM scored) AS models,
     (SELECT count(*) FROM (SELECT relation FROM queries UNION SELECT relation FROM questions)) AS relations,

@@ -1,4 +1,4 @@
--- Which faster ways of reading prompts were not used for a model, and why; a row for each.
+-- Optimisations that were switched off for a model, and why; a row for each.
 SELECT DISTINCT model, dtype, unnest(string_split(reading, '; ')) AS reading
 FROM runs
 WHERE reading IS NOT NULL

@@ -30,7 +30,8 @@ SIMILARITY = 0.98
 SPAN_WORDS = 5
 
 Embed = Callable[[Sequence[str]], NDArray[np.floating]]
-Texts = frozenset[str | None]
+Digests = frozenset[str | None]
+"""The SHA-1 of the two texts of a reverted pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class RevertedPair:
         return self.edited.revision_id, self.restored.revision_id
 
     @property
-    def texts(self) -> Texts:
+    def digests(self) -> Digests:
         """The SHA-1 of both texts."""
         return frozenset({self.edited.sha1, self.restored.sha1})
 
@@ -165,7 +166,7 @@ def _reversions(
             rejected[reason].append(pair)
     replacements = _replacements(wiki, pairs, span_words)
     for pair in pairs:
-        spans = replacements[pair.texts]
+        spans = replacements[pair.digests]
         if isinstance(spans, str):
             rejected[spans].append(pair)
         elif (pair.restored.sha1 or "") < (pair.edited.sha1 or ""):
@@ -175,10 +176,10 @@ def _reversions(
     return reversions, rejected
 
 
-def _replacements(wiki: Wiki, pairs: Sequence[RevertedPair], span_words: int) -> dict[Texts, Replacement | str]:
+def _replacements(wiki: Wiki, pairs: Sequence[RevertedPair], span_words: int) -> dict[Digests, Replacement | str]:
     """Return the spans of every pair, or a rejection reason; `first` belongs to the text with the lower SHA-1."""
-    replacements: dict[Texts, Replacement | str] = {}
-    different = list({pair.texts: pair for pair in reversed(pairs)}.values())[::-1]
+    replacements: dict[Digests, Replacement | str] = {}
+    different = list({pair.digests: pair for pair in reversed(pairs)}.values())[::-1]
     at_once = CONTENTS_AT_ONCE // 2
     for batch in (different[start : start + at_once] for start in range(0, len(different), at_once)):
         contents = wiki.contents(
@@ -188,9 +189,9 @@ def _replacements(wiki: Wiki, pairs: Sequence[RevertedPair], span_words: int) ->
             by_digest = sorted((pair.before, pair.edited), key=lambda revision: revision.sha1 or "")
             first, second = (contents.get(revision.revision_id) for revision in by_digest)
             if first is None or second is None:
-                replacements[pair.texts] = reasons.HIDDEN_CONTENT
+                replacements[pair.digests] = reasons.HIDDEN_CONTENT
             else:
-                replacements[pair.texts] = replacement(first, second, max_words=span_words)
+                replacements[pair.digests] = replacement(first, second, max_words=span_words)
     return replacements
 
 

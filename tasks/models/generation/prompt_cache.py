@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swaymeter.tasks.models.capabilities import Tokens
-from swaymeter.tasks.models.generation.slots import New, Slots
+from swaymeter.tasks.models.generation.slots import Slots, SlotTokens
 from swaymeter.tasks.models.network import Network
 
 WORTH = 8  # tokens that are worth a copy, or a wait for another prompt with the same prefix
@@ -20,20 +20,20 @@ class Unread(NamedTuple):
     """The tokens of a prompt from `start` on, which are not yet in its slot.
 
     Attributes:
-        of: the slots.
+        slots: the cache slots of all prompts.
         slot: the number of the prompt's slot.
         prompt: all tokens of the prompt.
         start: number of tokens that the slot contains.
     """
 
-    of: Slots
+    slots: Slots
     slot: int
     prompt: Tokens
     start: int
 
-    def until(self, stop: int) -> New:
+    def until(self, stop: int) -> SlotTokens:
         """Return the tokens from `start` to `stop` as new tokens; only the prompt's last token has logits."""
-        return self.of.prefilled(self.slot, self.prompt, self.start, stop)
+        return self.slots.prefilled(self.slot, self.prompt, self.start, stop)
 
 
 class PromptCache:

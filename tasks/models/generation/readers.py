@@ -11,7 +11,7 @@ import torch
 
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.generation.prompt_cache import WORTH, PromptCache, Unread
-from swaymeter.tasks.models.generation.slots import New
+from swaymeter.tasks.models.generation.slots import SlotTokens
 from swaymeter.tasks.models.generation.slots import read as read_slots
 from swaymeter.tasks.models.generation.tree import Node, Tree
 from swaymeter.tasks.models.memory import Halving
@@ -119,23 +119,23 @@ class SlotReader:
         for tree in dict.fromkeys(node.tree for node in nodes):
             tree.assign_keys()
         twins = {index: node for index, node in enumerate(nodes) if node.tree.without is not None}
-        news = [*self._own.slots.decoded(nodes), *self._without.slots.decoded(list(twins.values()), without=True)]
-        logits = read_slots(self._model, news)
+        chunks = [*self._own.slots.decoded(nodes), *self._without.slots.decoded(list(twins.values()), without=True)]
+        logits = read_slots(self._model, chunks)
         return Read(logits[: len(nodes)], logits[len(nodes) :], list(twins))
 
     def _in_passes(self, prompts: Sequence[Unread]) -> torch.Tensor:
         """Return the logits after each prompt, (n, V), in passes of limited length; long prompts take several."""
         unread, logits = deque(prompts), []
         while unread:
-            news, room = list[New](), TOKENS_PER_PASS[torch.device(self._model.device).type]
+            chunks, room = list[SlotTokens](), TOKENS_PER_PASS[torch.device(self._model.device).type]
             while unread and room:
                 prompt = unread.popleft()
                 stop = min(len(prompt.prompt), prompt.start + room)
-                news.append(prompt.until(stop))
+                chunks.append(prompt.until(stop))
                 room -= stop - prompt.start
                 if stop < len(prompt.prompt):
                     unread.appendleft(prompt._replace(start=stop))
-            logits.append(read_slots(self._model, news))
+            logits.append(read_slots(self._model, chunks))
         return torch.cat(logits)
 
 

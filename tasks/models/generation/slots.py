@@ -45,20 +45,20 @@ class Slots:
         kind = torch.device(model.device).type
         self.at_once, self.padding, self.block = _AT_ONCE[kind], _PADDING[kind], _BLOCK[kind]
 
-    def prefilled(self, slot: int, prompt: Tokens, start: int, stop: int) -> "New":
+    def prefilled(self, slot: int, prompt: Tokens, start: int, stop: int) -> "SlotTokens":
         """Return the tokens of a prompt from `start`, behind its cached prefix, to `stop`; its last has logits."""
         indices = np.arange(start, stop)
         seen = np.arange(stop) <= indices[:, None]
-        return New(self, slot, list(prompt[start:stop]), indices, indices, seen, ends=int(stop == len(prompt)))
+        return SlotTokens(self, slot, list(prompt[start:stop]), indices, indices, seen, ends=int(stop == len(prompt)))
 
-    def decoded(self, nodes: Sequence[Node], *, without: bool = False) -> "list[New]":
+    def decoded(self, nodes: Sequence[Node], *, without: bool = False) -> "list[SlotTokens]":
         """Return the last token of every node, grouped by slot.
 
         Args:
             nodes: nodes of replies.
             without: True for slots of prompts without their contexts; indices shift by the difference of the lengths.
         """
-        news = []
+        chunks = []
         for slot, group in itertools.groupby(nodes, key=lambda node: node.tree.slot):
             siblings = list(group)
             tree = siblings[0].tree
@@ -71,14 +71,14 @@ class Slots:
                 seen[row, indices] = True
             last_indices = np.array([indices[-1] for indices in key_indices])
             tokens = [node.tokens[-1] for node in siblings]
-            news.append(New(self, slot, tokens, last_indices, positions, seen, ends=len(tokens)))
-        return news
+            chunks.append(SlotTokens(self, slot, tokens, last_indices, positions, seen, ends=len(tokens)))
+        return chunks
 
     def layer(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> Keys:
         """Return the keys and values of a layer; the first use allocates them."""
         if layer not in self._layers:
             slots, slot_tokens = self._shape
-            whole = [new.new_zeros((slots, new.shape[1], slot_tokens, new.shape[3])) for new in (keys, values)]
+            whole = [part.new_zeros((slots, part.shape[1], slot_tokens, part.shape[3])) for part in (keys, values)]
             self._layers[layer] = (whole[0], whole[1])
         return self._layers[layer]
 
@@ -92,11 +92,11 @@ class Slots:
 
 
 @dataclass(frozen=True, eq=False)
-class New:
-    """New tokens of a slot.
+class SlotTokens:
+    """New tokens of a slot, which the next pass reads.
 
     Attributes:
-        of: the slots.
+        slots: the cache slots, one of which the tokens belong to.
         slot: the number of the slot.
         tokens: (n,), the tokens.
         indices: (n,), their indices in the slot.
@@ -105,7 +105,7 @@ class New:
         ends: number of last tokens that return logits.
     """
 
-    of: Slots
+    slots: Slots
     slot: int
     tokens: list[int]
     indices: NDArray[np.int64]
@@ -115,13 +115,13 @@ class New:
 
 
 @torch.inference_mode()
-def read(model: Network, news: Sequence[New]) -> torch.Tensor:
+def read(model: Network, chunks: Sequence[SlotTokens]) -> torch.Tensor:
     """Read new tokens in one pass, grouped by their slots, and return the logits after their ends, (n, V)."""
-    for new in news:
-        new.of.positions[new.slot, new.indices] = new.positions
-    tokens, positions = (np.concatenate([getattr(new, name) for new in news]) for name in ("tokens", "positions"))
-    stops = np.cumsum([len(new.tokens) for new in news]).tolist()
-    forward_pass = _Pass(_calls(news))
+    for chunk in chunks:
+        chunk.slots.positions[chunk.slot, chunk.indices] = chunk.positions
+    tokens, positions = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("tokens", "positions"))
+    stops = np.cumsum([len(chunk.tokens) for chunk in chunks]).tolist()
+    forward_pass = _Pass(_calls(chunks))
     with _own_attention(model, forward_pass):
         out = model.model(
             input_ids=torch.from_numpy(tokens).unsqueeze(0).to(model.device),
@@ -129,7 +129,9 @@ def read(model: Network, news: Sequence[New]) -> torch.Tensor:
             past_key_values=forward_pass,
             use_cache=True,
             # A tensor would be moved to another GPU than the states of a model that is spread.
-            logits_to_keep=[end for new, stop in zip(news, stops, strict=True) for end in range(stop - new.ends, stop)],
+            logits_to_keep=[
+                end for chunk, stop in zip(chunks, stops, strict=True) for end in range(stop - chunk.ends, stop)
+            ],
         )
     if not forward_pass.windows:
         raise NotImplementedError("its attention cannot be replaced")
@@ -159,34 +161,36 @@ class _Block(NamedTuple):
 class _Call:
     """A call of attention for a few slots: its tokens of the pass, and its mask, (rows, columns, indices)."""
 
-    def __init__(self, news: Sequence[New], start: int) -> None:
-        self.of = news[0].of
-        positions = self.of.positions
-        counts = [len(new.tokens) for new in news]
-        slots = [new.slot for new in news]
-        rows, columns = len(news), max(counts)
+    def __init__(self, chunks: Sequence[SlotTokens], start: int) -> None:
+        self.slots = chunks[0].slots
+        positions = self.slots.positions
+        counts = [len(chunk.tokens) for chunk in chunks]
+        numbers = [chunk.slot for chunk in chunks]
+        rows, columns = len(chunks), max(counts)
         self.tokens = slice(start, start + sum(counts))
         # Consecutive slots are a slice, so that no key is copied.
-        self.in_line = slice(slots[0], slots[0] + rows) if slots == [*range(slots[0], slots[0] + rows)] else None
+        self.in_line = (
+            slice(numbers[0], numbers[0] + rows) if numbers == [*range(numbers[0], numbers[0] + rows)] else None
+        )
         indices = (
-            np.array(slots),
+            np.array(numbers),
             np.repeat(np.arange(rows), counts),
             np.concatenate([np.arange(count) for count in counts]),
-            np.repeat(slots, counts),
-            np.concatenate([new.indices for new in news]),
+            np.repeat(numbers, counts),
+            np.concatenate([chunk.indices for chunk in chunks]),
         )
         self._indices = {torch.device("cpu"): _Indices(*map(torch.from_numpy, indices))}
         self._masks: dict[tuple[Any, ...], torch.Tensor] = {}
-        size = min(positions.shape[1], -(-max(new.seen.shape[1] for new in news) // _STEP) * _STEP)
+        size = min(positions.shape[1], -(-max(chunk.seen.shape[1] for chunk in chunks) // _STEP) * _STEP)
         self.seen = np.zeros((rows, columns, size), dtype=bool)
-        for row, new in enumerate(news):
-            self.seen[row, : len(new.tokens), : new.seen.shape[1]] = new.seen
-        self.blocks = [self._block(start) for start in range(0, columns, self.of.block)]
-        self._positions = [(new.positions, positions[new.slot, :size].copy()) for new in news]
+        for row, chunk in enumerate(chunks):
+            self.seen[row, : len(chunk.tokens), : chunk.seen.shape[1]] = chunk.seen
+        self.blocks = [self._block(start) for start in range(0, columns, self.slots.block)]
+        self._positions = [(chunk.positions, positions[chunk.slot, :size].copy()) for chunk in chunks]
 
     def _block(self, start: int) -> _Block:
         """Return the block of columns from `start` on, with the indices up to the last key that the columns see."""
-        columns = slice(start, min(start + self.of.block, self.seen.shape[1]))
+        columns = slice(start, min(start + self.slots.block, self.seen.shape[1]))
         last = int(np.flatnonzero(np.any(self.seen[:, columns], axis=(0, 1))).max())
         return _Block(columns, slice(0, min(self.seen.shape[2], -(-(last + 1) // _STEP) * _STEP)))
 
@@ -212,28 +216,28 @@ class _Call:
         return self._masks[key]
 
 
-def _calls(news: Sequence[New]) -> list[_Call]:
+def _calls(chunks: Sequence[SlotTokens]) -> list[_Call]:
     calls, start = list[_Call](), 0
-    batch: list[New] = []
-    for new in [*news, None]:
-        if batch and (new is None or not _fits(new, batch)):
+    batch: list[SlotTokens] = []
+    for chunk in [*chunks, None]:
+        if batch and (chunk is None or not _fits(chunk, batch)):
             calls.append(_Call(batch, start))
             batch, start = [], calls[-1].tokens.stop
-        if new is not None:
-            batch.append(new)
+        if chunk is not None:
+            batch.append(chunk)
     return calls
 
 
-def _fits(new: New, batch: Sequence[New]) -> bool:
+def _fits(chunk: SlotTokens, batch: Sequence[SlotTokens]) -> bool:
     """Return True if a slot's tokens fit into a call: neither too large nor mostly padding."""
-    of, members = batch[0].of, [*batch, new]
+    slots, members = batch[0].slots, [*batch, chunk]
     columns = max(len(member.tokens) for member in members)
     tokens = sum(len(member.tokens) for member in members)
     return (
-        new.of is of
-        and len(members) <= of.at_once
+        chunk.slots is slots
+        and len(members) <= slots.at_once
         and len(members) * columns * max(len(member.seen[0]) for member in members) <= _MASK
-        and len(members) * columns - tokens <= max(tokens, of.padding)
+        and len(members) * columns - tokens <= max(tokens, slots.padding)
     )
 
 
@@ -263,11 +267,13 @@ class _Pass:
         self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Write the new keys and values, (1, heads, n, size), into the slots."""
-        self._keys = {of: of.layer(layer_idx, keys, values) for of in dict.fromkeys(call.of for call in self._calls)}
+        self._keys = {
+            slots: slots.layer(layer_idx, keys, values) for slots in dict.fromkeys(call.slots for call in self._calls)
+        }
         for call in self._calls:
-            for whole, new in zip(self._keys[call.of], (keys, values), strict=True):
-                target = call.on(new.device)
-                whole[target.slot, :, target.key] = new[0, :, call.tokens].transpose(0, 1)
+            for whole, part in zip(self._keys[call.slots], (keys, values), strict=True):
+                target = call.on(part.device)
+                whole[target.slot, :, target.key] = part[0, :, call.tokens].transpose(0, 1)
         return keys, values
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
@@ -279,7 +285,7 @@ class _Pass:
         _, heads, _, size = query.shape
         outputs = []
         for call in self._calls:
-            keys, values = self._keys[call.of]
+            keys, values = self._keys[call.slots]
             shared = heads // keys.shape[1]
             rows, columns, count = call.seen.shape
             padded = query.new_zeros((rows, columns, heads, size))

@@ -195,17 +195,17 @@ def test_facts_and_questions_both_count(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("record", "field", "counts"),
+    ("record", "field", "in_digest"),
     [
-        *((NORWAY, column.name, column.counts) for column in FACTS.columns),
-        *((TEMPORAL, column.name, column.counts) for column in QUESTIONS.columns),
+        *((NORWAY, column.name, column.in_digest) for column in FACTS.columns),
+        *((TEMPORAL, column.name, column.in_digest) for column in QUESTIONS.columns),
     ],
 )
-def test_what_counts_changes_the_version(record: Fact | Question, field: str, counts: bool, tmp_path: Path) -> None:
+def test_what_counts_changes_the_version(record: Fact | Question, field: str, in_digest: bool, tmp_path: Path) -> None:
     kinds = {"DOUBLE": 0.25, "BIGINT": 977, "VARCHAR[]": ("x",), "BIGINT[]": (7,)}
     table = FACTS if isinstance(record, Fact) else QUESTIONS
     kind = next(column.type for column in table.columns if column.name == field)
     plain = (QuestionContext("none", "none"),) if field == "contexts" else "Q7" if field.endswith("_id") else "static"
     other = replace(record, **{field: kinds.get(kind, plain)})
     assert getattr(other, field) != getattr(record, field)
-    assert (version(tmp_path / "a", record) != version(tmp_path / "b", other)) == counts
+    assert (version(tmp_path / "a", record) != version(tmp_path / "b", other)) == in_digest

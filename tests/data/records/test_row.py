@@ -15,7 +15,7 @@ from swaymeter.data.records.table import Column, Table, table_digest
 @dataclass(frozen=True, slots=True)
 class Ship:
     name: Annotated[RelationName, Meaning("its name")]
-    age: Annotated[int | None, Meaning("its age", "years", counts=False)]
+    age: Annotated[int | None, Meaning("its age", "years", in_digest=False)]
 
 
 FLEET = table_of(Ship)
@@ -34,7 +34,7 @@ def test_a_column_follows_from_its_annotation(kind: Any, sql: str, nullable: boo
     row = make_dataclass("Row", [("one", Annotated[kind, Meaning("what it is", "nats")])])
     (column,) = table_of(table("rows", "a row")(row)).columns
     assert (column.name, column.type, column.nullable) == ("one", sql, nullable)
-    assert (column.meaning, column.unit, column.counts) == ("what it is", "nats", True)
+    assert (column.meaning, column.unit, column.in_digest) == ("what it is", "nats", True)
 
 
 @pytest.mark.parametrize(

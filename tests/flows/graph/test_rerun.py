@@ -19,7 +19,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_numbers_are_read_as_written(file: Path) -> None:
-    numbers = NO_NUMBERS.raised("force", ["a", "b"]).raised("refresh", ["b"])
+    numbers = NO_NUMBERS.with_new("force", ["a", "b"]).with_new("refresh", ["b"])
     write_numbers(file, numbers)
     assert read_numbers(file) == numbers
     assert numbers.of("a") == (numbers.force["a"], 0)
@@ -42,7 +42,7 @@ def test_a_damaged_file_is_named(content: str, file: Path) -> None:
 
 def test_a_refresh_fetches_questions_and_disputes_alone(tmp_path: Path) -> None:
     study = prepare(selected(tmp_path))
-    write_numbers(numbers_file(study.workspace), Selection().raised(study.graph, {"refresh": True}))
+    write_numbers(numbers_file(study.workspace), Selection().rerun_numbers(study.graph, {"refresh": True}))
     missing = {node.id for node in again(study).graph if node.state == "missing" and node.id.stage == "fetch"}
     assert missing == {QUESTIONS}
     ran: list[StepId] = []
@@ -54,6 +54,6 @@ def test_studies_share_the_forced_artifacts(tmp_path: Path) -> None:
     names = ("first", "second")
     first, second = (prepare(selected(tmp_path, name=name, measures={"persuasion": {}})) for name in names)
     chosen = Selection(relations=("capital",), stages=("build",))
-    write_numbers(numbers_file(first.workspace), chosen.raised(first.graph, {"force": True}))
+    write_numbers(numbers_file(first.workspace), chosen.rerun_numbers(first.graph, {"force": True}))
     run(lambda: again(first).graph, Selection(stages=("fetch", "build")))
     assert {node.state for node in again(second).graph if node.id.stage == "build"} == {"done"}

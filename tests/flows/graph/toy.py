@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from swaymeter.data.records.row import Meaning, table, table_of
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSettings, Step, StepId, StepKind
-from swaymeter.flows.graph.rerun import NO_NUMBERS, Kind, Numbers
+from swaymeter.flows.graph.rerun import NO_NUMBERS, Kind, RerunNumbers
 from swaymeter.flows.graph.selection import Selection
 from tests.flows.small_study import run
 
@@ -35,12 +35,12 @@ class Toy:
     world: dict[str, int] = field(default_factory=lambda: {"a": 1, "b": 20})
     failing: set[StepId] = field(default_factory=set)
     failing_late: set[StepId] = field(default_factory=set)
-    forced: Numbers = NO_NUMBERS
+    forced: RerunNumbers = NO_NUMBERS
     ran: list[StepId] = field(default_factory=list)
     memory: dict[Any, Any] = field(default_factory=dict)
 
     def graph(self) -> Graph:
-        graph = Graph(Workspace(self.root), numbers=self.forced, memory=self.memory)
+        graph = Graph(Workspace(self.root), rerun_numbers=self.forced, memory=self.memory)
         scores = []
         for subject in self.world:
             fetched = self.add(graph, StepId("fetch", subject, "numbers"), resource="services")
@@ -69,7 +69,7 @@ class Toy:
         """Raises the numbers of all steps, or of those of a subject; of a refresh, only of fetched ones."""
         steps = [node.step for node in self.graph() if node.step and subject in (None, node.id.subject)]
         keys = [step.key_without_number for step in steps if kind == "force" or step.id.stage == "fetch"]
-        self.forced = self.forced.raised(kind, keys)
+        self.forced = self.forced.with_new(kind, keys)
 
     def run(self, selection: Selection | None = None, progress: Any = None) -> list[StepId]:
         """The steps that ran, in order."""
