@@ -152,7 +152,7 @@ def test_a_study_without_scores_says_so(tmp_path: Path) -> None:
 
 def test_a_frame_without_a_column_is_refused(tmp_path: Path, known: dict[str, pd.DataFrame]) -> None:
     broken = {**known, "statistics": known["statistics"].drop(columns="p_adjusted")}
-    with pytest.raises(InputError, match="lacks 'p_adjusted'"):
+    with pytest.raises(InputError, match="lack the table or column 'p_adjusted'"):
         write_report(broken, tmp_path / "report", CARD)
     assert not (tmp_path / "report").exists()
 
