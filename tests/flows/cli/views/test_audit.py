@@ -212,7 +212,7 @@ def test_study_of_audit_names_its_file_and_models(tmp_path: Path) -> None:
 )
 def test_an_audit_lets_models_think_as_asked(option: str, thinking: tuple[int, str] | None, tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer\n")
-    with nullcontext() if thinking else pytest.raises(UsageError, match="write off, on, or the most tokens"):
+    with nullcontext() if thinking else pytest.raises(UsageError, match="write off, on, or a limit of tokens"):
         study = study_of(tmp_path, thinking=option)
         assert tuple(study.parameters("answers")["thinking"].values()) == thinking
 

@@ -116,7 +116,7 @@ def test_samples(tmp_path: Path, dialect: str) -> None:
 
 
 def test_a_prompt_is_read_once(tmp_path: Path) -> None:
-    with made_up(dialect="llama.cpp", before=lambda asked: time.sleep(0.02)) as server:
+    with made_up(dialect="llama.cpp", before=lambda asked: time.sleep(0.1)) as server:
         model = served_by(server, tmp_path)
         for texts in (["Where is Oslo?"], ["Where is Rome?", "Where is Lima?"]):
             server.most_at_once = 0
