@@ -4,7 +4,7 @@
     DynamicQA        shares of replies: persuaded, agreed, stubborn, other; by category of questions
     facts            mean susceptibility: real beside invented entities by relation, or labels of entities by set
 
-Shares of a bar add up to 1. Page and terminal render the same figure.
+Shares of a bar add up to 1. `reports/page/bars.py` and `flows/cli/outcome.py` render the same figure.
 """
 
 import math

@@ -8,7 +8,8 @@
     annotator     name of the person
     note, variant, sample
 
-Invalid judgements keep their row, with the problem. If people differ, the value of the majority counts.
+Invalid judgements keep their row, with the problem. If people differ, the value counts that more
+people give than any other. `judgements_of` in flows/stages/plan.py reads the files of a study.
 """
 
 import csv
@@ -41,7 +42,7 @@ MAX_ROWS = 200_000
 LARGEST_CELL = 32_767
 """Limit of the characters of an .xlsx cell, in UTF-16; programs cut a longer text without a warning."""
 SETTLED = ("verdict", "kind", "answer")
-"""Fields that are decided by the majority; the choices of a question have another rule."""
+"""Fields for which the value of most people counts; the choices of a question have another rule."""
 NO_CONTEXT, WITH_CONTEXT = ("choice", "question", "replacement"), ("verdict", "kind", "text")
 
 
@@ -246,7 +247,7 @@ def _contradictions(judgements: Sequence[Judgement]) -> list[Judgement]:
 
 
 def _outvoted(judgements: Sequence[Judgement]) -> Iterator[Judgement]:
-    """Yield the judgements; a minority is marked as outvoted, and without a majority all judgements are marked."""
+    """Yield the judgements; values of fewer people are marked as outvoted, and all of them in a tie."""
     votes: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     for judgement in judgements:
         if judgement.problem is None and judgement.field in SETTLED and judgement.context_id:
