@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import psutil
 import pytest
+from prefect.client.base import PrefectHttpxSyncClient
 
 from tests.end_to_end.tiny_study import ROOT, Run, TinyStudy, task_runs
 
@@ -25,7 +25,8 @@ class Deployed:
     def __init__(self, url: str, environment: dict[str, str], log: Path) -> None:
         self.log = log
         self.environment = environment | {"PREFECT_API_URL": url, "NO_PROXY": "127.0.0.1", "DO_NOT_TRACK": "1"}
-        self.api = httpx.Client(base_url=url, trust_env=False, timeout=60)
+        # Like Prefect's page and clients it asks again where a busy server's database answers 503.
+        self.api = PrefectHttpxSyncClient(base_url=url, trust_env=False, timeout=60)
 
     def prefect(self, *arguments: str) -> None:
         """A command of Prefect that has to succeed."""
