@@ -4,7 +4,7 @@ The caller sees to it that one process at a time writes a report.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +12,7 @@ import pandas as pd
 from swaymeter.data.dataset.snapshot import RunChanges
 from swaymeter.data.errors import InputError, WorkspaceError
 from swaymeter.data.escaping import csv_cell
-from swaymeter.data.records.findings import StudyCard, write_findings
+from swaymeter.data.records.findings import Findings, StudyCard, write_findings
 from swaymeter.data.storage.artifact import write_manifest
 from swaymeter.data.storage.writing import replaced
 from swaymeter.reports.answers import ANSWERS_QUERIES, write_answers
@@ -50,7 +50,12 @@ def queries() -> tuple[str, ...]:
 
 
 def write_report(
-    frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard, key: str = "", changes: RunChanges | None = None
+    frames: Mapping[str, pd.DataFrame],
+    folder: Path,
+    card: StudyCard,
+    key: str = "",
+    changes: RunChanges | None = None,
+    show: Callable[[Findings], object] = lambda outcome: None,
 ) -> Path:
     """Write the page, its figures and tables into a folder, in place of the report before, and return the page.
 
@@ -62,6 +67,7 @@ def write_report(
         card: Settings of the study.
         key: Key of the report's inputs, which manifest.json records beside the digest of every file.
         changes: Changes since the last run; None for a first run.
+        show: Receives the findings before anything is drawn or written.
 
     Raises:
         InputError: A frame lacks a column.
@@ -71,8 +77,11 @@ def write_report(
         raise WorkspaceError(f"the report {folder} is a link; remove it, and run again")
     folder = Path(folder).resolve()
     try:
+        shown_frames = labelled(with_empty(frames, queries()))
+        outcome = findings(shown_frames, card)
+        show(outcome)
         with replaced(folder, _is_report, "report", "choose another --workspace") as new:
-            _fill(new, labelled(with_empty(frames, queries())), card, changes)
+            _fill(new, shown_frames, card, outcome, changes)
             write_manifest(new / MANIFEST, key, filter(Path.is_file, new.rglob("*")))
     except KeyError as error:
         raise InputError(
@@ -81,7 +90,7 @@ def write_report(
     return folder / "index.html"
 
 
-def _fill(folder: Path, frames: Frames, card: StudyCard, changes: RunChanges | None) -> None:
+def _fill(folder: Path, frames: Frames, card: StudyCard, outcome: Findings, changes: RunChanges | None) -> None:
     for part in ("figures", "tables"):
         (folder / part).mkdir(parents=True)
     drawn, omitted = draw_all(FIGURES.values(), frames)
@@ -101,7 +110,6 @@ def _fill(folder: Path, frames: Frames, card: StudyCard, changes: RunChanges | N
     pictures = [picture for picture in pictures if picture not in over_time]
     if changes:
         write_history(frames, folder, card, over_time, changes)
-    outcome = findings(frames, card)
     write_findings(outcome, folder)
     text = page(
         card,

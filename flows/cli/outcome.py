@@ -1,6 +1,7 @@
 """The end of a run or an audit on the terminal: the headline figure as a table, the verdict, the gate, notes and paths.
 
-At most 20 lines at 80 columns. The names of numbers stand in a dim column if there is room for it.
+The table comes before the page is drawn, notes and paths after it. At most 20 lines at 80 columns. The names of numbers
+stand in a dim column if there is room for it.
 """
 
 import re
@@ -24,14 +25,14 @@ _ARTICLE = re.compile("^with (an? )?")
 WORDS: Mapping[str, str] = {"passage": "passage's answer"}
 
 
-def show_outcome(console: Console, name: str, findings: Findings, notes: Sequence[str] = ()) -> None:
+def show_outcome(console: Console, name: str, findings: Findings, note_count: int = 0) -> None:
     """Print the headline figure, the verdict, further findings, the gate, and what to distrust.
 
     Args:
         console: The terminal.
         name: Name of the study.
         findings: Findings of the report.
-        notes: Lines about this run; all are printed whole.
+        note_count: Number of lines to leave free for notes, which follow the page.
     """
     chart = findings.figure
     console.print(Text(f"{name} · {chart.basis}" if chart else name), soft_wrap=True)
@@ -40,20 +41,24 @@ def show_outcome(console: Console, name: str, findings: Findings, notes: Sequenc
         _line(console, "=>", Text(findings.verdict, "bold"), whole=True)
         used += 1 + (cell_len(findings.verdict) > console.width - 3)
     gate = list(_checks(findings.gate))
-    room = MAX_LINES - used - len(gate) - len(notes)
+    room = MAX_LINES - used - len(gate) - note_count
     caveat_limit = max(1, min(MAX_CAVEATS, room))
     claims = [claim for claim in findings.headline if not claim.pictured]
     for claim in claims[: max(0, min(MAX_FINDINGS, room - min(caveat_limit, len(findings.caveats))))]:
         _line(console, "found", Text(claim.line))
     for line in gate:
         _line(console, "gate", line)
-    for note in notes:
-        _line(console, "note", Text(note), whole=True)
     caveats = findings.caveats if len(findings.caveats) <= caveat_limit else findings.caveats[: caveat_limit - 1]
     for caveat in caveats:
         _line(console, "distrust", Text(caveat.strip()))
     if len(caveats) < len(findings.caveats):
         _line(console, "distrust", Text(f"{len(findings.caveats) - len(caveats)} more on the page"))
+
+
+def show_notes(console: Console, notes: Sequence[str]) -> None:
+    """Print lines about a run; each is printed whole."""
+    for note in notes:
+        _line(console, "note", Text(note), whole=True)
 
 
 def _checks(gate: Sequence[GateCheck]) -> Iterator[Text]:

@@ -19,7 +19,7 @@ from rich.text import Text
 from swaymeter.data.errors import first_names
 from swaymeter.data.records.findings import Findings
 from swaymeter.flows.cli.console import by_reason
-from swaymeter.flows.cli.outcome import show_outcome, show_paths
+from swaymeter.flows.cli.outcome import show_notes, show_outcome, show_paths
 from swaymeter.flows.execution.progress import Progress
 from swaymeter.tasks.measures.stored_chunks import Spent
 
@@ -48,12 +48,26 @@ class TerminalProgress(Progress):
     """Progress as a bar for each stage on a terminal, as lines elsewhere (cron, CI), and the sum of the steps' costs.
 
     The object is a context manager: bars and lines appear only within its block.
+
+    Attributes:
+        spent: Cost of the finished steps.
+        has_findings: True if the findings of the study were printed.
     """
 
-    def __init__(self, console: Console, heartbeat: float = HEARTBEAT_SECONDS) -> None:
+    def __init__(
+        self, console: Console, study: str = "", note_count: int = 0, heartbeat: float = HEARTBEAT_SECONDS
+    ) -> None:
+        """Prepare a display.
+
+        Args:
+            console: The terminal.
+            study: Name of the study above its findings; "" to print no findings.
+            note_count: Number of lines to leave free below the findings.
+            heartbeat: Seconds between two lines about running steps, in output without bars.
+        """
         super().__init__()
-        self.spent = Spent()
-        self._console = console
+        self.spent, self.has_findings = Spent(), False
+        self._console, self._study, self._note_count = console, study, note_count
         self._lock = threading.RLock()
         self._tasks: dict[str, TaskID] = {}
         self._first: dict[str, tuple[float, int]] = {}  # time of the first report of a running step, and its prompts
@@ -105,6 +119,14 @@ class TerminalProgress(Progress):
             super().within(stage, name, done, total)
             self._first.setdefault(name, (time.monotonic(), done))
             self._update(stage)
+
+    def show_findings(self, findings: Findings) -> None:
+        """Print the findings once, and let the bars end with the run, so that paths follow the findings."""
+        with self._lock:
+            if self._study and not self.has_findings:
+                self.has_findings = self.bars.live.transient = True
+                self._console.print()
+                show_outcome(self._console, self._study, findings, self._note_count)
 
     def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
         with self._lock:
@@ -192,7 +214,7 @@ def summary(
     findings: Findings | None = None,
     notes: Sequence[str] = (),
 ) -> None:
-    """Print the result of a run: findings, failures and files.
+    """Print the result of a run: findings unless they were printed before the page, notes, failures and files.
 
     Args:
         console: The terminal.
@@ -202,13 +224,15 @@ def summary(
         outputs: Files by their labels.
         errors: The console for failures.
         findings: Findings of the page; None if the page is not done.
-        notes: Further lines about the run.
+        notes: Further lines about the run, below its findings.
     """
     spent = progress.spent
-    console.print()
     if findings:
-        show_outcome(console, description.partition(":")[0], findings, notes)
+        progress.show_findings(findings)
+    if progress.has_findings:
+        show_notes(console, notes)
     else:
+        console.print()
         console.print(escape(description), soft_wrap=True)
     used_model = spent.forward_passes or not spent.prompts
     computed = f"{spent.prompts} prompts in {spent.seconds:.0f} s{speed(spent)}" if used_model else "no model was asked"

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
+from swaymeter.data.records.findings import Findings
 from swaymeter.tasks.measures.stored_chunks import Spent
 
 log = logging.getLogger(__name__)
@@ -63,6 +64,9 @@ class Progress:
         """Record the number of finished prompts of a step."""
         self.stages[stage].running[name] = (done, total)
 
+    def show_findings(self, findings: Findings) -> None:
+        """Show the findings of the study, before its page is drawn."""
+
     def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
         """Record that a step is done, or the reason why it failed; a step that is tried again ends more than once."""
         counts = self.stages[stage]
@@ -93,6 +97,11 @@ def report_within(stage: str, name: str, done: int, total: int) -> None:
     """Report the done prompts of a step; unlike a bound method, it can be sent to a worker process."""
     if stage in _progress.stages:
         shown(_progress.within, stage, name, done, total)
+
+
+def report_findings(findings: Findings) -> None:
+    """Show the findings of the study."""
+    shown(_progress.show_findings, findings)
 
 
 def shown(show: Callable[..., object], *about: object) -> None:

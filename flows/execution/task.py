@@ -18,7 +18,7 @@ from typing import Self
 
 from swaymeter.data.errors import ServiceClosed, SwaymeterError, WorkspaceError
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.execution.progress import Progress, report_within, shown
+from swaymeter.flows.execution.progress import Progress, report_findings, report_within, shown
 from swaymeter.flows.graph.graph import Graph, Node, RunSettings, Step, StepId
 from swaymeter.flows.graph.stage import Stage
 from swaymeter.tasks.measures import MEASURES
@@ -212,7 +212,8 @@ class Task:
         if node.state == "damaged":
             log.warning("%s: %s", name, node.reason)
         shown(progress.started, stage, name)
-        outcome = workers.compute(node.step, replace(run, progress=partial(report_within, stage, name)))
+        settings = replace(run, progress=partial(report_within, stage, name), show_findings=report_findings)
+        outcome = workers.compute(node.step, settings)
         self.graph.renew(node)
         failed = None if node.state == "done" else outcome.failed or node.reason or "its output is missing"
         shown(progress.finished, stage, name, failed, None if failed else outcome.spent)

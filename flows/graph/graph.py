@@ -17,6 +17,7 @@ import pyarrow as pa
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import SwaymeterError
 from swaymeter.data.records import as_row, from_row
+from swaymeter.data.records.findings import Findings
 from swaymeter.data.records.table import Table
 from swaymeter.data.storage.artifact import FORCED, Artifact, Check, FilesArtifact, TableArtifact
 from swaymeter.data.storage.workspace import Workspace
@@ -63,8 +64,8 @@ def with_setup(model: str, setup: str) -> str:
     return f"{model} · {setup}" if setup else model
 
 
-def no_progress(done: int, total: int) -> None:
-    """Show nothing."""
+def show_nothing(*values: object) -> None:
+    """Show nothing, in a process without a display."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +76,13 @@ class RunSettings:
         workspace: Root of the workspace.
         offline: True to use no network.
         progress: Function that is called with the number of finished prompts and of all prompts of a step.
+        show_findings: Function that is called with the findings of the study before its page is drawn.
     """
 
     workspace: Path
     offline: bool = False
-    progress: Callable[[int, int], None] = no_progress
+    progress: Callable[[int, int], None] = show_nothing
+    show_findings: Callable[[Findings], None] = show_nothing
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,8 @@ def draw_report(step: Step, run: RunSettings) -> None:
     with opened(database, schema()) as warehouse:
         frames = {name: warehouse.frame(name) for name in queries()}
     card = replace(card_of(step), gate=gate_of(step.arguments[0], database))
-    write_report(frames, artifact.folder, card, artifact.key, changes_of_run(frames[LAST_CHANGES], frames[NUMBERS]))
+    changes = changes_of_run(frames[LAST_CHANGES], frames[NUMBERS])
+    write_report(frames, artifact.folder, card, artifact.key, changes, run.show_findings)
 
 
 def gate_of(study: StudyFile, database: Path) -> tuple[GateCheck, ...]:

@@ -155,7 +155,11 @@ def audit(
         selected.check_models()
         read = view.read_rows(selected.study, thresholds, folder, selected.plan.judgements)
         selected.check(offline=offline)
-    progress = TerminalProgress(console)
+    named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
+    replaced = earlier.replaced_page(models_before, [part.name for part in selected.study.models])
+    row_lines = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
+    about_run = [line for line in (*row_lines, forgotten, replaced) if line]
+    progress = TerminalProgress(console, "" if as_json else selected.study.name, len(about_run))
     with printing_aside() if as_json else nullcontext():
         graph, message = ages.execute(selected, progress, oldest, force=force, offline=offline, wait=wait)
     page_findings = None if message or as_json else selected.findings(graph)
@@ -177,12 +181,9 @@ def audit(
         checks.write_junit(
             junit, name, outcome, notes=notes, unused=unused, compared=compared.cases(), error=str(error or "")
         )
-    named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
-    row_lines = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
     failed = () if error else [f"failed replies: {errors}" for errors in failures(results.unfinished)]
     reply_lines = () if error else (*results.skipped, *failed, *ages.lines_of(results.servers))
-    replaced = earlier.replaced_page(models_before, [part.name for part in selected.study.models])
-    about_run = [line for line in (*row_lines, *reply_lines, forgotten, replaced) if line]
+    about_run += filter(None, reply_lines)
     description, took, outputs = selected.description(graph), time.monotonic() - began, selected.outputs()
     summary(console, description, progress, took, outputs, err, findings=page_findings, notes=about_run)
     if error:

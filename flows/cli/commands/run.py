@@ -25,7 +25,7 @@ def carry_out(
     from swaymeter.flows.cli.terminal import TerminalProgress, log_to, summary
 
     began = time.monotonic()
-    progress = TerminalProgress(out)
+    progress = TerminalProgress(out, selected.study.name)
     log_to(out, verbose=traceback)
     graph, message = selected.execute(progress, stages=stages, waiting=warn, starts_api=True, **options_)
     findings, took = selected.findings(graph) if "report" in stages else None, time.monotonic() - began

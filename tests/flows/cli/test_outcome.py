@@ -30,16 +30,16 @@ CLAIM = Claim("[red]half[/red] is said in", (Number("50.0% of 8"),))
 FOUND = Findings("Repeats wrong passages (73%).", FIGURE, [CLAIM])
 
 
-def printed(findings: Findings, width: int = 80, notes: tuple[str, ...] = ()) -> list[str]:
+def printed(findings: Findings, width: int = 80, note_count: int = 0) -> list[str]:
     console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
-    show_outcome(console, "mine", findings, notes)
+    show_outcome(console, "mine", findings, note_count)
     assert isinstance(console.file, io.StringIO)
     return [line.rstrip() for line in console.file.getvalue().splitlines()]
 
 
-def test_an_outcome_has_table_verdict_gate_and_notes() -> None:
+def test_an_outcome_has_table_verdict_and_gate() -> None:
     caveats = ["Few items: " + "x" * 90, "two", "three", "four"]
-    assert printed(replace(FOUND, gate=GATE, caveats=caveats), notes=("not used: [a]",)) == [
+    assert printed(replace(FOUND, gate=GATE, caveats=caveats), note_count=1) == [
         "mine · m · 15 questions",
         "                      right        wrong        neither",
         "with a right passage  40% [20,64]  0%           60%      follow.right",
@@ -48,7 +48,6 @@ def test_an_outcome_has_table_verdict_gate_and_notes() -> None:
         "found    [red]half[/red] is said in 50.0% of 8",
         "gate     FAIL  follow.right 40.0%, bound >= 90%",
         "gate     pass  follow.wrong 73.3%, bound <= 80%",
-        "note     not used: [a]",
         f"distrust Few items: {'x' * 59}…",
         "distrust two",
         "distrust 2 more on the page",

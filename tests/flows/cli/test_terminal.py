@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
+from swaymeter.data.records.findings import Findings
 from swaymeter.flows.cli.terminal import TerminalProgress, log_to, speed, summary
 from swaymeter.tasks.measures.stored_chunks import Spent
 
@@ -156,6 +157,22 @@ def test_the_summary_counts_and_names_reasons_and_outputs(
     summary(Console(file=io.StringIO()), "small", progress, 1.0, {}, console)
     assert "failed  capital, father, genre and 2 more: no [network]\n" in printed(console)
     assert "run the same command again: only what failed is computed" in printed(console)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_findings_come_once_and_notes_after(terminal: bool) -> None:
+    console = console_of(terminal)
+    progress = TerminalProgress(console, "mine")
+    with progress:
+        progress.plan({"report": 1})
+        progress.started("report", "page")
+        progress.show_findings(Findings("Half of it."))
+        progress.finished("report", "page", None)
+    summary(console, "mine: 2", progress, 1.0, {}, console, findings=Findings("Half of it."), notes=["not used: [a]"])
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed(console)).splitlines()
+    table = [line for line in lines if line in ("mine", "=> Half of it.", "note     not used: [a]", "mine: 2")]
+    assert table == ["mine", "=> Half of it.", "note     not used: [a]"]
+    assert progress.bars.live.transient  # the bars do not stay between the table and the paths
 
 
 def test_only_our_warnings_reach_the_terminal(console: Console) -> None:

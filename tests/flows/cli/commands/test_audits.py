@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from swaymeter.data.errors import WorkspaceError
 from tests.data.sources.servers.faults import Say, ServedRequest, says, serving
 from tests.flows.conftest import Command, Ended
 
@@ -113,6 +114,19 @@ def test_a_replaced_model_is_asked_again(
     suite = ElementTree.parse(junit).getroot()
     assert suite.get("failures") == "1"
     assert "Empty: 6 of 6" in str(suite.findtext("system-out"))
+
+
+def test_the_table_comes_before_the_page(swaymeter: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object) -> None:
+        raise WorkspaceError("the disk is full")
+
+    monkeypatch.setattr("swaymeter.reports.report._fill", refuse)
+    log = tmp_path / "log.csv"
+    log.write_text("question,answer,context,kind,reply\nWhen?,6 p.m.,At 6 p.m.,supporting,6 p.m.\n")
+    ended = swaymeter("audit", str(log), "--replies", "reply", "--workspace", str(tmp_path / "ws"))
+    assert ended.code == 1
+    assert "the disk is full" in ended.err
+    assert ended.out.index("aggregate 1 of 1") < ended.out.index("=> Too few") < ended.out.index("report 1 of 1")
 
 
 def test_a_failed_audit_keeps_the_page(swaymeter: Command, tmp_path: Path) -> None:
