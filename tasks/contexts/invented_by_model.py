@@ -79,7 +79,7 @@ def names_by_model(
         prompt = filled(form, things=class_of_names(entity_class).called, examples=listed)
         [answers] = sample_answers(
             model,
-            [turn_prompt(model, prompt, begun="-")],
+            [turn_prompt(model, prompt, answer_start="-")],
             [("invented names", entity_class, str(number))],
             samples=SAMPLES,
             max_new_tokens=MAX_TOKENS[prompt_form(model)],

@@ -26,7 +26,7 @@ class AnswerSetParameters(Parameters):
 
     @field_validator("terminators")
     @classmethod
-    def _texts(cls, terminators: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_terminators(cls, terminators: tuple[str, ...]) -> tuple[str, ...]:
         if "" in terminators or len(set(terminators)) < len(terminators):
             raise ValueError('expected different texts, none of them empty, such as ["\\n", "."]')
         return terminators
@@ -47,9 +47,13 @@ def _answer_set_persuasion(inputs: Inputs, model: AnswerScores, queries: Sequenc
     for query_type, grouped in groupby(queries, key=lambda query: query.query_type):
         answers = [[answer] for answer in complete_answers(inputs, query_type)]
         for group, contexts in inputs.by_contexts(list(grouped)):
-            texts = [context.text for context in contexts], [query.text for query in group]
             result = answer_set_persuasion(
-                model, *texts, answers, terminators=parameters.terminators, start_token=inputs.start_token
+                model,
+                [context.text for context in contexts],
+                [query.text for query in group],
+                answers,
+                terminators=parameters.terminators,
+                start_token=inputs.start_token,
             )
             yield from pair_rows(group, contexts, result.engine, answer_set_persuasion=result.scores, mass=result.mass)
 
@@ -58,9 +62,9 @@ def complete_answers(inputs: Inputs, query_type: QueryType) -> list[str]:
     """Return the answers that queries of a type can have in a relation, sorted."""
     if query_type == "closed":
         return ["No", "Yes"]
-    return sorted(
-        {query.answer for query in inputs.queries} | {context.object for context in inputs.contexts if context.object}
-    )
+    answers_of_queries = {query.answer for query in inputs.queries}
+    objects_of_contexts = {context.object for context in inputs.contexts if context.object}
+    return sorted(answers_of_queries | objects_of_contexts)
 
 
 ANSWER_SET_PERSUASION = Measure(

@@ -10,7 +10,7 @@ from swaymeter.data import catalog
 from swaymeter.data.digests import content_key
 from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
-from swaymeter.tasks.measures.clusters import cluster_rows, load_judge, prefixes
+from swaymeter.tasks.measures.clusters import cluster_rows, load_equivalence_model, prefixes
 from swaymeter.tasks.measures.coherent_persuasion import persuasion_rows
 from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Row
 from swaymeter.tasks.measures.reply_samples import AnswersParameters, SampledReplies, sample, too_long
@@ -57,32 +57,38 @@ class Answer(QuestionScore):
     error: Annotated[str | None, Meaning("the error of an application; NULL unless the state is failed")]
 
 
-_STORED = ("text", "token_ids", "token_log_probs", "state", "thoughts", "thought_ids", "error")
+_REPLY_COLUMNS = ("text", "token_ids", "token_log_probs", "state", "thoughts", "thought_ids", "error")
 """Attributes of a reply that are columns of its row."""
 
 
 def compute_chunks(inputs: Inputs, model: Samples, chunks: Sequence[Sequence[Question]]) -> Computed:
     """Yield the replies of each chunk of questions, with clusters and coherent persuasion if the pass outputs them."""
-    judge = load_judge(inputs) if inputs.outputs & {"clusters", "coherent_persuasion"} else None
+    entailment = load_equivalence_model(inputs) if inputs.outputs & {"clusters", "coherent_persuasion"} else None
     for questions in chunks:
         sampled = sample(inputs, model, questions)
-        answers = [row for case in sampled for row in _rows(case)]
-        yield {"answers": answers, **(_judged(inputs, sampled, judge) if judge else {})}
+        rows: dict[str, Sequence[Row]] = {"answers": [row for case in sampled for row in _rows(case)]}
+        if entailment:
+            rows |= _derived_rows(inputs, sampled, entailment)
+        yield rows
 
 
 def _rows(case: SampledReplies) -> Iterator[Row]:
+    """Yield the rows of the sampled replies, and of the greedy reply, to a question with a context or closed-book."""
     for number, answer in (*enumerate(case.answers.samples), (None, case.answers.greedy)):
-        stored = {name: getattr(answer, name) for name in _STORED}
-        cut = case.prompt.context_cut if case.prompt else 0
-        own = {"sample": number, "context_cut": cut, "thinking": case.thinking}
-        yield {**case.columns, **own, **stored}
+        yield {
+            **case.columns,
+            "sample": number,
+            "context_cut": case.prompt.context_cut if case.prompt else 0,
+            "thinking": case.thinking,
+            **{name: getattr(answer, name) for name in _REPLY_COLUMNS},
+        }
 
 
-def _judged(inputs: Inputs, sampled: Sequence[SampledReplies], judge: Entailment) -> Mapping[str, list[Row]]:
+def _derived_rows(inputs: Inputs, sampled: Sequence[SampledReplies], entailment: Entailment) -> Mapping[str, list[Row]]:
     """Return the rows of clusters and, if the pass outputs it, of coherent persuasion."""
     texts = [[answer.text for answer in case.finished.values()] for case in sampled]
-    equivalent = judge.equivalent_in_bulk(texts, prefixes(inputs, (case.question for case in sampled)))
-    stand_in = {"stand_in": judge.stand_in}
+    equivalent = entailment.equivalent_in_bulk(texts, prefixes(inputs, (case.question for case in sampled)))
+    stand_in = {"stand_in": entailment.stand_in}
     rows = {
         "clusters": [
             row
@@ -91,8 +97,8 @@ def _judged(inputs: Inputs, sampled: Sequence[SampledReplies], judge: Entailment
         ]
     }
     if "coherent_persuasion" in inputs.outputs:
-        along = [[answer.mean_distribution for answer in case.finished.values()] for case in sampled]
-        scores = persuasion_rows(inputs, sampled, along, equivalent)
+        distributions = [[answer.mean_distribution for answer in case.finished.values()] for case in sampled]
+        scores = persuasion_rows(inputs, sampled, distributions, equivalent)
         rows["coherent_persuasion"] = [{**row, **stand_in} for row in scores]
     return rows
 

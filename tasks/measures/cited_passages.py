@@ -58,8 +58,9 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
                 continue
             key = question.question_id, case.context_id
             verdict_by_sample = {row["sample"]: row["verdict"] for by_question in verdicts for row in by_question[key]}
+            replies = [row for by_question in texts for row in by_question[key]]
             citations_by_text: dict[str, Row] = {}  # samples often have the same text
-            for row in (row for by_question in texts for row in by_question[key]):
+            for row in replies:
                 text = row["text"]
                 if text not in citations_by_text:
                     citations_by_text[text] = citations(question, case, text, verdict_by_sample[row["sample"]])
@@ -75,31 +76,31 @@ def citations(question: Question, case: QuestionContext, text: str, verdict: Ver
         text: the reply.
         verdict: the verdict on the reply.
     """
-    from swaymeter.tasks.scoring.citations import cited, names_conflict
+    from swaymeter.tasks.scoring.citations import cited_numbers, names_conflict
 
-    numbers = cited(text, len(case.passages))
-    right = _right(question, case)
-    came_from = _came_from(question, case, text, verdict, right)
-    states_none = verdict in ("neither", "refusal") and not came_from
+    numbers = cited_numbers(text, len(case.passages))
+    right = _right_passages(question, case)
+    came_from = _source_passages(question, case, text, verdict, right)
+    states_no_answer = verdict in ("neither", "refusal") and not came_from
+    is_conflict_named = case.condition == "mixed" and names_conflict(
+        text,
+        verdict,
+        lambda part: decision_on(question, case, part).verdict,
+        question=question.question,
+        cites=numbers,
+        right=right,
+        wrong=set(came_from) - right,
+    )
     return {
         "cited": numbers,
         "cited_exist": all(1 <= number <= len(case.passages) for number in numbers) if numbers else None,
-        "citation_right": None if not numbers or states_none else not set(numbers).isdisjoint(came_from),
+        "citation_right": None if not numbers or states_no_answer else not set(numbers).isdisjoint(came_from),
         "came_from": came_from,
-        "names_conflict": case.condition == "mixed"
-        and names_conflict(
-            text,
-            verdict,
-            lambda part: decision_on(question, case, part).verdict,
-            question=question.question,
-            cites=numbers,
-            right=right,
-            wrong=set(came_from) - right,
-        ),
+        "names_conflict": is_conflict_named,
     }
 
 
-def _right(question: Question, case: QuestionContext) -> set[int]:
+def _right_passages(question: Question, case: QuestionContext) -> set[int]:
     """Return the numbers of the passages that state the right answer."""
     return {
         number
@@ -108,7 +109,7 @@ def _right(question: Question, case: QuestionContext) -> set[int]:
     }
 
 
-def _came_from(
+def _source_passages(
     question: Question, case: QuestionContext, text: str, verdict: Verdict, right: Collection[int]
 ) -> tuple[int, ...]:
     """Return the numbers, sorted, of the passages whose answers a reply states."""
@@ -116,18 +117,21 @@ def _came_from(
         return ()
     if verdict == "context" and (case.condition in SUPPORTING or is_among(case.answers, question.forms)):
         verdict = "original"  # the only side has the right answer
-    sources = set(right) if verdict in ("original", "both") else set()
     if verdict == "original":
-        return tuple(sorted(sources))
+        return tuple(sorted(right))
+    sources = set(right) if verdict == "both" else set()
+    # Each other passage as a context of its own.
     others = {
         number: QuestionContext("one", passage.kind or "unknown", (passage,), passage.answers)
         for number, passage in enumerate(case.passages, 1)
         if number not in right and passage.answers
     }
-    conflicting = {number: side for number, side in others.items() if side.condition == "conflicting"}
-    if verdict in TAKES_CONTEXT and len({frozenset(side.answers) for side in conflicting.values()}) == 1:
+    conflicting = {number: alone for number, alone in others.items() if alone.condition == "conflicting"}
+    if verdict in TAKES_CONTEXT and len({frozenset(alone.answers) for alone in conflicting.values()}) == 1:
         sources |= conflicting.keys()
-    sources |= {number for number, side in others.items() if decision_on(question, side, text).verdict in TAKES_CONTEXT}
+    for number, alone in others.items():
+        if decision_on(question, alone, text).verdict in TAKES_CONTEXT:
+            sources.add(number)
     return tuple(sorted(sources))
 
 

@@ -56,7 +56,7 @@ class ClusteredAnswer(QuestionScore):
     equivalent_to: Annotated[tuple[int, ...], Meaning("the samples that it is equivalent to, itself included")]
 
 
-def load_judge(inputs: Inputs) -> Entailment:
+def load_equivalence_model(inputs: Inputs) -> Entailment:
     """Load the equivalence model of the study."""
     parameters: ClustersParameters = inputs.parameters["clusters"]
     device = "auto" if inputs.device == BALANCED else inputs.device
@@ -70,14 +70,15 @@ def prefixes(inputs: Inputs, questions: Iterable[Question]) -> list[str] | None:
 
 
 def _clusters(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    judge, answers = load_judge(inputs), rows_by_question(inputs, "answers", questions, "text")
+    entailment = load_equivalence_model(inputs)
+    answers = rows_by_question(inputs, "answers", questions, "text")
     origins = question_provenance(inputs.scores["answers"], questions)
     cases = [(question, (question.question_id, case.context_id)) for question in questions for case in question.cases]
     texts = [[row["text"] for row in answers[key]] for _, key in cases]
-    equivalent = judge.equivalent_in_bulk(texts, prefixes(inputs, (question for question, _ in cases)))
+    equivalent = entailment.equivalent_in_bulk(texts, prefixes(inputs, (question for question, _ in cases)))
     for (_, key), matrix in zip(cases, equivalent, strict=True):
         samples = [row["sample"] for row in answers[key]]
-        yield from cluster_rows(inputs, matrix, samples, {**origins[key], "stand_in": judge.stand_in})
+        yield from cluster_rows(inputs, matrix, samples, {**origins[key], "stand_in": entailment.stand_in})
 
 
 def cluster_rows(inputs: Inputs, equivalent: NDArray[np.bool_], samples: Sequence[int], common: Row) -> Iterator[Row]:
@@ -85,20 +86,20 @@ def cluster_rows(inputs: Inputs, equivalent: NDArray[np.bool_], samples: Sequenc
     from swaymeter.tasks.scoring.semantic_entropy import group_answers, last_group_of_each
 
     groups = last_group_of_each(group_answers(equivalent, grouping=inputs.parameters["clusters"].grouping))
-    cluster = {member: number for number, group in enumerate(groups) for member in group}
-    for number, same in enumerate(equivalent):
-        equivalent_to = [samples[other] for other in np.flatnonzero(same).tolist()]
-        yield {**common, "sample": samples[number], "cluster": cluster[number], "equivalent_to": equivalent_to}
+    cluster_of = {answer: number for number, group in enumerate(groups) for answer in group}
+    for answer, is_equivalent in enumerate(equivalent):
+        equivalent_to = [samples[other] for other in np.flatnonzero(is_equivalent).tolist()]
+        yield {**common, "sample": samples[answer], "cluster": cluster_of[answer], "equivalent_to": equivalent_to}
 
 
 def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[QuestionKey, NDArray[np.bool_]]:
     """Return the stored equivalences of the replies to each question in each of its cases, (n, n) each."""
     matrices: dict[QuestionKey, NDArray[np.bool_]] = {}
     for key, rows in rows_by_question(inputs, "clusters", questions, "equivalent_to").items():
-        matrices[key] = np.zeros((len(rows), len(rows)), dtype=bool)
-        index = {row["sample"]: number for number, row in enumerate(rows)}
+        matrix = matrices[key] = np.zeros((len(rows), len(rows)), dtype=bool)
+        index_of = {row["sample"]: index for index, row in enumerate(rows)}
         for row in rows:
-            matrices[key][index[row["sample"]], [index[sample] for sample in row["equivalent_to"]]] = True
+            matrix[index_of[row["sample"]], [index_of[sample] for sample in row["equivalent_to"]]] = True
     return matrices
 
 
@@ -124,10 +125,10 @@ def clusters_of(
     from swaymeter.tasks.scoring.half_samples import draw_halves
     from swaymeter.tasks.scoring.semantic_entropy import group_answers
 
-    number, grouping = len(equivalent), inputs.parameters["clusters"].grouping
-    halves = draw_halves(number, inputs.parameters[measure].half_samples, inputs.seed, *key)
+    answers, grouping = len(equivalent), inputs.parameters["clusters"].grouping
+    halves = draw_halves(answers, inputs.parameters[measure].half_samples, inputs.seed, *key)
     if left_out:
-        halves = [[answer for answer in range(number) if answer not in half] for half in halves]
+        halves = [[answer for answer in range(answers) if answer not in half] for half in halves]
     groups_of_halves = [group_answers(equivalent, half, grouping=grouping) for half in halves]
     return group_answers(equivalent, grouping=grouping), groups_of_halves
 
@@ -195,7 +196,8 @@ def _semantic_entropy(inputs: Inputs, model: None, questions: Sequence[Question]
     answers = rows_by_question(inputs, "answers", questions, "token_log_probs")
     origins = question_provenance(inputs.scores["clusters"], questions)
     equivalent = equivalences(inputs, questions)
-    for key in ((question.question_id, case.context_id) for question in questions for case in question.cases):
+    keys = [(question.question_id, case.context_id) for question in questions for case in question.cases]
+    for key in keys:
         if not answers[key]:  # all replies ended within their thoughts
             continue
         groups, groups_of_halves = clusters_of(inputs, "semantic_entropy", equivalent[key], key)

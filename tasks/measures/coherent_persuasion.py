@@ -49,16 +49,17 @@ class CoherentPersuasion(QuestionScore):
 
 def compute(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> Iterator[Row]:
     """Sample the stored replies once more, for the distributions along them."""
-    sampled, stored = sample(inputs, model, questions), equivalences(inputs, questions)
+    sampled = sample(inputs, model, questions)
     answers = rows_by_question(inputs, "answers", questions, "token_ids", "thought_ids")
     origins = question_provenance(inputs.scores["clusters"], questions)
-    along = [_along_stored(model, case, answers[case.key]) for case in sampled]
-    for row in persuasion_rows(inputs, sampled, along, [stored[case.key] for case in sampled]):
+    distributions = [_stored_reply_distributions(model, case, answers[case.key]) for case in sampled]
+    by_case = equivalences(inputs, questions)
+    for row in persuasion_rows(inputs, sampled, distributions, [by_case[case.key] for case in sampled]):
         yield {**row, "stand_in": origins[row["question_id"], row["context_id"]]["stand_in"]}
 
 
-def _along_stored(model: Samples, case: SampledReplies, stored: Sequence[Row]) -> "list[Distribution]":
-    """Return the mean distribution along each stored reply, from the equal new sample or along the stored tokens."""
+def _stored_reply_distributions(model: Samples, case: SampledReplies, stored: Sequence[Row]) -> "list[Distribution]":
+    """Return the mean distribution along each stored reply, from an equal new sample or else along its tokens."""
     distributions = {
         (answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in case.finished.values()
     }
@@ -89,22 +90,23 @@ def persuasion_rows(
     """
     from swaymeter.tasks.scoring.coherent_persuasion import GroupedAnswers, between_halves, coherent_persuasions
 
-    grouped = []
-    for case, along, matrix in zip(sampled, distributions, equivalent, strict=True):
+    cases = []
+    for case, reply_distributions, matrix in zip(sampled, distributions, equivalent, strict=True):
         clusters, halves = clusters_of(inputs, "coherent_persuasion", matrix, case.key)
         name = f"the answers to {case.question.printable_name} with the context {case.case.context_id}"
-        grouped.append((case, GroupedAnswers(name, along, clusters, halves), matrix))
-    for _, cases_of_question in groupby(grouped, key=lambda grouped: grouped[0].question.question_id):
-        (alone, without, matrix), *contexts = cases_of_question
-        others = [(case, replies) for case, replies, _ in contexts if replies.distributions and without.distributions]
-        if not others:
+        cases.append((case, GroupedAnswers(name, reply_distributions, clusters, halves), matrix))
+    for _, cases_of_question in groupby(cases, key=lambda entry: entry[0].question.question_id):
+        (closed_book, without, matrix), *contexts = cases_of_question
+        with_context = [(case, answers) for case, answers, _ in contexts if answers.distributions]
+        if not with_context or not without.distributions:
             continue
-        _, rest = clusters_of(inputs, "coherent_persuasion", matrix, alone.key, left_out=True)
-        unchanged = between_halves(without, rest)
-        sides = [without, *(answers for _, answers in others)]
+        _, other_halves = clusters_of(inputs, "coherent_persuasion", matrix, closed_book.key, left_out=True)
+        unchanged = between_halves(without, other_halves)
+        sides = [without, *(answers for _, answers in with_context)]
         if len({len(side.distributions) for side in sides}) > 1:
             sides = [replace(side, halves=()) for side in sides]
-        for (case, answers), (score, error) in zip(others, coherent_persuasions(sides[0], sides[1:]), strict=True):
+        scores = coherent_persuasions(sides[0], sides[1:])
+        for (case, answers), (score, error) in zip(with_context, scores, strict=True):
             yield {
                 **case.columns,
                 "groups_without": len(without.groups),

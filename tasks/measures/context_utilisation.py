@@ -61,15 +61,19 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
     read = next_tokens(model, [prompt.tokens for prompt in prompts], batch_size=inputs.batch_size)
     refuse_thoughts("context_utilisation", model, map(read.likeliest, range(len(prompts))), prompts[0].tokens)
     answers = [answer for _, case in cases for answer in case.answers]
-    begins = first_tokens(model, answers, texts)
-    alone = {question.question_id: row for row, (question, case) in enumerate(cases) if case.condition == "none"}
+    first_token_by_answer = first_tokens(model, answers, texts)
+    closed_book = {question.question_id: row for row, (question, case) in enumerate(cases) if case.condition == "none"}
     for row, (question, case) in enumerate(cases):
-        before = alone[question.question_id]
-        irrelevant = case.condition in ("irrelevant", "neutral")
-        promoted = [read.likeliest(before)] if irrelevant else [begins[answer] for answer in case.answers]
-        if row == before or not promoted or case.condition == "mixed":  # a mixed context promotes two answers
+        closed_book_row = closed_book[question.question_id]
+        if row == closed_book_row or case.condition == "mixed":  # a mixed context promotes two answers
             continue
-        without, with_context = read.probability(before, promoted), read.probability(row, promoted)
+        if case.condition in ("irrelevant", "neutral"):
+            promoted = [read.likeliest(closed_book_row)]
+        else:
+            promoted = [first_token_by_answer[answer] for answer in case.answers]
+        if not promoted:
+            continue
+        without, with_context = read.probability(closed_book_row, promoted), read.probability(row, promoted)
         yield {
             **case_columns(question, case),
             "binary_utilisation": read.likeliest(row) in promoted,
@@ -77,7 +81,7 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
             "promoted": [str(model.tokenizer.decode([token])) for token in dict.fromkeys(promoted)],
             "probability_without": without,
             "probability_with": with_context,
-            "token_without": str(model.tokenizer.decode([read.likeliest(before)])),
+            "token_without": str(model.tokenizer.decode([read.likeliest(closed_book_row)])),
             "token_with": str(model.tokenizer.decode([read.likeliest(row)])),
             "context_cut": prompts[row].context_cut,
             "engine": PLAIN,

@@ -77,26 +77,27 @@ def decided_answers(
         for row in judged
         if row["verdict"] and row["rule"] is None
     }
-    concerned = {*by_question, *(key[_KEY.index("question_id")] for key in judges)}
+    decided_ids = {*by_question, *(key[_KEY.index("question_id")] for key in judges)}
     replies_by_variant: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in answers:
-        if row["question_id"] in concerned:
+        if row["question_id"] in decided_ids:
             replies_by_variant[row["model"], row["dtype"], row["question_id"]].append(row)
     by_id = {question.question_id: question for question in questions}
-    for (_, _, name), rows in replies_by_variant.items():
-        yield from _decided_replies(by_id[name], rows, rules, judges, by_question.get(name, ()))
+    for (_, _, question_id), rows in replies_by_variant.items():
+        yield from _decided_replies(by_id[question_id], rows, rules, judges, by_question.get(question_id, ()))
 
 
 def _by_question(questions: Sequence[Question], verdicts: Sequence[Judgement]) -> Mapping[str, Sequence[Judgement]]:
     """Return the verdicts by question id; verdicts on a certain model or sample come first."""
-    by_name: dict[str, list[str]] = defaultdict(list)
+    ids_by_text: dict[str, list[str]] = defaultdict(list)
     for question in questions:
-        by_name[question.question].append(question.question_id)
+        ids_by_text[question.question].append(question.question_id)
     by_id: dict[str, list[Judgement]] = defaultdict(list)
     ids = {question.question_id for question in questions}
     for verdict in sorted(verdicts, key=lambda judgement: (judgement.sample == "", judgement.variant == "")):
-        for name in [verdict.question_id] if verdict.question_id in ids else by_name[verdict.question_id]:
-            by_id[name].append(verdict)
+        name = verdict.question_id  # the id or the text of a question
+        for question_id in [name] if name in ids else ids_by_text[name]:
+            by_id[question_id].append(verdict)
     return by_id
 
 
@@ -111,9 +112,9 @@ def _decided_replies(
     cases = {case.context_id: case for case in question.cases}
 
     def decision(row: Row) -> _Decided | None:
-        hand, case = _judgement_of(row, verdicts), cases.get(row["context_id"])
-        if hand and case:
-            return _Decided(_with_context(hand, case), "person", hand.annotator, hand.number)
+        judgement, case = _judgement_of(row, verdicts), cases.get(row["context_id"])
+        if judgement and case:
+            return _Decided(_with_context(judgement, case), "person", judgement.annotator, judgement.number)
         return judges.get(tuple(row[name] for name in _KEY))
 
     greedy = next((row for row in rows if row["context_id"] == ALONE.context_id and row["sample"] is None), None)
@@ -126,33 +127,30 @@ def _decided_replies(
         verdict = decided.verdict if decided else rule["verdict"]
         if new_outcome and greedy and (decided or closed_book):
             closed_book_rule = decision_on(question, case, greedy["text"])
-            verdict_without = (
-                _verdict_for_context(question, case, closed_book, closed_book_rule)
-                if closed_book
-                else closed_book_rule.verdict
-            )
+            verdict_without = closed_book_rule.verdict
+            if closed_book:
+                verdict_without = _verdict_for_context(question, case, closed_book, closed_book_rule)
             new_outcome = outcome(greedy["text"], row["text"], verdict_without, verdict)
-        if decided is None and new_outcome == rule["outcome"]:
+        columns: dict[str, Any]
+        if decided:
+            columns = {**decided._asdict(), "reason": None}
+        elif new_outcome != rule["outcome"]:
+            columns = {**{name: rule[name] for name in ("verdict", "decided_by", "reason")}, **_NOBODY}
+        else:
             continue
-        columns: dict[str, Any] = (
-            {**decided._asdict(), "reason": None}
-            if decided
-            else {**{name: rule[name] for name in ("verdict", "decided_by", "reason")}, **_NOBODY}
-        )
         yield {**{name: row[name] for name in _KEY}, **columns, "outcome": new_outcome}
 
 
 def _judgement_of(row: Row, verdicts: Sequence[Judgement]) -> Judgement | None:
     """Return the person's verdict on a reply; None without a verdict."""
     sample = "greedy" if row["sample"] is None else str(row["sample"])
-    names = {"", row["model"], f"{row['model']} ({row['dtype']})"}
-    on_question = (
-        judgement
-        for judgement in verdicts
-        if judgement.context_id == row["context_id"] and judgement.variant in names and judgement.sample in ("", sample)
-    )
+    variants = {"", row["model"], f"{row['model']} ({row['dtype']})"}  # "" is for all variants
     words = same_words(row["text"])
-    return next((judgement for judgement in on_question if same_words(judgement.judged) == words), None)
+    for judgement in verdicts:
+        is_of_row = judgement.context_id == row["context_id"] and judgement.variant in variants
+        if is_of_row and judgement.sample in ("", sample) and same_words(judgement.judged) == words:
+            return judgement
+    return None
 
 
 def _verdict_for_context(question: Question, case: QuestionContext, closed_book: _Decided, rule: Decision) -> Verdict:
@@ -182,7 +180,7 @@ def _verdict_for_context(question: Question, case: QuestionContext, closed_book:
     return rule.verdict
 
 
-def _with_context(hand: Judgement, case: QuestionContext) -> Verdict:
+def _with_context(judgement: Judgement, case: QuestionContext) -> Verdict:
     """Return a person's verdict in the rule's terms: a supporting context states the original answer."""
-    verdict: Verdict = hand.value  # type: ignore[assignment]  # checked where the file is read
+    verdict: Verdict = judgement.value  # type: ignore[assignment]  # checked where the file is read
     return "context" if case.condition in SUPPORTING and verdict in ("original", "both") else verdict

@@ -25,10 +25,13 @@ def refuse_thoughts(measure: str, model: Model, likeliest: Iterable[int], prompt
     """Raise ScoreError if a likeliest next token, or the prompt, opens thoughts before the answer."""
     from swaymeter.tasks.models.prompts.thoughts import begins_thoughts, opened_thoughts
 
-    begun = any(begins_thoughts(model.tokenizer, [token]) for token in likeliest)
-    if begun or opened_thoughts(model.tokenizer, prompt):
-        raise ScoreError(
-            f"{measure} reads the first token of an answer, and "
-            f"{model.name if begun else f'the chat template of {model.name}'} opens thoughts before it; leave the "
-            "measure out for this model"
-        )
+    if any(begins_thoughts(model.tokenizer, [token]) for token in likeliest):
+        opener = model.name
+    elif opened_thoughts(model.tokenizer, prompt):
+        opener = f"the chat template of {model.name}"
+    else:
+        return
+    raise ScoreError(
+        f"{measure} reads the first token of an answer, and {opener} opens thoughts before it; leave the measure out "
+        "for this model"
+    )

@@ -35,14 +35,15 @@ class FisherSusceptibility(QueryScore):
 
 
 def compute(inputs: Inputs, model: Differentiable, queries: Sequence[Query]) -> Iterator[Row]:
-    """Score queries without contexts, over the whole vocabulary with draws, over the likeliest answers without."""
+    """Score queries without contexts: over the whole vocabulary, or with 0 draws over only the likeliest answers."""
     from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 
     parameters: FisherParameters = inputs.parameters["fisher_susceptibility"]
     top_k, draws = parameters.top_k, parameters.draws
     texts = [query.text for query in queries]
-    whole = {"top_k": None, "draws": draws, "exact": top_k, "seed": inputs.seed}
-    options: dict[str, Any] = whole if draws else {"top_k": top_k}
+    options: dict[str, Any] = {"top_k": top_k}
+    if draws:
+        options = {"top_k": None, "draws": draws, "exact": top_k, "seed": inputs.seed}
     result = fisher_susceptibility(model, texts, start_token=inputs.start_token, **options)
     for query, exact, trace, error in zip(
         queries, result.top_k_trace, result.trace, result.standard_error, strict=True

@@ -41,16 +41,22 @@ def _greedy_answers(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Qu
 
     parameters: GreedyAnswersParameters = inputs.parameters["greedy_answers"]
     for group, contexts in inputs.by_contexts(queries):
-        texts = [context.text for context in contexts], [query.text for query in group]
         answers, engine = greedy_answers(
-            model, *texts, max_new_tokens=parameters.max_new_tokens, start_token=inputs.start_token
+            model,
+            [context.text for context in contexts],
+            [query.text for query in group],
+            max_new_tokens=parameters.max_new_tokens,
+            start_token=inputs.start_token,
         )
-        for query, texts_of_query in zip(group, answers, strict=True):
-            for context, text in zip(contexts, texts_of_query, strict=True):
-                conflicts = conflict(context.kind, context.entity == query.entity, context.object, query.answer)
-                whose = follows(text, query.query_type, query.answer, context.kind, context.object)
-                common = {**pair_columns(query, context), "engine": engine}
-                yield {**common, "text": text, "conflict": conflicts, "follows": whose}
+        for query, answers_to_query in zip(group, answers, strict=True):
+            for context, text in zip(contexts, answers_to_query, strict=True):
+                yield {
+                    **pair_columns(query, context),
+                    "engine": engine,
+                    "text": text,
+                    "conflict": conflict(context.kind, context.entity == query.entity, context.object, query.answer),
+                    "follows": follows(text, query.query_type, query.answer, context.kind, context.object),
+                }
 
 
 GREEDY_ANSWERS = Measure(

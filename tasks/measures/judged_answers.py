@@ -162,10 +162,12 @@ def _rows(
     questions: Sequence[Question],
     sample: Collection[tuple[str, str]],
 ) -> Iterator[Row]:
+    """Yield the judge's verdicts on undecided replies, and on decided greedy replies of the sample."""
     origins = question_provenance(inputs.scores["answers"], questions)
     cases: list[Case] = []
     rows: list[dict[str, Any]] = []
-    for greedy in (True, False) if inputs.parameters["judged_answers"].samples else (True,):
+    reads_samples = inputs.parameters["judged_answers"].samples
+    for greedy in (True, False) if reads_samples else (True,):
         texts = rows_by_question(inputs, "answers", questions, "text", greedy=greedy)
         columns = ("verdict", "decided_by")
         verdicts = rows_by_question(inputs, "whose_answer", questions, *columns, greedy=greedy)
@@ -236,9 +238,8 @@ def load_judge(inputs: Inputs) -> Judge:
     if parameters.function:
         file, function = parameters.function
         name = f"{file.name}:{function}"
-        return Judge(
-            name, judge_revision(parameters), partial(ask_function, load_function(file, function), name), None, 1
-        )
+        ask = partial(ask_function, load_function(file, function), name)
+        return Judge(name, judge_revision(parameters), ask, batch_size=1)
     kind, identity = identify_judge(name)
     if kind == "entailment":
         model: Any = load_entailment(name, device="auto" if inputs.device == BALANCED else inputs.device)

@@ -103,14 +103,14 @@ class Parameters(Options):
 
 
 def at_least_or_none(least: int, without: str) -> AfterValidator:
-    """Refuse a number of draws that is too small for a standard error; `without` says what 0 draws mean."""
+    """Refuse fewer draws than a standard error needs; `without` says in the message what 0 draws are for."""
 
-    def enough(draws: int) -> int:
+    def check(draws: int) -> int:
         if 0 < draws < least:
             raise ValueError(f"{draws} are too few to estimate their spread; use at least {least}, or 0 {without}")
         return draws
 
-    return AfterValidator(enough)
+    return AfterValidator(check)
 
 
 def _no_server(endpoint: "Endpoint") -> Any:
@@ -172,7 +172,7 @@ class Inputs:
         return self.per_query.contexts if self.per_query else len(self.contexts)
 
     def by_contexts(self, queries: Sequence[Query]) -> Iterator[tuple[Sequence[Query], Sequence[Context]]]:
-        """Yield queries with the contexts before them; queries with the same contexts come together, in their order."""
+        """Yield groups of queries with the contexts before them; queries of a group have the same contexts."""
         if self.per_query is None:
             yield queries, self.contexts
             return
@@ -199,9 +199,9 @@ class Measure:
         pass_of: the measure whose pass also yields this one if both are missing.
         parameters: the model of its parameters.
         depends_on: (parameters) -> further inputs of its numbers by name: revisions of other models, texts.
-        applies: (parameters, dtype) -> False if it is of no use for a model in that dtype.
+        applies: (parameters, dtype) -> True if it is of use for a model in that dtype.
         other_model: (inputs, model) -> another language model that it uses, whose forward passes count, too.
-        every_context: True if it needs every context of a relation before every query, and no samples of them.
+        every_context: True if it needs every context of a relation before every query, not a sample of the contexts.
         needs_answers: True if it needs the true answer of an entity; queries of groups have none.
         leaves_out: True if it also reads a context of several passages without each of them.
         unfit: (inputs, model, question) -> the rejection reason of a question; None if the model can read it.
@@ -307,7 +307,7 @@ class Measures(Registry[Measure]):
         super().add(item)
 
     def passes(self, missing: Collection[str]) -> list[Pass]:
-        """Return the passes that yield the missing measures, in an order in which none needs a later one."""
+        """Return the passes that yield the missing measures; a pass comes after those whose scores it reads."""
         listed = [measure for measure in self.values() if measure.name in missing]
         result = []
         for measure in listed:
@@ -341,10 +341,10 @@ class Measures(Registry[Measure]):
 
 LEAST_QUERIES = 32
 LEAST_PROMPTS = 8192
-"""Lower bounds of a chunk of queries: enough to keep a machine busy, little enough to lose."""
+"""Lower bounds of a chunk of queries, which keep a machine busy; a kill loses only one chunk."""
 
 QUESTIONS_A_CHUNK = {"cpu": 32, "cuda": 128}
-"""Enough to keep a model busy; the distributions along the replies take hundreds or thousands of megabytes."""
+"""Number of questions that keeps a model busy. The distributions along their replies take up to gigabytes of memory."""
 
 Item = TypeVar("Item")
 

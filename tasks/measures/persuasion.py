@@ -45,29 +45,29 @@ class Persuasion(PairScore):
 def compute_chunks(inputs: Inputs, model: NextTokenLogits, chunks: Sequence[Sequence[Query]]) -> Computed:
     """Score contexts before queries; the next chunk is tokenized while the model reads one."""
     from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
-    from swaymeter.tasks.scoring.persuasion import counted, persuasion
+    from swaymeter.tasks.scoring.persuasion import distinct_contexts, persuasion
 
     def tokens(queries: Sequence[Query]) -> list[Prepared]:
         prepared = []
         for group, contexts in inputs.by_contexts(queries):
-            distinct, *_ = counted([context.text for context in contexts])
+            distinct, *_ = distinct_contexts([context.text for context in contexts])
             texts = [query.text for query in group]
             prepared.append(
                 (group, contexts, tokenized_prompts(model, distinct, texts, start_token=inputs.start_token))
             )
         return prepared
 
-    with contextlib.closing(computed_ahead(tokens, chunks)) as prepared_chunks:
+    with contextlib.closing(compute_ahead(tokens, chunks)) as prepared_chunks:
         for prepared in prepared_chunks:
             rows: list[Row] = []
             for group, contexts, prompts in prepared:
-                texts = [context.text for context in contexts], [query.text for query in group]
-                result = persuasion(model, *texts, prompts=prompts)
+                context_texts, query_texts = [context.text for context in contexts], [query.text for query in group]
+                result = persuasion(model, context_texts, query_texts, prompts=prompts)
                 rows += pair_rows(group, contexts, result.engine, persuasion=result.scores)
             yield {"persuasion": rows}
 
 
-def computed_ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
+def compute_ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
     """Yield the result for each item, in order, and compute the next result while the caller uses the current one.
 
     One thread computes all results, because threads must not share a tokenizer. An error is raised in place of its
@@ -121,16 +121,16 @@ def means_over_contexts(
         measure: the stored measure.
         by_type: True if each query type was scored separately.
     """
-    from swaymeter.tasks.scoring.persuasion import counted
+    from swaymeter.tasks.scoring.persuasion import distinct_contexts
 
     # The matrices have the sizes of the computation of the scores, because other sizes may round differently.
     for chunk in cut_by_form(queries, inputs.contexts_a_query):
         for _, grouped in groupby(chunk, key=lambda query: query.query_type if by_type else ""):
             for group, contexts in inputs.by_contexts(list(grouped)):
-                distinct, weights, columns = counted([context.text for context in contexts])
-                first = [columns.index(number) for number in range(len(distinct))]
-                scores = np.ascontiguousarray(matrix(inputs.scores[measure], group, contexts, measure)[:, first])
-                yield group, contexts, scores @ weights
+                distinct, weights, columns = distinct_contexts([context.text for context in contexts])
+                first_columns = [columns.index(number) for number in range(len(distinct))]  # of each distinct context
+                scores = matrix(inputs.scores[measure], group, contexts, measure)[:, first_columns]
+                yield group, contexts, np.ascontiguousarray(scores) @ weights
 
 
 SUSCEPTIBILITY = Measure(
@@ -144,8 +144,9 @@ SUSCEPTIBILITY = Measure(
 )
 
 
-ALONE = "none"
-QUERIES_AT_ONCE = 16
+NO_CONTEXT = "none"
+"""The context id of a query alone."""
+QUERIES_A_BATCH = 16
 
 
 class LikeliestTokensParameters(Parameters):
@@ -181,18 +182,18 @@ def _likeliest_tokens(inputs: Inputs, model: NextTokenLogits, queries: Sequence[
         for group, group_contexts in inputs.by_contexts(queries)
         for query, contexts in _extremes(inputs, group, group_contexts, parameters)
     ]
-    for batch in cut(chosen, QUERIES_AT_ONCE):
+    for batch in cut(chosen, QUERIES_A_BATCH):
         prompts = []
         for query, contexts in batch:
             texts = ["", *(context.text for context in contexts)]
             tokens_by_context = tokenized_prompts(model, texts, [query.text], start_token=inputs.start_token)
-            ids = (ALONE, *(context.context_id for context in contexts))
+            ids = (NO_CONTEXT, *(context.context_id for context in contexts))
             prompts += [
                 (query, context_id, tokens[0]) for context_id, tokens in zip(ids, tokens_by_context, strict=True)
             ]
-        read = next_tokens(model, [tokens for _, _, tokens in prompts])
+        next_by_prompt = next_tokens(model, [tokens for _, _, tokens in prompts])
         for row, (query, context_id, _) in enumerate(prompts):
-            for rank, (token, probability) in enumerate(read.first(row, parameters.tokens), 1):
+            for rank, (token, probability) in enumerate(next_by_prompt.top(row, parameters.tokens), 1):
                 yield {
                     "query_id": query.query_id,
                     "context_id": context_id,
@@ -210,9 +211,9 @@ def _extremes(
     stored = matrix(inputs.scores["persuasion"], queries, contexts, "persuasion")
     for query, scores in zip(queries, stored, strict=True):
         pairs = zip(contexts, scores, strict=True)
-        order = [context for context, _ in sorted(pairs, key=lambda pair: (-pair[1], pair[0].context_id))]
-        least = max(parameters.most, len(order) - parameters.least)
-        yield query, order[: parameters.most] + order[least:]
+        ordered = [context for context, _ in sorted(pairs, key=lambda pair: (-pair[1], pair[0].context_id))]
+        start_of_least = max(parameters.most, len(ordered) - parameters.least)
+        yield query, ordered[: parameters.most] + ordered[start_of_least:]
 
 
 LIKELIEST_TOKENS = Measure(
@@ -254,8 +255,9 @@ def _precision(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query])
 
     reference = _reference(inputs, model)
     for group, contexts in inputs.by_contexts(queries):
-        texts = [context.text for context in contexts], [query.text for query in group]
-        own, other = (persuasion(scorer, *texts, start_token=inputs.start_token) for scorer in (model, reference))
+        context_texts, query_texts = [context.text for context in contexts], [query.text for query in group]
+        own = persuasion(model, context_texts, query_texts, start_token=inputs.start_token)
+        other = persuasion(reference, context_texts, query_texts, start_token=inputs.start_token)
         for number, (query, differences) in enumerate(zip(group, np.abs(own.scores - other.scores), strict=True)):
             yield {
                 "query_id": query.query_id,
@@ -318,12 +320,12 @@ class PersuasionBound(PairScore):
 def _bounds(inputs: Inputs, model: LikeliestTokens, queries: Sequence[Query]) -> Iterator[Row]:
     """Yield the bound of every context before every query."""
     from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
-    from swaymeter.tasks.scoring.persuasion import counted
+    from swaymeter.tasks.scoring.persuasion import distinct_contexts
     from swaymeter.tasks.scoring.persuasion_bound import persuasion_bound
 
     parameters: PersuasionBoundParameters = inputs.parameters["persuasion_bound"]
     for group, contexts in inputs.by_contexts(queries):
-        distinct, weights, columns = counted([context.text for context in contexts])
+        distinct, weights, columns = distinct_contexts([context.text for context in contexts])
         texts = [query.text for query in group]
         prompts = tokenized_prompts(model, distinct, texts, start_token=inputs.start_token)
         for number, query in enumerate(group):

@@ -115,8 +115,9 @@ def unfit(model: Model, prompts: AnswerPrompts, question: Question, *, reserved_
 
     options: dict[str, Any] = {"reserved_tokens": reserved_tokens, "prompts": prompts}
     try:
-        for case in {case.text is None: case for case in question.cases}.values():
-            empty = None if case.text is None else ""
+        case_by_form = {case.text is None: case for case in question.cases}  # one closed-book, one with a context
+        for is_closed_book, case in case_by_form.items():
+            empty = None if is_closed_book else ""
             answer_prompt(model, question.question, empty, page=page_of(prompts, question, case), **options)
     except ScoreError as error:
         return str(error)
@@ -126,7 +127,7 @@ def unfit(model: Model, prompts: AnswerPrompts, question: Question, *, reserved_
 def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> list[SampledReplies]:
     """Return the replies to every question with each of its contexts; equal inputs give equal replies."""
     if isinstance(model, TextModel):
-        return _texts(model, questions)
+        return _application_replies(model, questions)
 
     from swaymeter.tasks.models.prompts.answer_prompts import answer_header, answer_prompt, thinking_words
     from swaymeter.tasks.models.prompts.template_options import prompt_form
@@ -134,22 +135,18 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
     parameters: AnswersParameters = inputs.parameters["answers"]
     cases = [(question, case) for question in questions for case in question.cases]
     reserved_tokens, texts, max_thoughts = _thinking(inputs, model)
-    options: dict[str, Any] = {"reserved_tokens": reserved_tokens, "prompts": texts}
-    prompts = [
-        answer_prompt(model, question.question, case.text, page=page_of(texts, question, case), **options)
-        for question, case in cases
-    ]
+
+    def prompt_of(question: Question, case: QuestionContext) -> "AnswerPrompt":
+        page = page_of(texts, question, case)
+        return answer_prompt(
+            model, question.question, case.text, page=page, reserved_tokens=reserved_tokens, prompts=texts
+        )
+
+    prompts = [prompt_of(question, case) for question, case in cases]
     tokens = [prompt.tokens for prompt in prompts]
-    without = (
-        [
-            None
-            if case.text is None
-            else answer_prompt(model, question.question, None, page=page_of(texts, question, ALONE), **options).tokens
-            for question, case in cases
-        ]
-        if inputs.decoding
-        else None
-    )
+    without = None
+    if inputs.decoding:
+        without = [None if case.text is None else prompt_of(question, ALONE).tokens for question, case in cases]
     identities = [(question.question_id, case.context_id) for question, case in cases]
     sampling = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump(exclude={"thinking"})}
     form, header = prompt_form(model, texts), answer_header(model, texts)
@@ -164,16 +161,19 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
         **sampling,
     )
     if "coherent_persuasion" in inputs.outputs:
-        answers = [_with_distributions(model, each, sampled) for each, sampled in zip(tokens, answers, strict=True)]
+        answers = [
+            _with_distributions(model, prompt_tokens, replies)
+            for prompt_tokens, replies in zip(tokens, answers, strict=True)
+        ]
     thinking = thinking_words(model, texts, max_thoughts)
     engine_name = model.engine_of_answers(tokens, new_tokens=max_thoughts or parameters.max_new_tokens)
     return [
-        SampledReplies(question, case, prompt, sampled, engine_name, thinking)
-        for (question, case), prompt, sampled in zip(cases, prompts, answers, strict=True)
+        SampledReplies(question, case, prompt, replies, engine_name, thinking)
+        for (question, case), prompt, replies in zip(cases, prompts, answers, strict=True)
     ]
 
 
-def _texts(model: TextModel, questions: Sequence[Question]) -> list[SampledReplies]:
+def _application_replies(model: TextModel, questions: Sequence[Question]) -> list[SampledReplies]:
     """Return the replies of an application, which writes its own prompts."""
     cases = [(question, case) for question in questions for case in question.cases]
     return [
@@ -183,15 +183,15 @@ def _texts(model: TextModel, questions: Sequence[Question]) -> list[SampledRepli
 
 
 def _with_distributions(model: Samples, prompt: Sequence[int], replies: SampledAnswers) -> SampledAnswers:
-    """Add the distributions along the replies; a server computes them only on request."""
+    """Add the missing distributions along sampled replies; a server computes them only on request."""
 
     @functools.cache
-    def along(thoughts: tuple[int, ...], tokens: tuple[int, ...]) -> Any:
+    def distribution(thoughts: tuple[int, ...], tokens: tuple[int, ...]) -> Any:
         return model.mean_distribution((*prompt, *thoughts), tokens)
 
-    def whole(answer: "Answer") -> "Answer":
+    def with_distribution(answer: "Answer") -> "Answer":
         if len(answer.mean_distribution) or answer.is_missing:
             return answer
-        return replace(answer, mean_distribution=along(answer.thought_ids, answer.token_ids))
+        return replace(answer, mean_distribution=distribution(answer.thought_ids, answer.token_ids))
 
-    return replace(replies, samples=tuple(map(whole, replies.samples)))
+    return replace(replies, samples=tuple(map(with_distribution, replies.samples)))

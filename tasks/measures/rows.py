@@ -119,6 +119,7 @@ def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Contex
 
 
 def _is_missing(answers: pa.Table) -> pa.ChunkedArray:
+    """Return True for each row of a reply without an answer."""
     return pc.is_in(answers["state"], pa.array(MISSING_STATES))
 
 

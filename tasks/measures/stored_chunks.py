@@ -1,4 +1,4 @@
-"""Scores of a relation are computed in chunks. Each chunk is a file until all are complete, so that a kill costs one.
+"""The scores of a relation, computed in chunks. Each chunk is stored as a part, so that a kill loses at most one chunk.
 
 missing measures -> passes -> chunks without a stored part -> compute -> parts -> one file a measure
 """
@@ -31,7 +31,7 @@ REPORT_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class Spent:
+class Cost:
     """Cost of scores.
 
     Attributes:
@@ -45,9 +45,9 @@ class Spent:
     seconds: float = 0.0
 
     @classmethod
-    def on(cls, chunks: Sequence[Mapping[str, Any]]) -> "Spent":
+    def from_notes(cls, chunks: Sequence[Mapping[str, Any]]) -> "Cost":
         """Return the cost of chunks from the notes beside their rows."""
-        return cls(**{name: sum(about[name] for about in chunks) for name in asdict(cls())})
+        return cls(**{name: sum(notes[name] for notes in chunks) for name in asdict(cls())})
 
 
 def measure_relation(
@@ -55,7 +55,7 @@ def measure_relation(
     outputs: Mapping[str, TableArtifact],
     load_model: Callable[[], Any],
     progress: Progress = lambda done, total: None,
-) -> Spent:
+) -> Cost:
     """Compute and store the missing scores of a relation; derived scores load no model.
 
     Args:
@@ -67,7 +67,7 @@ def measure_relation(
     Returns:
         The cost.
     """
-    computed: list[Mapping[str, Any]] = []
+    chunk_notes: list[Mapping[str, Any]] = []
     missing = [name for name, output in outputs.items() if not _is_done(output)]
     for scoring in MEASURES.passes(missing):
         stored = {name: outputs[name] for name in scoring.needs if name in outputs}
@@ -77,8 +77,8 @@ def measure_relation(
             rejected |= rejected_of(output)
         pass_inputs = replace(inputs, outputs=frozenset(scoring.measures), scores=scores, rejected=rejected)
         pass_outputs = {name: outputs[name] for name in scoring.measures}
-        computed += _compute_pass(scoring.leading, pass_inputs, pass_outputs, load_model, progress)
-    return Spent.on(computed)
+        chunk_notes += _compute_pass(scoring.leading, pass_inputs, pass_outputs, load_model, progress)
+    return Cost.from_notes(chunk_notes)
 
 
 def _compute_pass(
@@ -90,8 +90,8 @@ def _compute_pass(
 ) -> list[Mapping[str, Any]]:
     """Compute the missing chunks, join all chunks, and return the notes beside the computed ones."""
     model = load_model() if measure.capability else None
-    inputs = _answerable(measure, inputs, model)
-    also = {"rejected": inputs.rejected} if inputs.rejected else {}
+    inputs = _drop_unfit_questions(measure, inputs, model)
+    rejected = {"rejected": inputs.rejected} if inputs.rejected else {}
     chunks = chunks_of(measure, inputs, model)
     ends = itertools.accumulate(map(len, chunks))
     bounds = [[end - len(chunk), end] for chunk, end in zip(chunks, ends, strict=True)]
@@ -109,15 +109,15 @@ def _compute_pass(
         models = list(filter(None, (model, measure.other_model(inputs, model))))
         for number in todo:
             progress(done, total)
-            with listening(_within(progress, done, prompts[number], total)):
-                rows, took = _next(computed, models)
+            with listening(_chunk_reporter(progress, done, prompts[number], total)):
+                rows, timing = _next_chunk(computed, models)
             done += amounts[number]
-            about = {"pass": measure.name, "chunk": bounds[number], "prompts": prompts[number]}
-            chunk_notes.append({**about, **took, **also})
+            notes = {"pass": measure.name, "chunk": bounds[number], "prompts": prompts[number], **timing, **rejected}
+            chunk_notes.append(notes)
             for name, output in outputs.items():
                 # The cost of a pass is noted once, at its leading measure, so that sums over files count nothing twice.
-                spent = {} if name == measure.name else asdict(Spent())
-                _store(inputs, model, rows[name], output.part(number), {**chunk_notes[-1], **spent})
+                cost = {} if name == measure.name else asdict(Cost())
+                _store(inputs, model, rows[name], output.part(number), {**notes, **cost})
     for output in outputs.values():
         if _is_done(output):  # another worker with the same task may have been faster
             continue
@@ -125,15 +125,15 @@ def _compute_pass(
             _join(output, len(chunks))
         else:  # for example a derived measure without a row for the relation
             log.warning("relation %s: measure %s chooses no prompt and has no rows", inputs.relation, output.name)
-            about = {"pass": measure.name, **asdict(Spent()), "started_at": _now(), "finished_at": _now(), **also}
-            _store(inputs, model, [], output, about)
+            times = {"started_at": _now(), "finished_at": _now()}
+            _store(inputs, model, [], output, {"pass": measure.name, **asdict(Cost()), **times, **rejected})
     for output in outputs.values():
         _discard_parts(output, len(chunks))
     progress(total, total)
     return chunk_notes
 
 
-def _within(progress: Progress, done: int, prompts: int, total: int) -> Callable[[float], None]:
+def _chunk_reporter(progress: Progress, done: int, prompts: int, total: int) -> Callable[[float], None]:
     """Return a function that reports prompts of a chunk; sampled replies and thoughts count no prompt twice."""
     answered, reported = 0.0, time.monotonic()
 
@@ -153,12 +153,13 @@ def rejected_of(scores: TableArtifact) -> Mapping[str, str]:
     return rejected
 
 
-def _answerable(measure: Measure, inputs: Inputs, model: Any) -> Inputs:
+def _drop_unfit_questions(measure: Measure, inputs: Inputs, model: Any) -> Inputs:
     """Drop questions that the model cannot read; log the first one and add the rejection reasons."""
     reasons = {question.question_id: measure.unfit(inputs, model, question) for question in inputs.questions}
     new = {question: reason for question, reason in reasons.items() if reason is not None}
     names = {question.question_id: question.printable_name for question in inputs.questions}
-    for first in list(new)[:1]:  # the notes beside the scores have all
+    if new:  # the notes beside the scores have all
+        first = next(iter(new))
         others = f" and {len(new) - 1} more are" if len(new) > 1 else " is"
         log.warning("relation %s: question %s%s rejected: %s", inputs.relation, names[first], others, new[first])
     rejected = {**inputs.rejected, **new}
@@ -170,21 +171,23 @@ def _answerable(measure: Measure, inputs: Inputs, model: Any) -> Inputs:
 
 
 def _is_done(artifact: TableArtifact, bounds: Sequence[int] | None = None) -> bool:
-    """Return True if an artifact is complete and, for a part, has these bounds: chunks may have been cut otherwise."""
+    """Return True if an artifact is complete and, for a part, has these bounds; a part may be of an earlier cut."""
     check = artifact.check()
     if check.state != "done":
         return False
     return bounds is None or (check.about or {}).get("chunk") == bounds
 
 
-def _next(computed: Computed, models: Sequence[Any]) -> tuple[Mapping[str, Sequence[Row]], dict[str, Any]]:
-    started, clock, before = _now(), time.perf_counter(), sum(model.forward_passes for model in models)
+def _next_chunk(computed: Computed, models: Sequence[Any]) -> tuple[Mapping[str, Sequence[Row]], dict[str, Any]]:
+    """Return the rows of the next chunk by measure, and its times and forward passes."""
+    started_at, start = _now(), time.perf_counter()
+    passes_before = sum(model.forward_passes for model in models)
     rows = next(computed)
     return rows, {
-        "started_at": started,
+        "started_at": started_at,
         "finished_at": _now(),
-        "seconds": time.perf_counter() - clock,
-        "forward_passes": sum(model.forward_passes for model in models) - before,
+        "seconds": time.perf_counter() - start,
+        "forward_passes": sum(model.forward_passes for model in models) - passes_before,
     }
 
 
@@ -210,19 +213,20 @@ def _store(inputs: Inputs, model: Any, rows: Sequence[Row], part: TableArtifact,
 
 
 def _join(whole: TableArtifact, count: int) -> None:
+    """Write one file from the parts; its notes have the whole time and cost, and all hardware."""
     parts = [whole.part(number) for number in range(count)]
-    abouts = [part.about() for part in parts]
-    about = {name: value for name, value in abouts[-1].items() if name != "chunk"}
-    about["started_at"] = min(about["started_at"] for about in abouts)
-    about["finished_at"] = max(about["finished_at"] for about in abouts)
-    for name, between in (("hardware", ", "), ("reading", "; ")):
-        if values := dict.fromkeys(about[name] for about in abouts if about.get(name)):
-            about[name] = between.join(values)
-    whole.write(pa.concat_tables([part.read() for part in parts]), about | asdict(Spent.on(abouts)))
+    notes_of_parts = [part.about() for part in parts]
+    notes = {name: value for name, value in notes_of_parts[-1].items() if name != "chunk"}
+    notes["started_at"] = min(notes["started_at"] for notes in notes_of_parts)
+    notes["finished_at"] = max(notes["finished_at"] for notes in notes_of_parts)
+    for name, separator in (("hardware", ", "), ("reading", "; ")):
+        if values := dict.fromkeys(notes[name] for notes in notes_of_parts if notes.get(name)):
+            notes[name] = separator.join(values)
+    whole.write(pa.concat_tables([part.read() for part in parts]), notes | asdict(Cost.from_notes(notes_of_parts)))
 
 
 def _discard_parts(whole: TableArtifact, count: int) -> None:
-    """Delete the parts, and those of an earlier, finer cut."""
+    """Delete the parts, also further parts of an earlier cut into more chunks."""
     for number in itertools.count():
         part = whole.part(number)
         if number >= count and not part.files():

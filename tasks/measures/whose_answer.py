@@ -45,8 +45,8 @@ class AccuracyParameters(Parameters):
     """Text that is removed from a reply before the comparison. none: nothing. released: "assistant:", colons and the
     letters of "answer" anywhere, as in the released code of DynamicQA."""
 
-    def compared(self, answer: str) -> str:
-        """Return the text of a reply that is compared."""
+    def clean(self, answer: str) -> str:
+        """Return the text of a reply without the parts that `cleaning` removes."""
         from swaymeter.tasks.scoring.accuracy import cleaned_as_released
 
         return cleaned_as_released(answer) if self.cleaning == "released" else answer
@@ -69,7 +69,7 @@ def _accuracy(inputs: Inputs, model: None, questions: Sequence[Question]) -> Ite
         if question.is_disputable and case is ALONE:
             continue
         expected = case.answers[0] if case.answers and case.condition != "mixed" else question.object
-        accurate = answers_match(parameters.compared(answer), expected, threshold=parameters.rouge_threshold)
+        accurate = answers_match(parameters.clean(answer), expected, threshold=parameters.rouge_threshold)
         yield {**origin, "expected": expected, "answer": answer, "accurate": accurate}
 
 
@@ -87,8 +87,8 @@ def _greedy_answers(
         for case in question.cases:
             key = question.question_id, case.context_id
             if key in greedy:
-                alone = greedy.get((question.question_id, ALONE.context_id))
-                yield question, case, greedy[key], alone, {**origins[key], "engine": "rouge-l"}
+                closed_book = greedy.get((question.question_id, ALONE.context_id))
+                yield question, case, greedy[key], closed_book, {**origins[key], "engine": "rouge-l"}
 
 
 @table("persuaded", "a question with a context that states an answer", key=QUESTION_KEY)
@@ -131,8 +131,10 @@ def _persuaded(inputs: Inputs, model: None, questions: Sequence[Question]) -> It
     for _, case, answer, closed_book, origin in _greedy_answers(inputs, questions):
         if closed_book is None or not case.answers or case.condition == "mixed":  # a mixed context has two answers
             continue
-        pair, expected = (parameters.compared(closed_book), parameters.compared(answer)), case.answers[0]
-        compared = compare_answers(*pair, expected, threshold=parameters.rouge_threshold)
+        expected = case.answers[0]
+        compared = compare_answers(
+            parameters.clean(closed_book), parameters.clean(answer), expected, threshold=parameters.rouge_threshold
+        )
         yield {**origin, "answer_without": closed_book, "answer_with": answer, "context_answer": expected, **compared}
 
 
@@ -198,17 +200,17 @@ def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) ->
     samples = rows_by_question(inputs, "answers", questions, "text")
     greedy = rows_by_question(inputs, "answers", questions, "text", greedy=True)
     for question in questions:
-        alone = next((row["text"] for row in greedy[question.question_id, ALONE.context_id]), None)
+        closed_book = next((row["text"] for row in greedy[question.question_id, ALONE.context_id]), None)
         for case in question.cases:
             key = question.question_id, case.context_id
             rows = (*samples[key], *greedy[key])
-            texts = {row["text"] for row in rows} | ({alone} if alone is not None else set())
+            texts = {row["text"] for row in rows} | ({closed_book} if closed_book is not None else set())
             decisions = {text: decision_on(question, case, text) for text in texts}
             has_single_answer = case.text is not None and case.condition != "mixed"
             for row in rows:
-                decision, moved = decisions[row["text"]], None
-                if alone is not None and row["sample"] is None and has_single_answer:
-                    moved = outcome(alone, row["text"], decisions[alone].verdict, decision.verdict)
+                decision, effect = decisions[row["text"]], None
+                if closed_book is not None and row["sample"] is None and has_single_answer:
+                    effect = outcome(closed_book, row["text"], decisions[closed_book].verdict, decision.verdict)
                 yield {
                     **origins[key],
                     "sample": row["sample"],
@@ -216,7 +218,7 @@ def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) ->
                     "verdict": decision.verdict,
                     "decided_by": "rule" if decision.is_decided else None,
                     "reason": decision.reason,
-                    "outcome": moved,
+                    "outcome": effect,
                 }
 
 
@@ -229,19 +231,19 @@ def decision_on(question: Question, case: QuestionContext, text: str) -> Decisio
     text = without_marks(text) if case.is_numbered else text
     if not context and not original:
         return Decision("neither", is_decided=True, reason="no answer to look for")
-    first, second = (context, original) if context else (original, ())
-    decision = decide(text, context=first, original=second, question=question.question)
-    is_original = not context and decision.verdict == "context"  # the rule takes the only side for the context's
-    return decision._replace(verdict="original") if is_original else decision
+    if context:
+        return decide(text, context=context, original=original, question=question.question)
+    # The rule takes the only side for the context's.
+    decision = decide(text, context=original, original=(), question=question.question)
+    return decision._replace(verdict="original") if decision.verdict == "context" else decision
 
 
 def sides(question: Question, case: QuestionContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the forms of the original answer and of the context's answer; an answer belongs to one side only."""
     original = _with_words(question.forms)
     if case.text is None:
-        conflicting = (case for case in question.cases if case.condition in {*CONFLICTING, "mixed"})
-        conflicting_answers = [answer for other in conflicting for answer in other.answers]
-        return original, _with_words(conflicting_answers)
+        conflicting = (other for other in question.cases if other.condition in {*CONFLICTING, "mixed"})
+        return original, _with_words(answer for other in conflicting for answer in other.answers)
     stated = _with_words(case.answers)
     if case.condition in SUPPORTING or is_among(stated, original):
         return (), tuple(dict.fromkeys((*original, *stated)))
@@ -255,6 +257,7 @@ def is_among(stated: Sequence[str], original: Sequence[str]) -> bool:
 
 
 def _with_words(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the different names, without those that have no word, such as a flag."""
     return tuple(name for name in dict.fromkeys(names) if words(name))
 
 

@@ -1,8 +1,8 @@
 """Accuracy of a reply by ROUGE-L, and the change of a reply with a context: persuaded and stubborn.
 
-A reply matches an expected answer if the F-measure of ROUGE-L, with stemming, exceeds a threshold, 0.3 by default. The
-released scores of the source remove words from a reply before the comparison: "assistant:", colons and all occurrences
-of "answer", also within other words, in small letters (`cleaned_as_released`).
+A reply matches an expected answer if the F-measure of ROUGE-L, with stemming, exceeds a threshold, 0.3 by default.
+Before the comparison, the released scores of the source write a reply in lower case, and remove "assistant:", colons
+and every "answer", also within other words (`cleaned_as_released`).
 What it is not: a judgement of truth. It is unusable for other scripts: ROUGE reads only the letters a to z and digits,
 so two texts without any of them never match.
 
@@ -21,7 +21,7 @@ from typing import Any
 
 from rouge_score.rouge_scorer import RougeScorer
 
-_UNREAD = re.compile("answer|:")
+_REMOVED = re.compile("answer|:")
 
 
 def answers_match(answer: str, expected: str, *, threshold: float) -> bool:
@@ -30,8 +30,8 @@ def answers_match(answer: str, expected: str, *, threshold: float) -> bool:
 
 
 def cleaned_as_released(answer: str) -> str:
-    """Return a reply without the words that the released code removes before its comparison."""
-    return _UNREAD.sub("", answer.lower().replace("assistant:", "").strip())
+    """Return a reply in lower case, without the words that the released code removes before its comparison."""
+    return _REMOVED.sub("", answer.lower().replace("assistant:", "").strip())
 
 
 @cache
@@ -41,9 +41,9 @@ def _scorer() -> Any:
 
 def compare_answers(without: str, with_context: str, context_answer: str, *, threshold: float) -> dict[str, bool]:
     """Compare the replies without (y1) and with a context (y2) with each other and with the context's answer (a)."""
-    knew = answers_match(without, context_answer, threshold=threshold)
-    follows = answers_match(with_context, context_answer, threshold=threshold)
-    stays = answers_match(with_context, without, threshold=threshold)
+    knew = answers_match(without, context_answer, threshold=threshold)  # y1 = a
+    follows = answers_match(with_context, context_answer, threshold=threshold)  # y2 = a
+    stays = answers_match(with_context, without, threshold=threshold)  # y2 = y1
     return {
         "persuaded": follows and not knew,
         "stubborn": stays and not knew,

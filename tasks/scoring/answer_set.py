@@ -26,7 +26,7 @@ from swaymeter.data.errors import UsageError
 from swaymeter.tasks.models.capabilities import AnswerScores
 from swaymeter.tasks.models.next_token.broken import check_contexts_matter, check_scores
 from swaymeter.tasks.models.prompts.tokens import no_distribution, tokenized, tokenized_prompts
-from swaymeter.tasks.scoring.persuasion import Persuasion, counted, divergence_from_mixture
+from swaymeter.tasks.scoring.persuasion import Persuasion, distinct_contexts, divergence_from_mixture
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ def answer_set_persuasion(
         ScoreError: a prompt does not fit the model, or a score is not finite.
     """
     aliases, groups = _aliases(model, answers)
-    distinct, weights, rows = counted(contexts)
+    distinct, weights, rows = distinct_contexts(contexts)
     prompts = tokenized_prompts(model, distinct, queries, start_token=start_token)
     log_probs, sound, engine = model.complete_answers(
         distinct, queries, aliases, terminators=terminators, prompts=prompts, start_token=start_token

@@ -56,6 +56,7 @@ _RANKS = (
 )
 _ORDINALS = {word: number for number, words in enumerate(_RANKS, 1) for word in words.split()}
 _LIST = r"\d{1,4}(?:\s*(?:,\s*(?:and|or|&)?|;|&|\band\b|\bor\b|[-\u2013\u2014])\s*\#?\d{1,4})*"
+"""Numbers of passages: 2; 1, 3 and 4; 1-3."""
 _RANGE = re.compile(r"(\d+)\s*[-\u2013\u2014]\s*\#?(\d+)")
 _SQUARE = re.compile(rf"[\[\u3010]\s*[\^#]?({_LIST})\s*(?:†[^\]\u3011]*)?[\]\u3011]")
 _ROUND = re.compile(
@@ -64,24 +65,25 @@ _ROUND = re.compile(
     re.MULTILINE,
 )
 _LIST_MARK = re.compile(r"^[^\S\n]*\(\d+\)", re.MULTILINE)
-_PART_OF = re.compile(
+_OTHER_NUMBERING = re.compile(  # before a number in round brackets: Section 5 (2), f(2)
     r"(?:\b(?:sections?|articles?|clauses?|paragraphs?|chapters?|rules?|parts?|figures?|tables?|pages?|sec\.|art\.)"
     r"\s*[\d.]+\s*|(?<!\w)[a-z])$",
 )
 _NAMES = "passages?|documents?|docs?|sources?|contexts?|texts?|excerpts?|snippets?|references?|refs?|chunks?"
+"""Names of passages."""
 _CLAUSE_END = r"(?=\s*(?:$|[\n.,;:!?)\]\u3011]))"
-_NAMED = re.compile(
+_NAMED = re.compile(  # passage 2, documents 1 and 3, Source: 2
     rf"(\b(?:the|this|that|given|provided)\s+)?\b({_NAMES})\.?(\s*:)?\s*(?:no\.|nos\.|numbers?|\#)?\s*\#?({_LIST})(?![\w%])",
 )
-_SPELLED = re.compile(
+_SPELLED = re.compile(  # passage two
     r"\b(?:passage|document|source|excerpt|snippet)\s+"
     rf"(?:({'|'.join(_ONES[1:])})\b|(one)\b(?=\s*(?:$|[\n.,;:!?)\]]|and\b|or\b|says?\b|states?\b|claims?\b|gives\b)))",
 )
 _ORDINAL = "|".join(_ORDINALS)
-_BY_ORDINAL = re.compile(
+_BY_ORDINAL = re.compile(  # the second passage
     rf"\b(?:({_ORDINAL})\s+(?:passage|excerpt|snippet)|the\s+({_ORDINAL})\s+(?:document|source|text))\b"
 )
-_BY_ORDINAL_ALONE = re.compile(
+_BY_ORDINAL_ALONE = re.compile(  # the third says
     rf"\bthe\s+({_ORDINAL})\s+(?:one\s+)?(?:says|states|claims|mentions|gives|reports|indicates|suggests|has|puts)\b",
 )
 
@@ -107,7 +109,8 @@ _DIFFERS = {
     "differ": r"differ(?:s|ed|ing|ently|ent|ences?)?",
     "conflict": r"conflict(?:s|ed|ing)?",
 }
-"""Words of disagreement by their beginning; words of `_DIFFERS` are ordinary in a reply that attributes nothing."""
+"""Patterns of words of disagreement by the beginning of the words, which a question with such a word contains, too.
+Words of `_DIFFERS` are ordinary in a reply that attributes nothing."""
 
 _NEGATED = re.compile(
     r"(?:\b(?:no|not|never|without|nor|neither|cannot)|n['\u2019]t)\W+(?:\w+\W+){0,2}$", re.IGNORECASE
@@ -121,7 +124,7 @@ def without_marks(reply: str) -> str:
     return _SQUARE.sub(" ", reply)
 
 
-def cited(reply: str, passages: int) -> tuple[int, ...]:
+def cited_numbers(reply: str, passages: int) -> tuple[int, ...]:
     """Return the numbers by which a reply cites passages, sorted, each once; numbers without a passage are included.
 
     Args:
@@ -130,18 +133,20 @@ def cited(reply: str, passages: int) -> tuple[int, ...]:
     """
     lines = unicodedata.normalize("NFKC", reply).lower().splitlines()
     text = "\n".join(filter(None, (" ".join(line.split()) for line in lines)))
-    numbers = {number for number in _cited(text, passages) if number <= max(999, passages)}
+    numbers = {number for number in _citations(text, passages) if number <= max(999, passages)}
     return tuple(sorted(numbers))
 
 
-def _cited(text: str, passages: int) -> Iterator[int]:
+def _citations(text: str, passages: int) -> Iterator[int]:
+    """Yield the number of each citation, by the forms of the module's docstring in their order."""
     for match in _SQUARE.finditer(text):
         yield from _numbers(match[1], passages)
     if not _LIST_MARK.search(text):
         for match in _ROUND.finditer(text):
             numbers = _numbers(match[1], passages)
             before = text[max(0, match.start(1) - 80) : match.start(1)].rstrip().removesuffix("(")
-            if all(1 <= number <= passages for number in numbers) and not _counts(before, numbers):
+            are_passages = all(1 <= number <= passages for number in numbers)
+            if are_passages and not _is_other_number(before, numbers):
                 yield from numbers
     for match in _NAMED.finditer(text):
         yield from _numbers_after_name(text, match, passages)
@@ -152,26 +157,28 @@ def _cited(text: str, passages: int) -> Iterator[int]:
         yield _ORDINALS[next(filter(None, match.groups()))]
 
 
-def _counts(before: str, numbers: list[int]) -> bool:
-    """Return True if the text before a number in round brackets makes it a count: two (2), Section 5 (2), f(2)."""
+def _is_other_number(before: str, numbers: list[int]) -> bool:
+    """Return True if the text before a number in brackets shows that it cites nothing: two (2), Section 5 (2), f(2)."""
     last = (before.split() or [""])[-1].strip("\"'.,;:")
-    return last in map(str, numbers) or _NUMBERS.get(last) in numbers or bool(_PART_OF.search(before))
+    is_repeated = last in map(str, numbers) or _NUMBERS.get(last) in numbers
+    return is_repeated or bool(_OTHER_NUMBERING.search(before))
 
 
 def _numbers_after_name(text: str, match: re.Match[str], passages: int) -> Iterator[int]:
     """Yield the numbers after a name of passages: all after a plural or within brackets, else the first."""
-    pointed, name, colon, written = match.groups()
-    name = name.removesuffix("s")
-    ends = bool(re.match(_CLAUSE_END, text[match.end() :]))
-    if (pointed and name in ("text", "context")) or (colon and not ends):
+    determiner, name, colon, written = match.groups()
+    behind = text[match.end() :]
+    if determiner and name.removesuffix("s") in ("text", "context"):  # "the text 2" is no name
+        return
+    if colon and not re.match(_CLAUSE_END, behind):  # "Source: 2 people said"
         return
     numbers = _numbers(written, passages)
-    is_list = match[2].endswith("s") or bool(re.match(r"\s*[)\]\u3011]", text[match.end() :]))
+    is_list = name.endswith("s") or bool(re.match(r"\s*[)\]\u3011]", behind))
     yield from numbers if is_list else numbers[:1]
 
 
 def _numbers(written: str, passages: int) -> list[int]:
-    """Return the numbers of a list, with the numbers within a range of existing passages."""
+    """Return the numbers of a list, with those within a range of existing passages: 1, 3 and 2 for "1-3"."""
     numbers = [int(number) for number in re.findall(r"\d+", written)]
     for first, last in _RANGE.findall(written):
         if int(first) < int(last) <= passages:
@@ -202,9 +209,9 @@ def names_conflict(
     """
     attributes = bool(cites) or bool(_ATTRIBUTES.search(reply))
     if verdict == "both":
-        if not set(cites).isdisjoint(right) and not set(cites).isdisjoint(wrong):
-            return True
-        if _disagrees(reply, question, {**_DISAGREES, **(_DIFFERS if attributes else {})}):
+        cites_both_sides = not set(cites).isdisjoint(right) and not set(cites).isdisjoint(wrong)
+        patterns = {**_DISAGREES, **_DIFFERS} if attributes else _DISAGREES
+        if cites_both_sides or _disagrees(reply, question, patterns):
             return True
     return attributes and any(
         {states(before), states(behind)} == {"context", "original"} for before, behind in _parts(reply)
@@ -212,17 +219,21 @@ def names_conflict(
 
 
 def _disagrees(reply: str, question: str, patterns: Mapping[str, str]) -> bool:
+    """Return True if a reply has a word of disagreement that is not negated and that the question does not have."""
     question_text = question.lower()
     return any(
         not _NEGATED.search(reply[: match.start()])
-        for begins, pattern in patterns.items()
-        if begins not in question_text
+        for beginning, pattern in patterns.items()
+        if beginning not in question_text
         for match in re.finditer(rf"\b(?:{pattern})\b", reply, re.IGNORECASE)
     )
 
 
 def _parts(reply: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts around each word of contrast; if it begins a clause, also those around the clause's comma."""
+    """Yield the parts around each word of contrast; if the word begins a clause, also those around its commas.
+
+    "Nine, but passage 2 says ten" gives "Nine," and " passage 2 says ten".
+    """
     for match in islice(_CONTRAST.finditer(reply), _MAX_CONTRASTS):
         before, behind = reply[: match.start()], reply[match.end() :]
         yield before, behind

@@ -32,7 +32,8 @@ Distribution = NDArray[np.float32] | NDArray[np.float64]
 _Logarithms = tuple[NDArray[np.float64], NDArray[np.bool_] | None]
 """log p of every group in a block, (g, b), 0 for p = 0; and the mask of p = 0, (g, b), None if p is never 0."""
 
-_SLACK = 1e-3
+_SUM_TOLERANCE = 1e-3
+"""Tolerance of a distribution's sum of 1."""
 _BLOCK = 2048  # tokens at a time, so that the groups' values stay in a processor's cache
 
 
@@ -131,25 +132,26 @@ class _Side:
     def __init__(self, answers: GroupedAnswers) -> None:
         check_groups(answers.groups, len(answers.distributions), overlap=True)
         self.name, self.answers, self.halves = answers.name, len(answers.distributions), len(answers.halves)
-        different = {id(item): item for item in answers.distributions}
+        different = {id(item): item for item in answers.distributions}  # equal answers share one object
         row_of = [list(different).index(id(item)) for item in answers.distributions]
         self.rows = _distributions(self.name, list(different.values()), row_of)
         groupings = [answers.groups, *answers.halves]
-        group_number: dict[tuple[int, ...], int] = {}
-        numbered = []
+        number_of_group: dict[tuple[int, ...], int] = {}  # by the group's counts of each row, in lowest terms
+        numbers_by_grouping = []
         for groups in groupings:
-            counted = [Counter(row_of[member] for member in group) for group in groups]
-            times = [[count[row] for row in range(len(different))] for count in counted]
+            counters = [Counter(row_of[member] for member in group) for group in groups]
+            counts_of_groups = [[counter[row] for row in range(len(different))] for counter in counters]
             # In lowest terms, because groups with proportional counts have the same mean.
-            lowest = [tuple(time // gcd(*row_counts) for time in row_counts) for row_counts in times]
-            numbered.append([group_number.setdefault(item, len(group_number)) for item in lowest])
-        counts = np.array(list(group_number), dtype=np.float64)
+            lowest = [tuple(count // gcd(*row_counts) for count in row_counts) for row_counts in counts_of_groups]
+            numbers_by_grouping.append([number_of_group.setdefault(item, len(number_of_group)) for item in lowest])
+        counts = np.array(list(number_of_group), dtype=np.float64)
         self.weights: NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
-        self.shares: NDArray[np.float64] = np.zeros((len(groupings), len(group_number)))
-        for grouping, group_numbers in enumerate(numbered):
-            np.add.at(self.shares[grouping], group_numbers, 1 / len(group_numbers))
+        self.shares: NDArray[np.float64] = np.zeros((len(groupings), len(number_of_group)))
+        for grouping, numbers in enumerate(numbers_by_grouping):
+            np.add.at(self.shares[grouping], numbers, 1 / len(numbers))
 
     def logarithms(self, block: slice) -> _Logarithms:
+        """Return log p of every group for the tokens of a block, and the mask of p = 0."""
         rows = self.rows[:, block]
         means = self.weights @ rows
         if rows.all():
@@ -184,6 +186,7 @@ class _Pair:
         self._impossible = np.zeros_like(self._cross)
 
     def add(self, block: slice, query_logarithms: _Logarithms) -> None:
+        """Add the tokens of a block to the sums."""
         rows = self._context.rows[:, block]
         logarithms, is_zero = query_logarithms
         self._cross += rows @ logarithms.T
@@ -194,16 +197,18 @@ class _Pair:
     def scores(self) -> NDArray[np.float64]:
         """Return the scores (s,) of all answers and of each half-sample."""
         weights, shares = self._context.weights, self._context.shares
-        mixed = shares @ weights
-        own = shares @ (weights @ self._own).diagonal()
-        scores: NDArray[np.float64] = own - ((mixed @ self._cross) * self._query.shares).sum(axis=1)
-        scores[((mixed @ self._impossible) * self._query.shares).sum(axis=1) > 0] = np.inf
-        for number in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
-            which = f" of half-sample {number - 1}" if number else ""
+        mean_weights = shares @ weights  # (s, d), the weights of answers in the mean over a grouping's groups
+        own = shares @ (weights @ self._own).diagonal()  # (s,), the mean of sum p_h log p_h
+        scores: NDArray[np.float64] = own - ((mean_weights @ self._cross) * self._query.shares).sum(axis=1)
+        scores[((mean_weights @ self._impossible) * self._query.shares).sum(axis=1) > 0] = np.inf
+        broken = np.flatnonzero(~np.isfinite(scores)).tolist()
+        if broken:
+            number = broken[0]  # 0 for the score of all answers
+            half_sample = f" of half-sample {number - 1}" if number else ""
             remedy = "; half_samples: 0 leaves these out" if number else ""
             raise ScoreError(
-                f"coherent persuasion{which} is {scores[number]}: {self._context.name} can have tokens that cannot "
-                f"occur in {self._query.name}{remedy}"
+                f"coherent persuasion{half_sample} is {scores[number]}: {self._context.name} can have tokens that "
+                f"cannot occur in {self._query.name}{remedy}"
             )
         return scores
 
@@ -221,7 +226,8 @@ def _rows_of(name: str, values: ArrayLike | Sequence[Distribution]) -> NDArray[n
 def _distributions(name: str, values: Sequence[Distribution], row_of: Sequence[int]) -> NDArray[np.float64]:
     rows = _rows_of(name, values)
     sums = rows.sum(axis=1, keepdims=True)
-    broken = (rows < 0).any(axis=1) | ~(np.abs(sums[:, 0] - 1) <= _SLACK)  # a NaN or an infinity is also in the sum
+    # The sum of a row with a NaN or an infinity is not within the tolerance.
+    broken = (rows < 0).any(axis=1) | ~(np.abs(sums[:, 0] - 1) <= _SUM_TOLERANCE)
     if broken.any():
         number = row_of.index(int(broken.argmax()))
         raise InputError(f"row {number} of {name} is not a distribution: it must be >= 0 and sum to 1")

@@ -51,8 +51,8 @@ class NextTokens:
         """Return the likeliest token after the prompt with this index."""
         return int(self.logits[prompt].argmax())
 
-    def first(self, prompt: int, count: int) -> list[tuple[int, float]]:
-        """Return the likeliest tokens after the prompt with this index, each with its probability, in float64."""
+    def top(self, prompt: int, count: int) -> list[tuple[int, float]]:
+        """Return the `count` likeliest tokens after the prompt with this index, with probabilities in float64."""
         distribution = torch.softmax(self.logits[prompt].cpu().double(), dim=0)
         probabilities, tokens = distribution.topk(min(count, len(distribution)))
         return list(zip(tokens.tolist(), probabilities.tolist(), strict=True))
@@ -69,7 +69,7 @@ class NextTokens:
 
 def next_tokens(model: NextTokenLogits, prompts: Sequence[Tokens], *, batch_size: int | None = None) -> NextTokens:
     """Return the next token after every prompt, `batch_size` in a pass; ScoreError if one has no distribution."""
-    return _checked(model, prompts, model.next_token_logits(prompts, batch_size=batch_size))
+    return _check(model, prompts, model.next_token_logits(prompts, batch_size=batch_size))
 
 
 def next_tokens_together(
@@ -92,10 +92,11 @@ def next_tokens_together(
     for index, distributions in model.next_token_by_query([prompts]):
         rows[index] = distributions.logits[0].clone()  # the engine reuses this memory
     logits = torch.stack([rows[index] for index in range(len(prompts))])
-    return _checked(model, prompts, logits), engine
+    return _check(model, prompts, logits), engine
 
 
-def _checked(model: NextTokenLogits, prompts: Sequence[Tokens], logits: torch.Tensor) -> NextTokens:
+def _check(model: NextTokenLogits, prompts: Sequence[Tokens], logits: torch.Tensor) -> NextTokens:
+    """Return the next tokens; ScoreError if a prompt has no distribution."""
     broken = (~torch.isfinite(Distributions.of(logits).log_normaliser)).nonzero().flatten().tolist()
     if broken:
         prompt = first_broken([prompts[index] for index in broken], model.is_broken)
@@ -130,16 +131,16 @@ def answer_tokens(
     else:
         prompt = filled(prompts.plain_without_context, question="?")
         space = "" if prompt[-1].isspace() else " "
-    before = _tokens(model, prompt)
+    prompt_tokens = _tokens(model, prompt)
     tokens = {}
     for answer in dict.fromkeys(answers):
         whole = _tokens(model, f"{prompt}{space}{answer}")
-        if not answer.strip() or whole[: len(before)] != before:
+        if not answer.strip() or whole[: len(prompt_tokens)] != prompt_tokens:  # a token spans the seam
             raise ScoreError(
                 f"the answer {shortened(answer)} has no first token of its own after a prompt of {model.name}; "
                 "leave the context that states it out of the questions"
             )
-        tokens[answer] = tuple(whole[len(before) :])
+        tokens[answer] = tuple(whole[len(prompt_tokens) :])
     return tokens
 
 
@@ -156,13 +157,13 @@ def continuous_utilisation(without: float, with_context: float) -> float | None:
     for probability in (without, with_context):
         if not 0 <= probability <= 1:
             raise ScoreError(f"{probability} is not a probability; the model's distribution is broken")
-    possible = 1 - without if with_context >= without else without
-    return (with_context - without) / possible if possible else None
+    possible_change = 1 - without if with_context >= without else without
+    return (with_context - without) / possible_change if possible_change else None
 
 
 def _space(model: Model, turns: Turns, prompt: str) -> str:
     """Return the space that the chat template writes before the assistant's text, or an empty text."""
-    answer = "xyzzy"
+    answer = "xyzzy"  # any word
     try:
         whole = rendered(model, [*turns, {"role": "assistant", "content": answer}], generation_prompt=False)
     except Exception:  # a template can refuse a finished turn with any exception

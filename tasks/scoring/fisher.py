@@ -82,10 +82,12 @@ def fisher_susceptibility(
     texts = list(dict.fromkeys(queries))
     directions = draws if top_k is None else 0
     squares = model.squared_gradients(texts, n_top=n_top, draws=directions, seed=seed, start_token=start_token)
-    top, drawn = squares[:, :n_top].sum(axis=1), squares[:, n_top:]
-    trace, error = top, np.zeros_like(top)
+    top = squares[:, :n_top].sum(axis=1)
     if top_k is None:
+        drawn = squares[:, n_top:]
         trace, error = top + drawn.mean(axis=1), drawn.std(axis=1, ddof=1) / np.sqrt(draws)
+    else:
+        trace, error = top, np.zeros_like(top)
     broken = np.flatnonzero(~np.isfinite(trace))
     if len(broken):
         raise ScoreError(

@@ -27,7 +27,6 @@ from swaymeter.tasks.models.prompts.thoughts import without_thoughts
 from swaymeter.tasks.scoring.wording import stance, yes_no
 from swaymeter.tasks.scoring.wording.answers import final_answer
 from swaymeter.tasks.scoring.wording.forms import forms
-from swaymeter.tasks.scoring.wording.kinds import is_other_value
 from swaymeter.tasks.scoring.wording.lists import Items, items_of_reply, states_items
 from swaymeter.tasks.scoring.wording.mentions import (
     Mention,
@@ -39,7 +38,8 @@ from swaymeter.tasks.scoring.wording.mentions import (
     mentions,
     without_question,
 )
-from swaymeter.tasks.scoring.wording.refusals import is_empty, only_mentions, refuses, says_nothing, turns
+from swaymeter.tasks.scoring.wording.other_values import is_other_value
+from swaymeter.tasks.scoring.wording.refusals import is_empty, only_concedes, only_mentions, refuses, says_nothing
 from swaymeter.tasks.scoring.wording.sentences import Polarity
 from swaymeter.tasks.scoring.wording.stance import Span, Stance
 
@@ -73,6 +73,7 @@ _SIDES: tuple[Side, ...] = get_args(Side)
 _MAX_QUESTION = 200
 """Words of a question in which a repeated answer is looked for."""
 _ARROW = re.compile(r"(\S{1,20}) ?(?:→|⇒|->|=>) ?")
+"""A change that is written with an arrow: "9:00 → 10:00" is read as "from 9:00 to 10:00"."""
 
 
 class Decision(NamedTuple):
@@ -104,9 +105,9 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
     Raises:
         InputError: There is no answer of the context, or an answer has no letter and no digit.
     """
-    for side, listed in zip(_SIDES, (context, original), strict=True):
-        if isinstance(listed, str):
-            raise TypeError(f"{side} is a text; give a list of answers, such as [{listed!r}]")
+    for side, answers in zip(_SIDES, (context, original), strict=True):
+        if isinstance(answers, str):
+            raise TypeError(f"{side} is a text; give a list of answers, such as [{answers!r}]")
     sides = _sides(tuple(context), tuple(original), question)
     text = without_thoughts(reply)
     if text is None:
@@ -116,7 +117,7 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
     reply_words = without_question(whole, sides.question_words)
     if whole and not reply_words:
         return Decision("neither", False, "repeats the question")
-    stated, reason = _listed(text, sides) or _named(reply_words, sides)
+    stated, reason = _sides_listed(text, sides) or _sides_named(reply_words, sides)
     polarities = yes_no.polarities(reply_words, sides.question_words) if sides.polarities else set()
     stated |= {side for polarity in polarities for side in sides.polarities.get(polarity, ())}
     if len(stated) == 2 and sides.are_alike:
@@ -134,7 +135,7 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
         and reason != "unclear stance"
         and (is_empty(text) or refuses(reply_words, is_polar=bool(sides.polarities)))
     ):
-        if has_part or turns(reply_words):
+        if has_part or only_concedes(reply_words):
             return Decision("neither", False, "unclear stance")
         return Decision("refusal", True, None)
     if polarities or says_yes_or_no:
@@ -203,38 +204,40 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
     question_words = words(question)
     names: list[Name] = []
     polarities: dict[Polarity, set[Side]] = {}
-    are_polar = all(any(yes_no.named(words(answer)) for answer in side) for side in (context, original) if side)
-    for side, answer in [
-        (side, answer)
-        for side, listed_answers in zip(_SIDES, (context, original), strict=True)
-        for answer in listed_answers
-    ]:
-        if not words(answer):
-            raise InputError(f"an answer of {side} has no letter and no digit: {answer!r}; leave it out")
-        polarity = yes_no.named(words(answer))
-        if polarity and are_polar:
-            polarities.setdefault(polarity, set()).add(side)
-        else:
-            names += forms(side, answer, question_words)
-    names += () if all(map(str.isascii, (*context, *original))) else longer_names()
+    answers_of_sides = [answers for answers in (context, original) if answers]
+    are_polar = all(any(yes_no.polarity_of_answer(words(text)) for text in answers) for answers in answers_of_sides)
+    for side, answers in zip(_SIDES, (context, original), strict=True):
+        for answer in answers:
+            if not words(answer):
+                raise InputError(f"an answer of {side} has no letter and no digit: {answer!r}; leave it out")
+            polarity = yes_no.polarity_of_answer(words(answer))
+            if polarity and are_polar:
+                polarities.setdefault(polarity, set()).add(side)
+            else:
+                names += forms(side, answer, question_words)
+    if not all(map(str.isascii, (*context, *original))):
+        names += longer_names()
     are_alike = not {words(answer) for answer in context}.isdisjoint(words(answer) for answer in original)
     values = tuple(map(words, (*context, *original)))
     parts = stance.question_words(texts_of(question_words))
-    lists = {(cast("Side", name.side), Items(name.items, name.are_ordered)): None for name in names if name.items}
-    return _Sides(by_first(names), polarities, tuple(lists), values, question_words, parts, are_alike)
+    lists = [(cast("Side", name.side), Items(name.items, name.are_ordered)) for name in names if name.items]
+    different = tuple(dict.fromkeys(lists))
+    return _Sides(by_first(names), polarities, different, values, question_words, parts, are_alike)
 
 
 def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> set[Side]:
     """Return the only side with an answer in the text in its exact spelling (2.10 is not 2.1); none for two sides."""
-    patterns = ("|".join(map(re.escape, names)) for names in (context, original))
-    sides = zip(_SIDES, patterns, strict=True)
-    stated = {side for side, names in sides if names and re.search(rf"(?<![\w.,])(?:{names})(?!\w|[.,]\d)", text)}
+    stated = set()
+    for side, answers in zip(_SIDES, (context, original), strict=True):
+        pattern = "|".join(map(re.escape, answers))
+        if pattern and re.search(rf"(?<![\w.,])(?:{pattern})(?!\w|[.,]\d)", text):
+            stated.add(side)
     return stated if len(stated) == 1 else set()
 
 
-def _named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | None]:
+def _sides_named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | None]:
     """Return the sides whose answer a reply names, or the reason why the reply names no answer."""
-    counting, reasons = _counting(reply, sides)
+    counting, reasons = _counting_mentions(reply, sides)
     spans = [Span(mention.start, mention.end, mention.name.side or "") for mention in counting]
     named = {span.side for span in spans}
     if len(spans) > stance.MAX_MENTIONS:
@@ -243,29 +246,33 @@ def _named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | No
     if len(named) == 2:
         if (stated := stance.sides_stated(reply, spans, stances, sides.question)) is None:
             return set(), "unclear stance"
-        reasons |= set() if stated else {"denied"}
+        if not stated:
+            reasons.add("denied")
     else:
-        kinds = set(stances)
-        stated = set() if Stance.DENIED in kinds and Stance.ASSERTED not in kinds else named
-        reasons |= set() if stated or not named else {"denied"}
+        different = set(stances)
+        is_denied = Stance.DENIED in different and Stance.ASSERTED not in different
+        stated = set() if is_denied else named
+        if is_denied:
+            reasons.add("denied")
         if stated and only_mentions(reply) and refuses(reply):
             return set(), None
-        is_doubted = kinds == {Stance.REPORTED} and stance.doubts(reply)
-        if stated and (kinds <= stance.WEAK or is_doubted or stance.answers_elsewhere(reply, spans, sides.question)):
+        is_doubted = different == {Stance.REPORTED} and stance.doubts_report(reply)
+        is_unclear = different <= stance.WEAK or is_doubted
+        if stated and (is_unclear or stance.answers_elsewhere(reply, spans, sides.question)):
             stated, reasons = set(), {"unclear stance"}
     reason = next((reason for reason in get_args(Reason) if reason in reasons), None)
     return cast("set[Side]", set(stated)), None if stated else reason
 
 
-def _listed(text: str, sides: _Sides) -> tuple[set[Side], Reason | None] | None:
+def _sides_listed(text: str, sides: _Sides) -> tuple[set[Side], None] | None:
     """Return the sides whose list equals the reply's bullets, numbers or arrows; None without an equal list."""
     if not sides.lists or not (items := items_of_reply(text)):
         return None
-    stated = {side for side, listed in sides.lists if states_items(items, listed)}
+    stated = {side for side, answer in sides.lists if states_items(items, answer)}
     return (stated, None) if stated else None
 
 
-def _counting(reply: Sequence[Word], sides: _Sides) -> tuple[list[Mention], set[Reason]]:
+def _counting_mentions(reply: Sequence[Word], sides: _Sides) -> tuple[list[Mention], set[Reason]]:
     """Return the mentions that count, in their order, and the reasons against the other mentions.
 
     A loose form counts if the same words are no exact form, and if the form belongs to one side only.
@@ -306,9 +313,14 @@ def _has_part(reply: Sequence[Word], sides: _Sides, stated: set[Side]) -> bool:
     parts = {text for name in names if name.side not in stated for text in name.texts}
     parts -= {text for name in names if name.side in stated for text in name.texts}
     parts -= FUNCTION_WORDS | sides.question.texts
-    return any(
-        ((word.kind == "number" and (behind is None or behind.kind != "unit")) or (word.capitals and not stated))
-        and not stance.is_denied(reply, index, index + 1, is_question_negated=sides.question.is_negated)
-        for index, (word, behind) in enumerate(zip_longest(reply, reply[1:]))
-        if index not in covered and word.text in parts
-    )
+    for index, (word, behind) in enumerate(zip_longest(reply, reply[1:])):
+        if index in covered or word.text not in parts:
+            continue
+        is_number = word.kind == "number" and (behind is None or behind.kind != "unit")
+        is_name = word.capitals and not stated
+        is_question_negated = sides.question.is_negated
+        if (is_number or is_name) and not stance.is_denied(
+            reply, index, index + 1, is_question_negated=is_question_negated
+        ):
+            return True
+    return False

@@ -29,7 +29,7 @@ def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> li
         answers: number of answers.
         count: number of halves.
         seed: seed of the study.
-        identity: identity of the prompt, such as question and condition.
+        identity: identity of the prompt, such as question and context type.
 
     Raises:
         UsageError: the count is negative or 1.

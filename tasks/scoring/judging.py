@@ -36,10 +36,10 @@ MAX_NAMES = 10
 """Limit of the names of an answer in the prompt; some facts have a hundred."""
 MAX_TOKENS = 32
 """Limit of the tokens of a served judge's reply: a letter in JSON, and enough more to notice further text."""
-_CLOSE = {"float32": 1e-3}
-_CLOSE_IN_SHORT_DTYPES = 0.5
-"""Logits closer than this are read again alone; the limit is far above the differences between batches."""
-_LETTER = re.compile(r"\(?([A-E])[).]?")
+_NEAR_TIE = {"float32": 1e-3}
+_NEAR_TIE_IN_SHORT_DTYPES = 0.5
+"""Letters with logits closer than this are read again alone; batches differ by far less."""
+_LETTER = re.compile(r"\(?([A-E])[).]?")  # B, (B), B.
 
 Unjudged = Literal["does not fit the judge's window", "no offered verdict", "no reply"]
 """Reasons why a judge gives no verdict."""
@@ -79,22 +79,24 @@ Ask = Callable[[Sequence[Case]], list[JudgeVerdict]]
 """A judge: returns the verdicts on cases, in their order."""
 
 
-def offered(case: Case) -> dict[str, Verdict]:
+def offered_verdicts(case: Case) -> dict[str, Verdict]:
     """Return the possible verdicts by their letters."""
     sides = {"context": case.context, "original": case.original}
-    absent = {side for side, names in sides.items() if not names}
-    verdicts = [name for name in judge_prompt().verdicts if name not in (absent | {"both"} if absent else absent)]
+    left_out = {side for side, names in sides.items() if not names}
+    if left_out:
+        left_out.add("both")
+    verdicts = [name for name in judge_prompt().verdicts if name not in left_out]
     return {letter: cast("Verdict", name) for letter, name in zip(LETTERS, verdicts, strict=False)}
 
 
-def text_of(case: Case, form: Literal["chat", "plain"]) -> str:
+def case_text(case: Case, form: Literal["chat", "plain"]) -> str:
     """Return the prompt of a case. Line breaks of the reply become spaces, so that it cannot imitate the prompt."""
     from swaymeter.tasks.models.prompts.answer_prompts import filled
 
     prompt = judge_prompt()
     sides = ((prompt.original, case.original), (prompt.context, case.context))
     answers = [filled(template, names=" / ".join(names[:MAX_NAMES])) for template, names in sides if names]
-    verdicts = [f"{letter}: {prompt.verdicts[name]}" for letter, name in offered(case).items()]
+    verdicts = [f"{letter}: {prompt.verdicts[name]}" for letter, name in offered_verdicts(case).items()]
     return filled(
         prompt.chat if form == "chat" else prompt.plain,
         question=case.question,
@@ -115,13 +117,14 @@ def ask_language_model(
     """
     from swaymeter.tasks.scoring.first_token import next_tokens
 
-    begun, letters = _letters(model)
-    prompts, verdicts = _prompts(model, cases, begun=begun, reserved=1)
+    answer_start, letters = _letters(model)
+    prompts, verdicts = _prompts(model, cases, answer_start=answer_start, reserved=1)
+    near_tie = _NEAR_TIE.get(model.dtype, _NEAR_TIE_IN_SHORT_DTYPES)
     if prompts:
-        read = next_tokens(model, list(prompts.values()), batch_size=batch_size).logits
-        for (case, prompt), logits in zip(prompts.items(), read, strict=True):
-            tokens = {verdict: letters[letter] for letter, verdict in offered(case).items()}
-            if len(prompts) > 1 and _margin(logits, tokens) < _CLOSE.get(model.dtype, _CLOSE_IN_SHORT_DTYPES):
+        batch_logits = next_tokens(model, list(prompts.values()), batch_size=batch_size).logits
+        for (case, prompt), logits in zip(prompts.items(), batch_logits, strict=True):
+            tokens = {verdict: letters[letter] for letter, verdict in offered_verdicts(case).items()}
+            if len(prompts) > 1 and _margin(logits, tokens) < near_tie:
                 (logits,) = next_tokens(model, [prompt]).logits
             verdicts[case] = _likeliest(logits, tokens)
     return [verdicts[case] for case in cases]
@@ -130,11 +133,15 @@ def ask_language_model(
 def ask_server(model: "ServedModel", cases: Sequence[Case]) -> list[JudgeVerdict]:
     """Return the verdicts (n,) of a served language model from its greedy replies; equal cases are sent once."""
     prompts, verdicts = _prompts(model, cases, reserved=MAX_TOKENS)
-    letters = [tuple(offered(case)) for case in prompts]
-    for case, reply in zip(prompts, model.choose(list(prompts.values()), letters, max_tokens=MAX_TOKENS), strict=True):
-        verdict = None if reply.is_missing else verdict_in(reply.text, offered(case))
-        unjudged: Unjudged = "no reply" if reply.is_missing else "no offered verdict"
-        verdicts[case] = JudgeVerdict(verdict) if verdict else JudgeVerdict(None, None, unjudged)
+    letters = [tuple(offered_verdicts(case)) for case in prompts]
+    replies = model.choose(list(prompts.values()), letters, max_tokens=MAX_TOKENS)
+    for case, reply in zip(prompts, replies, strict=True):
+        if reply.is_missing:
+            verdicts[case] = JudgeVerdict(None, None, "no reply")
+        elif verdict := verdict_in(reply.text, offered_verdicts(case)):
+            verdicts[case] = JudgeVerdict(verdict)
+        else:
+            verdicts[case] = JudgeVerdict(None, None, "no offered verdict")
     return [verdicts[case] for case in cases]
 
 
@@ -145,16 +152,18 @@ def ask_entailment_model(model: "EntailmentModel", cases: Sequence[Case]) -> lis
         premise = f"{case.question} {case.reply.strip()}"
         return [(premise, f"{case.question} {name}") for name in names]
 
-    whole = {case: pairs(case, (*case.context, *case.original)) for case in cases}
-    fitting = {case: case_pairs for case, case_pairs in whole.items() if all(map(model.fits, case_pairs))}
+    all_pairs = {case: pairs(case, (*case.context, *case.original)) for case in cases}
+    fitting = {case: case_pairs for case, case_pairs in all_pairs.items() if all(map(model.fits, case_pairs))}
     entailed = model.entailing(list(dict.fromkeys(pair for case_pairs in fitting.values() for pair in case_pairs)))
 
     def verdict(case: Case) -> JudgeVerdict:
         if case not in fitting:
             return JudgeVerdict(None, None, "does not fit the judge's window")
         context, original = (not entailed.isdisjoint(pairs(case, names)) for names in (case.context, case.original))
+        if context and original:
+            return JudgeVerdict("both")
         if context or original:
-            return JudgeVerdict("both" if context and original else "context" if context else "original")
+            return JudgeVerdict("context" if context else "original")
         return JudgeVerdict("neither")
 
     return [verdict(case) for case in cases]
@@ -182,7 +191,7 @@ def ask_function(function: Callable[..., Any], name: str, cases: Sequence[Case])
         if verdict is not None and verdict not in VERDICTS:
             choices = f"{', '.join(VERDICTS)} or None"
             raise ScoreError(f"judge {name} returned {verdict!r} for {case.reply!r}; return {choices}")
-        is_offered = verdict in offered(case).values()
+        is_offered = verdict in offered_verdicts(case).values()
         verdicts[case] = JudgeVerdict(verdict) if is_offered else JudgeVerdict(None, None, "no offered verdict")
     return [verdicts[case] for case in cases]
 
@@ -193,7 +202,8 @@ def verdict_in(text: str, letters: Mapping[str, Verdict]) -> Verdict | None:
         content = json.loads(text)
     except (ValueError, RecursionError):
         content = None
-    letter = _LETTER.fullmatch(str(content.get("verdict", "")) if isinstance(content, dict) else text.strip())
+    written = str(content.get("verdict", "")) if isinstance(content, dict) else text.strip()
+    letter = _LETTER.fullmatch(written)
     return letters.get(letter[1]) if letter else None
 
 
@@ -202,17 +212,17 @@ def _letters(model: "Model") -> "tuple[Tokens, dict[str, int]]":
     from swaymeter.tasks.scoring.first_token import answer_tokens
 
     tokens = answer_tokens(model, LETTERS)
-    begun = {letter_tokens[:-1] for letter_tokens in tokens.values()}
+    answer_starts = {letter_tokens[:-1] for letter_tokens in tokens.values()}
     letters = {letter: letter_tokens[-1] for letter, letter_tokens in tokens.items()}
-    if len(begun) > 1 or len({*letters.values()}) < len(LETTERS):
+    if len(answer_starts) > 1 or len({*letters.values()}) < len(LETTERS):
         raise ModelError(f"the tokenizer of {model.name} has no token for each of A to E; name another judge")
-    return begun.pop(), letters
+    return answer_starts.pop(), letters
 
 
 def _prompts(
-    model: "Model", cases: Sequence[Case], *, begun: "Tokens" = (), reserved: int
+    model: "Model", cases: Sequence[Case], *, answer_start: "Tokens" = (), reserved: int
 ) -> "tuple[dict[Case, Tokens], dict[Case, JudgeVerdict]]":
-    """Return the prompts of the different cases, and the verdicts that follow without asking."""
+    """Return the prompts of the different cases, and the missing verdicts on cases that exceed the context window."""
     from swaymeter.tasks.models.prompts.answer_prompts import turn_prompt
     from swaymeter.tasks.models.prompts.template_options import prompt_form
 
@@ -220,7 +230,7 @@ def _prompts(
     verdicts: dict[Case, JudgeVerdict] = {}
     form, window = prompt_form(model), model.context_window
     for case in dict.fromkeys(cases):
-        prompt = (*turn_prompt(model, text_of(case, form), begun=""), *begun)
+        prompt = (*turn_prompt(model, case_text(case, form), answer_start=""), *answer_start)
         if window is not None and len(prompt) + reserved > window:
             verdicts[case] = JudgeVerdict(None, None, "does not fit the judge's window")
         else:
@@ -229,6 +239,7 @@ def _prompts(
 
 
 def _margin(logits: "torch.Tensor", tokens: Mapping[Verdict, int]) -> float:
+    """Return the difference of the two highest logits of these tokens."""
     first, second = logits[[*tokens.values()]].double().topk(2).values.tolist()
     return float(first - second)
 

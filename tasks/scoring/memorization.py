@@ -19,7 +19,7 @@ from swaymeter.data.errors import UsageError
 from swaymeter.data.records import ContextKind, QueryType
 from swaymeter.tasks.models.capabilities import NextTokenLogits
 from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
-from swaymeter.tasks.scoring.persuasion import counted
+from swaymeter.tasks.scoring.persuasion import distinct_contexts
 
 Conflict = Literal["substitution", "negation"]
 Follows = Literal["original", "context", "other"]
@@ -48,7 +48,7 @@ def greedy_answers(
     """
     if max_new_tokens < 1:
         raise UsageError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
-    distinct, _, rows = counted(contexts)
+    distinct, _, rows = distinct_contexts(contexts)
     prompts = tokenized_prompts(model, distinct, queries, start_token=start_token, reserved_tokens=max_new_tokens)
     answers, engine = model.greedy_lines(prompts, queries, distinct, max_tokens=max_new_tokens)
     return [[texts[row] for row in rows] for texts in answers], engine
@@ -67,20 +67,28 @@ def conflict(kind: ContextKind, about_entity: bool, context_object: str, answer:
 
 
 def follows(text: str, query_type: QueryType, answer: str, context_kind: ContextKind, context_object: str) -> Follows:
-    """Return "original", "context" or "other" by the answer that a greedy answer begins with.
+    """Return the side of the answer that a greedy reply begins with: "original", "context" or "other".
 
     For a closed query Yes is the original answer and No the context's. If a text begins with both answers, the longer
-    one counts: "New York City" is not "New York". A negation names the object that it denies, so an answer with this
+    answer counts: "New York City" is not "New York". A negation names the object that it denies, so a reply with this
     object follows neither.
+
+    Args:
+        text: the greedy reply.
+        query_type: the type of the query.
+        answer: the query's original answer.
+        context_kind: the kind of the context.
+        context_object: the object that the context states, or denies if it is a negation.
     """
     if query_type == "closed":
-        return "original" if text.startswith("Yes") else "context" if text.startswith("No") else "other"
-    begun_with = max(
-        (name for name in (answer, context_object) if name and text.startswith(name)), key=len, default=None
-    )
-    if begun_with == answer:
+        if text.startswith("Yes"):
+            return "original"
+        return "context" if text.startswith("No") else "other"
+    beginnings = [name for name in (answer, context_object) if name and text.startswith(name)]
+    beginning = max(beginnings, key=len, default=None)
+    if beginning == answer:
         return "original"
-    return "other" if begun_with is None or context_kind == "negation" else "context"
+    return "other" if beginning is None or context_kind == "negation" else "context"
 
 
 class Reply(NamedTuple):

@@ -76,17 +76,17 @@ def passage_persuasion(
     scores: list[PassagePersuasion] = []
     for group in _groups(pairs):
         prompts = list(dict.fromkeys(tuple(prompt) for pair in group for prompt in pair))
-        index = {prompt: number for number, prompt in enumerate(prompts)}
-        read, engine = next_tokens_together(model, prompts, batch_size=batch_size)
-        _check_that_prompts_matter(model, prompts, read)
+        row_of = {prompt: row for row, prompt in enumerate(prompts)}
+        tokens, engine = next_tokens_together(model, prompts, batch_size=batch_size)
+        _check_that_prompts_matter(model, prompts, tokens)
         for whole, without in group:
-            at, other = index[tuple(whole)], index[tuple(without)]
-            score = float(divergences(read.log_probs(at)[None], read.log_probs(other)[None]))
+            row, row_without = row_of[tuple(whole)], row_of[tuple(without)]
+            score = float(divergences(tokens.log_probs(row)[None], tokens.log_probs(row_without)[None]))
             if not -ROUNDING <= score < np.inf:
                 text = shortened(str(model.tokenizer.decode(list(whole))))
                 raise ScoreError(f"persuasion of a passage by {model.name} is {score}, no valid score, in {text}")
-            tokens = read.likeliest(at), read.likeliest(other)
-            scores.append(PassagePersuasion(max(score, 0.0), *tokens, engine))
+            likeliest = tokens.likeliest(row), tokens.likeliest(row_without)
+            scores.append(PassagePersuasion(max(score, 0.0), *likeliest, engine))
     return scores
 
 
@@ -106,9 +106,9 @@ def _groups(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
         yield group
 
 
-def _check_that_prompts_matter(model: NextTokenLogits, prompts: Sequence[Tokens], read: NextTokens) -> None:
+def _check_that_prompts_matter(model: NextTokenLogits, prompts: Sequence[Tokens], tokens: NextTokens) -> None:
     if len(prompts) == 1:  # the window cut all passages off, so the prompts are equal
         return
-    alike: NDArray[np.bool_] = Distributions.of(read.logits).are_alike().cpu().numpy()[None]
+    alike: NDArray[np.bool_] = Distributions.of(tokens.logits).are_alike().cpu().numpy()[None]
     text = str(model.tokenizer.decode(list(prompts[0])))
     check_contexts_matter(model, alike, [[prompt] for prompt in prompts], [text])

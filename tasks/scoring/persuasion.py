@@ -59,7 +59,7 @@ def persuasion(
         model: the language model.
         contexts: n_contexts texts that are put directly before the queries; a context that occurs twice weighs twice.
         queries: n_queries complete texts.
-        prompts: `[context][query]` tokens of the distinct contexts (see `counted`) before the queries, as
+        prompts: `[context][query]` tokens of the distinct contexts (see `distinct_contexts`) before the queries, as
             `tokenized_prompts` returns them; None tokenizes them.
         start_token: True begins tokenized prompts with the tokenizer's start token, if it has one.
         memory: bytes beside the model; None for `memory_budget`.
@@ -68,7 +68,7 @@ def persuasion(
         UsageError: contexts or queries are empty.
         ScoreError: a prompt does not fit the model, or a score is not finite; the message has its query and context.
     """
-    distinct, weights, rows = counted(contexts)
+    distinct, weights, rows = distinct_contexts(contexts)
     context_weights = torch.from_numpy(weights).to(model.device, torch.float32)
     tokens = prompts
     if tokens is None:
@@ -95,7 +95,7 @@ def persuasion(
     return Persuasion(scores[:, rows], scores @ weights, model.engine_of_next_token(tokens))
 
 
-def counted(contexts: Sequence[str]) -> tuple[list[str], NDArray[np.float64], list[int]]:
+def distinct_contexts(contexts: Sequence[str]) -> tuple[list[str], NDArray[np.float64], list[int]]:
     """Return the distinct contexts, their weights p(c), and the index of each context among the distinct ones."""
     counts = Counter(contexts)
     row_of = {context: row for row, context in enumerate(counts)}

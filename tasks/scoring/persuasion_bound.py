@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from swaymeter.data.errors import ScoreError
 
-_MASS_OFF = 1e-3
+_MASS_TOLERANCE = 1e-3
 """Tolerance of a mass above 1 of a server's log-probabilities; llama.cpp's is 1.00017 over its vocabulary."""
 
 
@@ -49,12 +49,12 @@ def persuasion_bound(likeliest: Sequence[Mapping[str, float]], weights: Sequence
         ScoreError: a mass of log-probabilities exceeds 1, or is not a number.
     """
     tokens = sorted(set.intersection(*map(set, likeliest)))
-    seen = np.array([[log_probs[token] for token in tokens] for log_probs in likeliest], np.float64)
-    seen = np.exp(seen.reshape(len(likeliest), len(tokens)))
-    mass = np.array([math.fsum(log_probs) for log_probs in seen])
-    if not (np.isfinite(seen).all() and (mass <= 1 + _MASS_OFF).all()):
+    log_probs = np.array([[by_token[token] for token in tokens] for by_token in likeliest], np.float64)
+    probs = np.exp(log_probs.reshape(len(likeliest), len(tokens)))
+    mass = np.array([math.fsum(row) for row in probs])
+    if not (np.isfinite(probs).all() and (mass <= 1 + _MASS_TOLERANCE).all()):
         raise ScoreError(f"the likeliest tokens have a mass of {mass.max():.4f}, which is no probability")
-    whole = np.column_stack([seen, np.maximum(1 - mass, 0.0)])
+    whole = np.column_stack([probs, np.maximum(1 - mass, 0.0)])  # the last column is the rest
     whole /= whole.sum(axis=1, keepdims=True)
     mixture = np.asarray(weights, np.float64) @ whole
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -65,20 +65,20 @@ def group_answers(
     rows = matrix.tolist()
     answers = range(len(rows)) if among is None else among
     if grouping == "overlapping":
-        walks = (_walk(rows, answer, answers) for answer in answers)
-        return [list(group) for group in dict.fromkeys(tuple(sorted(walk)) for walk in walks)]
+        opened = (_overlapping_group(rows, answer, answers) for answer in answers)
+        return [list(group) for group in dict.fromkeys(tuple(sorted(group)) for group in opened)]
     if grouping == "first_member":
-        return _taken_by_first_members(rows, answers)
+        return _first_member_groups(rows, answers)
     groups: list[list[int]] = []
     for answer in answers:
-        home = next((group for group in groups if all(rows[answer][member] for member in group)), None)
-        if home is None:
-            groups.append(home := [])
-        home.append(answer)
+        own_group = next((group for group in groups if all(rows[answer][member] for member in group)), None)
+        if own_group is None:
+            groups.append(own_group := [])
+        own_group.append(answer)
     return groups
 
 
-def _taken_by_first_members(rows: Sequence[Sequence[bool]], answers: Sequence[int]) -> list[list[int]]:
+def _first_member_groups(rows: Sequence[Sequence[bool]], answers: Sequence[int]) -> list[list[int]]:
     """Return the groups of answers whose openers take every later equivalent answer."""
     opener: dict[int, int] = {}
     for position, answer in enumerate(answers):
@@ -88,10 +88,11 @@ def _taken_by_first_members(rows: Sequence[Sequence[bool]], answers: Sequence[in
     return [[answer for answer in answers if opener[answer] == first] for first in openers]
 
 
-def _walk(rows: Sequence[Sequence[bool]], opening: int, answers: Sequence[int]) -> list[int]:
-    group = [opening]
+def _overlapping_group(rows: Sequence[Sequence[bool]], opener: int, answers: Sequence[int]) -> list[int]:
+    """Return the group that an answer opens: equivalent to the opener, and each to the member before."""
+    group = [opener]
     for answer in answers:
-        if answer != opening and rows[opening][answer] and rows[group[-1]][answer]:
+        if answer != opener and rows[opener][answer] and rows[group[-1]][answer]:
             group.append(answer)
     return group
 
@@ -102,8 +103,8 @@ def last_group_of_each(groups: Sequence[Sequence[int]]) -> list[list[int]]:
     The released entropies count overlapping groups in this way. Their groups have the order of a set, which differs
     from run to run; here groups keep the order in which they were opened.
     """
-    last = {answer: number for number, group in enumerate(groups) for answer in group}
-    remaining = ([answer for answer in group if last[answer] == number] for number, group in enumerate(groups))
+    last_group = {answer: number for number, group in enumerate(groups) for answer in group}
+    remaining = ([answer for answer in group if last_group[answer] == number] for number, group in enumerate(groups))
     return [group for group in remaining if group]
 
 
@@ -150,10 +151,11 @@ def check_groups(groups: Sequence[Sequence[int]], answers: int, *, overlap: bool
         answers: number of answers.
         overlap: True allows an answer in several groups, but not twice in one.
     """
-    members = sorted(member for group in groups for member in (set(group) if overlap else group))
-    expected = sorted(set(members)) if overlap else members
-    once = all(len(group) == len(set(group)) > 0 for group in groups)
-    if answers == 0 or expected != list(range(answers)) or not once:
+    members = sorted(member for group in groups for member in group)
+    if overlap:
+        members = sorted(set(members))
+    are_sets = all(len(group) == len(set(group)) > 0 for group in groups)  # not empty, no answer twice
+    if answers == 0 or members != list(range(answers)) or not are_sets:
         listed = [list(group) for group in groups]
         raise InputError(f"the groups {listed} do not hold each of {answers} answers{'' if overlap else ' once'}")
 

@@ -48,7 +48,7 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
     form = dispute_prompt().chat if prompt_form(model) == "chat" else dispute_prompt().plain
     for dispute in different:
         text = filled(form, page=dispute.page, sentence=dispute.context, answer=dispute.object)
-        prompt = turn_prompt(model, text, begun="Question:")
+        prompt = turn_prompt(model, text, answer_start="Question:")
         if model.context_window is not None and len(prompt) + MAX_TOKENS > model.context_window:
             detail = f"{len(prompt)} tokens and {MAX_TOKENS} of the answer; {model.name} reads {model.context_window}"
             written.rejected.append(_rejected(dispute, reasons.PROMPT_TOO_LONG, detail))

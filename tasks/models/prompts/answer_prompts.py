@@ -113,8 +113,13 @@ def answer_prompt(
     return AnswerPrompt(tokens, context_cut=cuts[-1][0] - cuts[cut][0])
 
 
-def turn_prompt(model: Model, text: str, *, begun: str) -> tuple[int, ...]:
-    """Write the prompt with a text as the user's turn and the begun answer; in the plain form, only the text.
+def turn_prompt(model: Model, text: str, *, answer_start: str) -> tuple[int, ...]:
+    """Return the tokens of a prompt with a text as the user's turn.
+
+    Args:
+        model: the model.
+        text: the text of the user.
+        answer_start: the beginning of the answer, which the model continues; unused in the plain form.
 
     Raises:
         ModelError: the chat template opens thoughts before an answer.
@@ -128,7 +133,7 @@ def turn_prompt(model: Model, text: str, *, begun: str) -> tuple[int, ...]:
             f"the chat template of {model.name} opens thoughts, and the beginning of an answer would become a part "
             "of them; use a model that answers without thoughts"
         )
-    return (*tokens, *model.tokenizer(begun, add_special_tokens=False)["input_ids"])
+    return (*tokens, *model.tokenizer(answer_start, add_special_tokens=False)["input_ids"])
 
 
 def answer_header(model: Model, prompts: AnswerPrompts) -> str:

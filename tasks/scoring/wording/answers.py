@@ -14,23 +14,25 @@ from typing import Any
 _MAX_DEPTH = 3
 _CITATION = re.compile(r"(?<=[\w.!?,;:)\]*]) ?\[\d{1,2}\]")
 _KEYS = ("answer", "final_answer", "finalanswer", "final answer", "response", "result", "output")
+"""Names of an answer's field, the first one first."""
 _FENCE = re.compile(r"```(?:json)?\s*(\{.*?\})\s*```", re.DOTALL)
 _HEADING = re.compile(
     r"^[\W_]*(?:(?:so,? |therefore,? |thus,? )?(?:the |my )?(?:final|correct) answer(?: is)?|answer|antwort|réponse|"
-    r"respuesta|risposta|resposta)[*_ ]*:[*_ ]*(?P<inline>.*)$|^#{4}\s*(?P<grade>\S.*)$",
+    r"respuesta|risposta|resposta)[*_ ]*:[*_ ]*(?P<inline>.*)$|^#{4}\s*(?P<behind_hashes>\S.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
 _FINAL = re.compile(r"final|correct|#{4}", re.IGNORECASE)
-_LATEX = re.compile(r"\\(?:text|mathrm|mathbf|textbf|textit|mbox)\s*\{([^{}]*)\}")
+_LATEX_TEXT = re.compile(r"\\(?:text|mathrm|mathbf|textbf|textit|mbox)\s*\{([^{}]*)\}")
 
 
 def final_answer(reply: str) -> str:
-    """Return the part of a reply that answers; "" if the answer field is empty."""
-    text = _marked(reply)
+    """Return the part of a reply that answers; "" if the answer field of a JSON reply is empty."""
+    text = _marked_answer(reply)
     return _CITATION.sub("", text) if "[" in text else text
 
 
-def _marked(reply: str) -> str:
+def _marked_answer(reply: str) -> str:
+    """Return the answer behind a mark, or the whole reply without a mark."""
     if "{" in reply:
         if (field := _json_field(reply)) is not None:
             return field
@@ -44,24 +46,23 @@ def _marked(reply: str) -> str:
     final = [heading for heading in headings if _FINAL.search(heading[0])]
     # The first of several plain headings counts, because a base model continues with further questions and answers.
     heading = final[-1] if final else headings[0]
-    inline = heading["inline"] if heading["inline"] is not None else heading["grade"]
-    if inline.strip(" *_"):
-        return inline
-    return reply[heading.end() :]
+    inline = heading["inline"] if heading["inline"] is not None else heading["behind_hashes"]
+    return inline if inline.strip(" *_") else reply[heading.end() :]
 
 
 def _json_field(reply: str) -> str | None:
     """Return the answer of a JSON reply as text, None if the reply is no JSON with an answer."""
-    fences = _FENCE.findall(reply)
-    for written in (*reversed(fences), reply.strip(), reply[reply.find("{") : reply.rfind("}") + 1]):
+    between_braces = reply[reply.find("{") : reply.rfind("}") + 1]
+    for candidate in (*reversed(_FENCE.findall(reply)), reply.strip(), between_braces):
         try:
-            parsed = json.loads(written)
+            parsed = json.loads(candidate)
         except (ValueError, RecursionError):
             continue
         if not isinstance(parsed, dict) or not parsed:
             continue
         fields = {str(key).casefold(): value for key, value in parsed.items()}
-        key = next((key for key in _KEYS if key in fields), next(iter(fields)) if len(fields) == 1 else None)
+        only_key = next(iter(fields)) if len(fields) == 1 else None
+        key = next((key for key in _KEYS if key in fields), only_key)
         return None if key is None else _as_text(fields[key])
     return None
 
@@ -78,7 +79,7 @@ def _as_text(value: Any, depth: int = 0) -> str:
 
 
 def _boxed(reply: str) -> str | None:
-    """Return the content of the last boxed answer."""
+    r"""Return the content of the last \boxed{...}, which may contain further braces; None without a box."""
     start = reply.rfind("\\boxed{")
     if start < 0:
         return None
@@ -89,5 +90,5 @@ def _boxed(reply: str) -> str | None:
             break
     else:
         index = len(reply)
-    text = _LATEX.sub(r" \1 ", reply[begin:index])
+    text = _LATEX_TEXT.sub(r" \1 ", reply[begin:index])
     return re.sub(r"\\[,;:! ]|~", " ", text).replace("\\%", "%").replace("\\$", "$").replace("^\\circ", "°")

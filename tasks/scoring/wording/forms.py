@@ -45,6 +45,7 @@ _COMPANIES = word_set("inc incorporated corp corporation ltd limited llc plc gmb
 # Numbers
 _CONNECTORS = word_set("to and until till through")
 _TIME = re.compile(r"(clock|dial)(\d\d)(\d\d)")
+"""A time as `swaymeter.data.wording` writes it: clock2100 for 9 p.m. (24 hours), dial0900 for 9:00 (12 hours)."""
 _RATIOS = """
 kilometre metre 1000
 metre centimetre 100
@@ -98,7 +99,7 @@ def forms(side: str, written: str, question: Sequence[Word]) -> Iterator[Name]:
             yield whole._replace(texts=item, items=listed.items, are_ordered=listed.are_ordered)
 
 
-def _rewritten(*rows: tuple[str, str]) -> Kind:
+def _pattern_rule(*rows: tuple[str, str]) -> Kind:
     """Return a kind from patterns of whole answers, and their other forms between upright lines."""
     table = [(re.compile(pattern), templates.split("|")) for pattern, templates in rows]
 
@@ -111,7 +112,7 @@ def _rewritten(*rows: tuple[str, str]) -> Kind:
     return kind
 
 
-_exact_patterns = _rewritten(
+_exact_patterns = _pattern_rule(
     (r"([^\W\d_]+)\+\+", r"\1 plus plus"),  # C++
     (r"([^\W\d_]+)\+", r"\1 plus|\1 positive"),
     (r"([^\W\d_]+)-", r"\1 minus|\1 negative"),
@@ -121,7 +122,7 @@ _exact_patterns = _rewritten(
     (r"(spring|summer|winter)( .+|)", r"\1\2|\1 of\2"),
     (r"(?:autumn|fall)( .+|)", r"autumn\1|autumn of\1|fall\1|fall of\1"),
 )
-_loose_patterns = _rewritten(
+_loose_patterns = _pattern_rule(
     (r"(mon|tue|wed|thu|fri|sat|sun)\w*day", r"\1|\1s"),
     (r"(thur)sday", r"\1|\1s"),
 )
@@ -153,14 +154,14 @@ def _without_hyphen(answer: Answer) -> Iterator[Texts]:
         yield (answer.texts[0], "type", answer.texts[1])
 
 
-def _inflected(answer: Answer) -> Iterator[Texts]:
+def _ing_form(answer: Answer) -> Iterator[Texts]:
     """Write a first verb with -ing: leaving for leave."""
     name, texts = answer.name, answer.texts
     if len(texts) > 1 and name[0].kind == "word" and not name[0].capitals and texts[0].isalpha():
         yield (f"{texts[0].removesuffix('e')}ing", *texts[1:])
 
 
-def _without_kind(answer: Answer) -> Iterator[Texts]:
+def _without_landmark(answer: Answer) -> Iterator[Texts]:
     """Drop a kind of place that the question names: the Alme for the River Alme."""
     texts, kinds = answer.texts, PLACES.intersection(answer.question)
     if len(texts) > 1 and texts[0] in kinds:
@@ -244,7 +245,7 @@ def _in_other_units(answer: Answer) -> Iterator[Texts]:
             yield (written_out(number / int(ratio)), large)
 
 
-def _half_of_day(answer: Answer) -> Iterator[Texts]:
+def _other_half_of_day(answer: Answer) -> Iterator[Texts]:
     """Write a time without its half of the day, or with either half: 9:00 for 9 p.m., and 9 p.m. for 9:00."""
     if not 1 <= sum(_TIME.fullmatch(text) is not None for text in answer.texts) <= 3:
         return
@@ -266,6 +267,7 @@ def _date(answer: Answer) -> Iterator[Texts]:
     """Write a date without its year, and in figures, with day and month in either order."""
     texts = answer.texts
     month = next((index for index, text in enumerate(texts) if text in MONTHS), -1)
+    # The words of "12 May" are may, 12d; of "12 May 1990" 1990, may, 12d.
     if month not in (0, 1) or len(texts) != month + 2 or not re.fullmatch(r"\d{1,2}d", texts[-1]):
         return
     day, number = texts[-1].removesuffix("d"), str(MONTHS.index(texts[month]) + 1)
@@ -282,7 +284,8 @@ def _date(answer: Answer) -> Iterator[Texts]:
 def _share(answer: Answer) -> Iterator[Texts]:
     """Write 25%, a quarter, one in four and 0.25 for one another."""
     number, *unit = ("1/4",) if answer.texts == ("quarter",) else answer.texts
-    if unit and answer.texts[1:-1] in (("in",), ("out", "of"), ("of",)) and f"{number}{unit[-1]}".isdigit():
+    between = answer.texts[1:-1]
+    if unit and between in (("in",), ("out", "of"), ("of",)) and f"{number}{unit[-1]}".isdigit():  # 1 in 4
         number, unit = f"{number}/{unit[-1]}", []
     if unit not in ([], ["percent"]) or not re.fullmatch(r"\d{1,9}(?:\.\d{1,9}|/[1-9]\d?)?", number):
         return
@@ -294,7 +297,7 @@ def _share(answer: Answer) -> Iterator[Texts]:
     yield from ((above, "in", below), (above, "out", "of", below), (written_out(share * 100), "percent"))
 
 
-def _figures(answer: Answer) -> Iterator[Texts]:
+def _without_thousands_point(answer: Answer) -> Iterator[Texts]:
     """Write 2500 for 2.500, because a point separates thousands in many languages."""
     if grouped := re.match(r"(\d{1,3})\.(\d{3})(?![\d.,])", answer.written):
         yield (grouped[1] + grouped[2], *answer.texts[1:])
@@ -303,18 +306,18 @@ def _figures(answer: Answer) -> Iterator[Texts]:
 EXACT: tuple[Kind, ...] = (
     _without_addition,
     _without_hyphen,
-    _inflected,
+    _ing_form,
     _range,
     _exact_patterns,
 )
 LOOSE: tuple[Kind, ...] = (
-    _without_kind,
+    _without_landmark,
     _without_last_word,
     _without_middle_name,
-    _half_of_day,
+    _other_half_of_day,
     _date,
     _share,
-    _figures,
+    _without_thousands_point,
     _in_other_units,
     _loose_patterns,
 )

@@ -17,6 +17,7 @@ from swaymeter.tasks.scoring.wording.mentions import is_part
 
 _MAX_ITEMS = 12
 _MAX_WORDS = 4
+"""Words of an item; a text with a longer part is a sentence and no list."""
 _ARROW = re.compile(r"\s*(?:→|⇒|->|=>|➔|>)\s*")
 _NUMBERED = re.compile(r"(?:^|(?<=[\s,;]))\(?(?:\d{1,2}|[a-h])[).]\s+", re.IGNORECASE)
 _BULLET = re.compile(r"^[ \t]*(?:[-*•–+]|\(?\d{1,2}[).:]|\(?[a-h]\))[ \t]+(?=\S)(.+)$", re.MULTILINE)
@@ -29,7 +30,12 @@ _ORDERING = frozenset(("order", "sequence", "step", "reihenfolge", "schritt", "o
 
 
 class Items(NamedTuple):
-    """The items of a list as their words, and if their order matters."""
+    """The items of an answer that is a list.
+
+    Attributes:
+        items: The words of each item.
+        are_ordered: True if the order of the items matters.
+    """
 
     items: tuple[Texts, ...]
     are_ordered: bool
@@ -38,8 +44,8 @@ class Items(NamedTuple):
 def items_of_answer(written: str, question: Sequence[str] = ()) -> Items | None:
     """Return the items of an answer that is a list, None for any other answer."""
     are_ordered = not _ORDERING.isdisjoint(question)
-    for split in (_ARROW, _THEN):
-        if len(parts := split.split(written)) > 1:
+    for separator in (_ARROW, _THEN):
+        if len(parts := separator.split(written)) > 1:
             are_ordered = True
             break
     else:
@@ -48,11 +54,10 @@ def items_of_answer(written: str, question: Sequence[str] = ()) -> Items | None:
             if _NUMBER_WITH_COMMA.search(written):
                 return None
             parts = _SEPARATORS.split(written)
-    if len(parts) < 2:
-        return None
-    items = tuple(texts for texts in (texts_of(words(part)) for part in parts) if texts)
+    items = tuple(filter(None, (texts_of(words(part)) for part in parts)))
     is_list = 1 < len(items) <= _MAX_ITEMS and all(len(item) <= _MAX_WORDS for item in items)
-    return Items(items, are_ordered) if is_list and not any(set(item).intersection(MONTHS) for item in items) else None
+    has_month = any(set(item).intersection(MONTHS) for item in items)
+    return Items(items, are_ordered) if is_list and not has_month else None
 
 
 def items_of_reply(text: str) -> tuple[Texts, ...]:
@@ -68,15 +73,15 @@ def states_items(reply: Sequence[Texts], answer: Items) -> bool:
     if len(reply) != len(answer.items):
         return False
     if answer.are_ordered:
-        return all(_stands_in(item, entry) for item, entry in zip(answer.items, reply, strict=True))
-    missing = list(reply)
+        return all(_contains(entry, item) for item, entry in zip(answer.items, reply, strict=True))
+    unmatched = list(reply)
     for item in sorted(answer.items, key=len, reverse=True):
-        fitting = next((entry for entry in missing if _stands_in(item, entry)), None)
+        fitting = next((entry for entry in unmatched if _contains(entry, item)), None)
         if fitting is None:
             return False
-        missing.remove(fitting)
+        unmatched.remove(fitting)
     return True
 
 
-def _stands_in(item: Texts, text: Texts) -> bool:
+def _contains(text: Texts, item: Texts) -> bool:
     return "not" not in text and is_part(item, text)

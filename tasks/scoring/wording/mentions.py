@@ -30,12 +30,14 @@ _YEAR = re.compile(r"\d{4}")
 _INITIALS = ""
 """The key of initials, which any word may begin."""
 _CONNECTING = word_set("and or also both plus then with as well finally")
+"""Words between the items of a list."""
 _LONGER_NAMES = word_set(
     "北爱尔兰 北愛爾蘭 北アイルランド 南苏丹 南蘇丹 南スーダン 印度尼西亚 印度尼西亞 印度洋 印度支那 罗马尼亚 "
     "羅馬尼亞 索马里 索馬里 几内亚比绍 赤道几内亚 巴布亚新几内亚 几内亚湾 赤道ギニア 白俄罗斯 白俄羅斯 墨西哥城 "
     "墨西哥湾 新墨西哥 巴拿马城 危地马拉城 科威特城 新德里 西弗吉尼亚 法属圭亚那 美属萨摩亚 中非共和国 東京都 "
     "东京都 北朝鮮 南アフリカ 東ティモール 新潟県 東京湾"
 )
+"""Names that contain another name: 罗马尼亚 (Romania) contains 罗马 (Rome)."""
 
 
 class Mention(NamedTuple):
@@ -53,11 +55,12 @@ class Mention(NamedTuple):
 
 
 def by_first(names: Iterable[Name]) -> dict[str, list[Name]]:
-    """Return names by the normal form of their first word; initials also by `_INITIALS`."""
+    """Return names by the normal form of their first word; initials such as WHO also by `_INITIALS`."""
     names_by_first: dict[str, list[Name]] = {}
     for name in names:
         names_by_first.setdefault(name.texts[0], []).append(name)
-        if name.first.capitals == 2 and len(name.texts) == 1 and 2 < len(name.texts[0]) < 7:
+        is_single_word = len(name.texts) == 1
+        if is_single_word and name.first.capitals == 2 and 2 < len(name.texts[0]) < 7:
             names_by_first.setdefault(_INITIALS, []).append(name)
     return names_by_first
 
@@ -70,21 +73,22 @@ def longer_names() -> tuple[Name, ...]:
 
 def mentions(text: Sequence[Word], names: Mapping[str, Sequence[Name]]) -> list[Mention]:
     """Return every mention with a name's words in their order, or with the items of a list."""
-    places: list[Mention] = []
+    all_mentions: list[Mention] = []
     for start, word in enumerate(text):
         for key in (word.text, *word.stems) if word.stems else (word.text,):
             for name in names.get(key, ()):
-                end = _end_of_list(text, start, name) if name.items else _end(text, start, name.texts)
+                end = _end_of_list(text, start, name) if name.items else _end_of_words(text, start, name.texts)
                 if end:
-                    places.append(Mention(start, end, name))
-        if word.capitals and (short := names.get(_INITIALS)):
-            ends = [(_end_of_initials(text, start, name.texts[0]), name) for name in short]
-            places += [Mention(start, end, name) for end, name in ends if end]
-    return places
+                    all_mentions.append(Mention(start, end, name))
+        if word.capitals:
+            for name in names.get(_INITIALS, ()):
+                if end := _end_of_initials(text, start, name.texts[0]):
+                    all_mentions.append(Mention(start, end, name))
+    return all_mentions
 
 
 def _end_of_initials(text: Sequence[Word], start: int, initials: str) -> int:
-    """Return the index behind words in capitals that begin with these letters: World Health Organization for WHO."""
+    """Return the index behind capitalised words with these initials, World Health Organization for WHO; else 0."""
     index = start
     for letter in initials:
         while index > start and index < len(text) and text[index].text in FUNCTION_WORDS and not text[index].clause:
@@ -97,15 +101,13 @@ def _end_of_initials(text: Sequence[Word], start: int, initials: str) -> int:
     return index
 
 
-def _end(text: Sequence[Word], start: int, texts: Sequence[str]) -> int:
+def _end_of_words(text: Sequence[Word], start: int, texts: Sequence[str]) -> int:
     """Return the index behind these words; 0 if the text has other words from `start` on."""
     end = start + len(texts)
-    pairs = zip(text[start:end], texts, strict=False)
-    return (
-        end
-        if end <= len(text) and all(word.text == expected or expected in word.stems for word, expected in pairs)
-        else 0
-    )
+    if end > len(text):
+        return 0
+    pairs = zip(text[start:end], texts, strict=True)
+    return end if all(word.text == expected or expected in word.stems for word, expected in pairs) else 0
 
 
 def _end_of_list(text: Sequence[Word], start: int, name: Name) -> int:
@@ -113,7 +115,7 @@ def _end_of_list(text: Sequence[Word], start: int, name: Name) -> int:
     missing, index, end = list(name.items), start, 0
     while missing and index < len(text):
         candidates = missing[:1] if name.are_ordered else sorted(missing, key=len, reverse=True)
-        item = next((candidate for candidate in candidates if _end(text, index, candidate)), None)
+        item = next((candidate for candidate in candidates if _end_of_words(text, index, candidate)), None)
         if item is not None:
             missing.remove(item)
             index = end = index + len(item)
@@ -124,10 +126,10 @@ def _end_of_list(text: Sequence[Word], start: int, name: Name) -> int:
     return 0 if missing else end
 
 
-def longest(places: Iterable[Mention]) -> list[Mention]:
+def longest(all_mentions: Iterable[Mention]) -> list[Mention]:
     """Return the mentions outside any longer mention."""
     whole: list[Mention] = []
-    for mention in sorted(places, key=lambda mention: (mention.start, -mention.end)):
+    for mention in sorted(all_mentions, key=lambda mention: (mention.start, -mention.end)):
         if not whole or mention.end > whole[-1].end or mention[:2] == whole[-1][:2]:
             whole.append(mention)
     return whole
@@ -162,29 +164,29 @@ def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] =
         question: The words of the question; "the Alme River" is the Alme if a river is asked for.
     """
     start, end, name = mention
-    first, behind = text[start], text[end] if end < len(text) else None
-    before = text[start - 1] if start and not first.clause else None
-    next_to = behind if behind and not behind.clause else None
-    if first.joined and not (text[start - 1].text[-1].isdigit()):
+    first, last = text[start], text[end - 1]
+    before = text[start - 1] if start and not first.clause else None  # within the clause
+    behind = text[end] if end < len(text) and not text[end].clause else None  # within the clause
+    if first.joined and not text[start - 1].text[-1].isdigit():  # Oslo in Nord-Oslo
         return False
-    if next_to and next_to.joined and (next_to.capitals or not text[end - 1].capitals) and not first.text[0].isdigit():
-        return False
+    if behind and behind.joined and (behind.capitals or not last.capitals) and not first.text[0].isdigit():
+        return False  # Oslo in Oslo-Nord
     if before and before.text in _PART_OF_NAME and before.text not in question and before.capitals and first.capitals:
-        return False
+        return False  # York in New York
     if before and before.text == "of" and start > 1 and first.capitals and text[start - 2].text in _INSTITUTIONS:
-        kind = text[start - 2]
-        if kind.capitals and kind.text not in question:
+        institution = text[start - 2]
+        if institution.capitals and institution.text not in question:
             return False
-    if next_to and next_to.text in _BEHIND_NAME and next_to.capitals == 1 and next_to.text not in question:
-        return not text[end - 1].capitals or name.texts[-1] in ("street", "road")
-    is_city = next_to and next_to.text == "city" and text[end - 1].capitals and name.texts != ("new", "york")
-    if next_to and next_to.capitals and (is_city or next_to.kind == "roman"):
+    if behind and behind.text in _BEHIND_NAME and behind.capitals == 1 and behind.text not in question:
+        return not last.capitals or name.texts[-1] in ("street", "road")  # Alme in Alme Valley
+    is_city = behind and behind.text == "city" and last.capitals and name.texts != ("new", "york")
+    if behind and behind.capitals and (is_city or behind.kind == "roman"):  # Mexico in Mexico City, Henry in Henry IV
         return False
     if first.kind == "roman" and len(name.texts) == 1:
         return False
     if name.person:
-        is_another = before and before.capitals and before.text not in FUNCTION_WORDS | TITLES | PERSONS
-        return bool(first.capitals or not name.first.capitals) and not is_another
+        has_other_first_name = before and before.capitals and before.text not in FUNCTION_WORDS | TITLES | PERSONS
+        return bool(first.capitals or not name.first.capitals) and not has_other_first_name
     if not name.exact and first.text in MONTHS and start and _YEAR.fullmatch(text[start - 1].text):
         return False  # the same day and month in another year
     return len(name.texts) > 1 or first.text not in _ALSO_WORDS or _is_name(text, mention)
@@ -193,9 +195,9 @@ def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] =
 def _is_name(text: Sequence[Word], mention: Mention) -> bool:
     """Return True if a word that is also a common word (May, Us, The Who, in) is used as a name."""
     start, end, name = mention
-    word, is_alone = text[start], len(text) == 1
-    if is_alone:
+    if len(text) == 1:
         return True
+    word = text[start]
     ends_clause = end == len(text) or text[end].clause
     if name.first.capitals == 0:
         return len(word.text) > 2 or word.text not in FUNCTION_WORDS or (ends_clause and not word.clause)

@@ -97,8 +97,8 @@ _MENTIONED = re.compile(
     rf"|\b{_SOURCE} only (?:say|state)\b"
 )
 _STATES = rf"\b{_SOURCE} (?:only |just |simply |also |do )?(?:say|state|mention|indicate|suggest) that \w"
-_TURNS = re.compile(rf"^(?:while|although|though) |(?:do|did|can|could) not .*{_STATES}")
-"""A concession at the beginning, or "the text does not say X" followed by a statement of the text."""
+_CONCEDES = re.compile(rf"^(?:while|although|though) |(?:do|did|can|could) not .*{_STATES}")
+"""A concession at the beginning, or "the text does not say X" followed by "the text says that Y"."""
 _PHRASES = {
     "de": "ich weiß nicht|ich weiß es nicht|weiß ich nicht|weiß ich leider nicht|kann ich nicht sagen|"
     "kann ich leider nicht sagen|nicht entnehmen|keine Ahnung|sagt nichts|sagt der Text nichts|nicht gesagt|"
@@ -137,6 +137,7 @@ _PHRASES = {
 
 
 def _by_first(phrases: Iterable[str]) -> dict[str, list[tuple[str, ...]]]:
+    """Return the words of phrases by their first word."""
     by_first: dict[str, list[tuple[str, ...]]] = {}
     for phrase in phrases:
         texts = tuple(word.text for word in words(phrase))
@@ -144,7 +145,7 @@ def _by_first(phrases: Iterable[str]) -> dict[str, list[tuple[str, ...]]]:
     return by_first
 
 
-_ELSEWHERE = _by_first(phrase for phrases in _PHRASES.values() for phrase in phrases.split("|"))
+_PHRASES_BY_FIRST = _by_first(phrase for phrases in _PHRASES.values() for phrase in phrases.split("|"))
 
 
 def refuses(text: Sequence[Word], *, is_polar: bool = False) -> bool:
@@ -159,11 +160,13 @@ def refuses(text: Sequence[Word], *, is_polar: bool = False) -> bool:
     if not _NEEDED.isdisjoint(texts) and (_ENGLISH_OF_POLAR if is_polar else _ENGLISH).search(_plain(text)):
         return True
     return any(
-        _stands_at(texts, start, phrase) for start, first in enumerate(texts) for phrase in _ELSEWHERE.get(first, ())
+        _has_phrase_at(texts, start, phrase)
+        for start, first in enumerate(texts)
+        for phrase in _PHRASES_BY_FIRST.get(first, ())
     )
 
 
-def _stands_at(texts: Sequence[str], start: int, phrase: Sequence[str]) -> bool:
+def _has_phrase_at(texts: Sequence[str], start: int, phrase: Sequence[str]) -> bool:
     """Return True if a text has a phrase at an index; outside ASCII, the last word may have an ending."""
     *before, last = phrase
     end = start + len(before)
@@ -182,12 +185,13 @@ def says_nothing(text: Sequence[Word]) -> bool:
     return _NOT_EVEN_NO.search(_plain(text)) is not None
 
 
-def turns(text: Sequence[Word]) -> bool:
-    """Return True if a refusal is only a concession, or a statement of a source follows it."""
-    return _TURNS.search(_plain(text)) is not None
+def only_concedes(text: Sequence[Word]) -> bool:
+    """Return True if a refusal is only a concession, or a statement of a source follows the refusal."""
+    return _CONCEDES.search(_plain(text)) is not None
 
 
 def _plain(text: Iterable[Word]) -> str:
+    """Return the words of a text, with " . " before each clause."""
     return " ".join(f". {word.text}" if word.clause else word.text for word in text)
 
 

@@ -90,30 +90,35 @@ eat/ate/eaten sit/sat stand/stood wear/wore/worn swim/swam/swum say/said tell/to
 """Verbs with past forms that do not end in -ed."""
 _ENTRY = re.compile(r"^(\w+): (.*(?:\n(?!\w+: ).+)*)", re.MULTILINE)
 _TOO = re.compile(r" too (?=\w+ to )")
+"""The "too" of "too young to enter", which negates."""
 _ENDINGS = ("ing", "ied", "able", "ible", "ed", "es", "s", "e", "en", "ly")
-_SHORTEST = 3
+_MIN_ROOT = 3
+"""Letters of a root."""
 
 
 def _entries(table: str) -> list[tuple[str, str]]:
+    """Return the entries "word: text" of a table as pairs."""
     return [(entry[1], entry[2].replace("\n", " ")) for entry in _ENTRY.finditer(table)]
 
 
 _WORD_BY_PHRASE = {f" {phrase} ": f" {word} " for word, phrases in _entries(_PHRASES) for phrase in phrases.split("|")}
-_PATTERNS = [
+_SPLIT_PHRASES = [
     (word, re.compile(rf" (?:{heads}) (?P<between>(?:\w+ ){{0,5}}?)(?:{tails})(?= )"))
     for word, (heads, tails) in _AROUND.items()
 ]
-_VERBS = {past: verb for verb, *pasts in (forms.split("/") for forms in _IRREGULAR.split()) for past in pasts}
+_VERB_OF_PAST = {past: verb for verb, *pasts in (forms.split("/") for forms in _IRREGULAR.split()) for past in pasts}
 
 
 @lru_cache(maxsize=8192)
 def root(word: str) -> str:
     """Return a word without the ending of a verb or a plural: allow for allows, allowed and allowing."""
-    word = _VERBS.get(word, word)
+    word = _VERB_OF_PAST.get(word, word)
     for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST and not (ending == "s" and word[-2:] == "ss"):
-            word = word[: -len(ending)]
-            return word[:-1] if len(word) > _SHORTEST and word[-1] == word[-2] and word[-1] not in "ls" else word
+        is_double_s = ending == "s" and word.endswith("ss")
+        if word.endswith(ending) and len(word) - len(ending) >= _MIN_ROOT and not is_double_s:
+            stem = word[: -len(ending)]
+            has_double_letter = len(stem) > _MIN_ROOT and stem[-1] == stem[-2] and stem[-1] not in "ls"
+            return stem[:-1] if has_double_letter else stem  # stop for stopped
     return word
 
 
@@ -140,14 +145,14 @@ def with_phrases(texts: Sequence[str]) -> list[str]:
     for phrase, word in _WORD_BY_PHRASE.items():
         if phrase in written:
             written = written.replace(phrase, word)
-    for word, pattern in _PATTERNS:
+    for word, pattern in _SPLIT_PHRASES:
         written = pattern.sub(rf" \g<between>{word}", written)
     return _TOO.sub(" not ", written).split()
 
 
 def is_verb_form(text: str) -> bool:
     """Return True if a word looks like the past form of a verb."""
-    return text in _VERBS or (len(text) > 4 and text.endswith("ed"))
+    return text in _VERB_OF_PAST or (len(text) > 4 and text.endswith("ed"))
 
 
 @lru_cache(maxsize=16384)
@@ -155,6 +160,7 @@ def is_same(word: str, other: str) -> bool:
     """Return True if two words are equal, have the same beginning, or are forms of one verb: invented and invent."""
     if len(word) > 6 < len(other) and word.startswith("ge") != other.startswith("ge"):  # gegründet, gründete
         word, other = word.removeprefix("ge"), other.removeprefix("ge")
-    word, other = _VERBS.get(word, word), _VERBS.get(other, other)
+    word, other = _VERB_OF_PAST.get(word, word), _VERB_OF_PAST.get(other, other)
     shorter = min(len(word), len(other))
-    return word == other or (shorter >= 4 and word[: max(4, shorter - 2)] == other[: max(4, shorter - 2)])
+    beginning = max(4, shorter - 2)
+    return word == other or (shorter >= 4 and word[:beginning] == other[:beginning])

@@ -62,11 +62,11 @@ PRONOUNS = word_set(
     "it he she they you we i this that these those them him her its their your es er sie das dies diese wir ihr ihn "
     "ihm il elle on ils elles se lo la man none there one yes"
 )
-_BREAKS = word_set(
+_CLAUSE_STARTS = word_set(
     "but while whereas although though because so if unless until since which who when provided however aber obwohl "
     "wahrend weil sondern wenn falls mais pero"
 )
-_ASIDE = word_set("although though despite obwohl even if unless until when wenn falls because weil since")
+_CONCEDING = word_set("although though despite obwohl even if unless until when wenn falls because weil since")
 _SAYING = word_set(
     "say said mention mentioned think believe claim claimed state stated suggest suggested sagt behauptet schreibt"
 )
@@ -80,7 +80,8 @@ _ALWAYS = re.compile(
     r"(?!.* (?:except|but|ausser))"
 )
 """Clauses that hold for any day of a question."""
-_SHORT = 8
+_MAX_SHORT_CLAUSE = 8
+"""Words of a clause that may answer by a pronoun."""
 _NO_PREDICATES = (FUNCTION_WORDS_ELSEWHERE | AUXILIARIES | word_set("have has")) - _MODALS
 _EMPTY = FUNCTION_WORDS | AUXILIARIES | FUNCTION_WORDS_ELSEWHERE | ADVERBS | PRONOUNS | _MODALS | NEGATING | _NO
 
@@ -107,14 +108,20 @@ class _Question(NamedTuple):
 
 def by_sentence(reply: Sequence[Word], question_words: tuple[Word, ...]) -> set[Polarity]:
     """Return the polarities of a reply's clauses: yes, no, both or none."""
-    question, texts = _question(question_words), texts_of(question_words)
+    question, question_texts = _question(question_words), texts_of(question_words)
     if not question.negations.isdisjoint(NEGATING) or not question.content:
         return set()
-    starts = [index for index, word in enumerate(reply) if index == 0 or word.clause or word.text in _BREAKS]
+    starts = [index for index, word in enumerate(reply) if index == 0 or word.clause or word.text in _CLAUSE_STARTS]
     clauses = [texts_of(reply[start:end]) for start, end in pairwise([*starts, len(reply)])]
-    is_open = bool(texts) and texts[0] in AUXILIARIES | _ASKING
-    answering = [clause for clause in clauses if clause[0] not in _ASIDE and not (is_open and is_part(clause, texts))]
-    return {polarity for clause in answering if (polarity := _polarity(clause, question))}
+    polarities: set[Polarity] = set()
+    begins_with_verb = bool(question_texts) and question_texts[0] in AUXILIARIES | _ASKING
+    for clause in clauses:
+        repeats_question = begins_with_verb and is_part(clause, question_texts)
+        if clause[0] in _CONCEDING or repeats_question:
+            continue
+        if polarity := _polarity(clause, question):
+            polarities.add(polarity)
+    return polarities
 
 
 @lru_cache(maxsize=1024)
@@ -128,10 +135,9 @@ def _question(question: tuple[Word, ...]) -> _Question:
         for frame, side in senses_of(text).items():
             frames.setdefault(frame, side)
             predicate = index
-    end = next((index for index, text in enumerate(texts) if index and text in _ASIDE), len(texts))
-    numbers = {
-        following.text for word, following in pairwise(question) if word.capitals and following.text.isdigit()
-    }  # part of a name: the Brisa 40
+    end = next((index for index, text in enumerate(texts) if index and text in _CONCEDING), len(texts))
+    # Numbers that are part of a name: the Brisa 40.
+    numbers = {following.text for word, following in pairwise(question) if word.capitals and following.text.isdigit()}
     content = tuple(text for text in texts[:end] if text not in _EMPTY | numbers)
     topic = tuple(text for text in content if not senses_of(text))
     is_modal = bool(texts) and texts[0] in _MODALS
@@ -143,16 +149,19 @@ def _question(question: tuple[Word, ...]) -> _Question:
 def _polarity(clause: Texts, question: _Question) -> Polarity | None:
     """Return the polarity of a clause by its predicates or, without any, by the repeated words of the question."""
     statement = with_phrases(clause)
-    while statement and (statement[0] in _BREAKS or statement[0] in ("and", "und", "then", "also")):
+    while statement and (statement[0] in _CLAUSE_STARTS or statement[0] in ("and", "und", "then", "also")):
         statement = statement[1:]
-    begins = next((index for index, text in enumerate(statement, 1) if text in _SAYING), 0)
-    statement = statement[statement.index("that") + 1 if "that" in statement and begins else begins :]
+    behind_saying = next((index for index, text in enumerate(statement, 1) if text in _SAYING), 0)
+    if behind_saying and "that" in statement:  # the text says that dogs are allowed
+        statement = statement[statement.index("that") + 1 :]
+    else:
+        statement = statement[behind_saying:]
     if not statement or (MAY not in question.frames and not _HEDGES.isdisjoint(statement)):
         return None
     sides = _predicates(statement, question)
     if len(sides) == 1 and _is_about(statement, question):
         return "yes" if sides.pop() else "no"
-    return None if sides else _repeated(statement, question)
+    return None if sides else _polarity_of_repetition(statement, question)
 
 
 def _predicates(statement: Sequence[str], question: _Question) -> set[bool]:
@@ -170,15 +179,17 @@ def _predicates(statement: Sequence[str], question: _Question) -> set[bool]:
     return {same != is_negated for same, _ in matched}
 
 
-def _repeated(statement: Sequence[str], question: _Question) -> Polarity | None:
+def _polarity_of_repetition(statement: Sequence[str], question: _Question) -> Polarity | None:
     """Return the polarity of a clause that repeats the question's words, or a pronoun and the question's last word."""
     content = question.content
     missing = [text for text in content if not _has(statement, text)]
     new = [text for text in statement if text not in _EMPTY and not _has(content, text)]
     if missing:
-        is_short = len(statement) <= _SHORT and not [text for text in new if text not in _GENERIC]
-        is_about = statement[0] in PRONOUNS and content[-1] not in missing and 2 * len(missing) <= len(content)
-        if not (is_short and is_about) or any(text in _WHEN or text[0].isdigit() for text in missing):
+        is_short = len(statement) <= _MAX_SHORT_CLAUSE and all(text in _GENERIC for text in new)
+        has_last_word = content[-1] not in missing and 2 * len(missing) <= len(content)
+        is_about_pronoun = statement[0] in PRONOUNS and has_last_word  # "It is heated" to "Is the hall heated?"
+        lacks_time = any(text in _WHEN or text[0].isdigit() for text in missing)
+        if not (is_short and is_about_pronoun) or lacks_time:
             return None
     is_able = any(text.endswith(("able", "ible")) for text in statement)
     if question.is_modal and _MODALS.isdisjoint(statement) and not is_able:
@@ -210,7 +221,8 @@ def _without_days(statement: Sequence[str], question: _Question) -> tuple[Sequen
     written = " ".join(statement)
     if not _ALWAYS.search(written):
         return statement, question
-    topic, objects = (tuple(t for t in texts if t not in _WHEN) for texts in (question.topic, question.objects))
+    topic = tuple(text for text in question.topic if text not in _WHEN)
+    objects = tuple(text for text in question.objects if text not in _WHEN)
     return _ALWAYS.sub("", written).split(), question._replace(topic=topic, objects=objects)
 
 
@@ -234,7 +246,7 @@ def _new_words(statement: Sequence[str], question: _Question) -> list[str]:
 
 def _has_times(statement: Sequence[str], topic: Texts) -> bool:
     """Return True if a clause has the times and numbers of the topic; a short one about a pronoun implies them."""
-    if statement[0] in PRONOUNS and len(statement) <= _SHORT:
+    if statement[0] in PRONOUNS and len(statement) <= _MAX_SHORT_CLAUSE:
         return True
     return all(_has(statement, text) for text in topic if text in _WHEN or text[0].isdigit())
 

@@ -26,7 +26,9 @@ from swaymeter.tasks.scoring.wording.sentences import NEGATING
 NEAR = 40
 """Limit of the words of a clause that are read beside a mention, so that a long reply takes linear time."""
 MAX_MENTIONS = 30
+"""Limit of the mentions whose stances are weighed."""
 _REACH = 6
+"""Words between a negation and a mention that it denies."""
 
 # Denial
 _NEGATIONS = word_set(
@@ -38,20 +40,23 @@ _NEGATING_PAIRS = phrase_set(
     "no longer|instead of|contrary to|false that|wrong that|incorrect that|untrue that|wrong to|incorrect to|"
     "apart from|ruled out|mistaken in|wrong in|mistaken about|wrong about"
 )
-_NO = word_set("evidence proof indication sign mention reason record claim way")
-_ENDS = word_set(
+_BEHIND_NO = word_set("evidence proof indication sign mention reason record claim way")
+"""Words behind a "no" that denies what follows: no evidence that it was Oslo."""
+_SCOPE_ENDS = word_set(
     "but only just merely simply until because although though exceed sondern sino mais ma mas maar но 而 是 بل لكن"
 )
 """Words that end the scope of a negation."""
 _HARMLESS = word_set("surprisingly unexpectedly coincidentally unusually only just merely")
-_HANDING_ON = word_set("that whether if think believe know say")
+"""Words behind a negation without effect: not surprisingly."""
+_PASSING_ON = word_set("that whether if think believe know say")
 """Words that pass a negation on to their object: "not true that it is"."""
 _MAIN_VERBS = word_set("is was are were am has have had called named became")
 _IS = AUXILIARIES | word_set("ist war sind est etait es esta era fue e")
 _FALSE = word_set("wrong incorrect false untrue inaccurate mistaken outdated obsolete falsch faux falso incorrecto")
 _TRUE = word_set("true correct right accurate case richtig korrekt vrai correcto cierto")
 _POINTING = word_set("that this it which das dies was cela ce eso esto это эт bu هذا")
-_BEHIND_ELSEWHERE = ("ではな", "ではあり", "じゃな", "이아니", "가아니", "아니", "아닌", "아닙", "degil")
+"""Pronouns for the clause before: that is wrong."""
+_DENIALS_BEHIND = ("ではな", "ではあり", "じゃな", "이아니", "가아니", "아니", "아닌", "아닙", "degil")
 
 # Setting aside
 _CONCEDING = word_set(
@@ -69,7 +74,7 @@ _LATER = frozenset(
 _REPLACING = word_set("replaced succeeded superseded followed replacing succeeding ersetzte defeated beat beating")
 _CHANGES = phrase_set("from to|von auf|von nach")
 _COMPARED = phrase_set("up from|down from|compared with|compared to|opposed to|border with|confused with")
-_ROLES = phrase_set("used to|based on|only as")
+_LIMITED_ROLES = phrase_set("used to|based on|only as")
 _RELATIVES = word_set(
     "brother sister sibling wife husband widow widower spouse son daughter child father mother parent stepson cousin "
     "nephew niece uncle aunt grandson grandfather grandmother teacher student pupil mentor assistant friend rival "
@@ -125,7 +130,7 @@ _CONFLICT_CHARACTERS = ("矛盾", "两种", "兩種", "不同", "異なり", "�
 _DIFFERENT = word_set("different other another anderen otro autre")
 _OPENING = _LATER | _NOW | word_set("it he she they i we es er sie")
 JOINING = word_set("and or and/or as well also either both plus und oder sowie et ou y o и или 和 或 与 と や 及")
-_OWN = word_set("for in on at during if when among before after from until bei fur im am")
+_CONDITION_PREPOSITIONS = word_set("for in on at during if when among before after from until bei fur im am")
 """Prepositions of a condition that each of two answers may have."""
 
 
@@ -207,24 +212,24 @@ def sides_stated(
     for span, stance in zip(spans, stances, strict=True):
         by_side.setdefault(span.side, set()).add(stance)
     (left, left_stances), (right, right_stances) = by_side.items()
-    first, second = _strongest(left_stances), _strongest(right_stances)
-    if Stance.DENIED in (first, second):
-        if first is second:
+    left_stance, right_stance = _strongest(left_stances), _strongest(right_stances)
+    if Stance.DENIED in (left_stance, right_stance):
+        if left_stance is right_stance:
             return set()
-        other = right if first is Stance.DENIED else left
-        return {other} if WEAK.isdisjoint((first, second)) else None
-    if (first is Stance.ASSERTED) != (second is Stance.ASSERTED):
-        return {left} if first is Stance.ASSERTED else {right}
-    if _are_two_sources(reply, spans, stances) or _are_joined(reply, spans, question):
+        other = right if left_stance is Stance.DENIED else left
+        return {other} if WEAK.isdisjoint((left_stance, right_stance)) else None
+    if (left_stance is Stance.ASSERTED) != (right_stance is Stance.ASSERTED):
+        return {left} if left_stance is Stance.ASSERTED else {right}
+    if _are_two_sources(reply, spans) or _are_joined(reply, spans, question):
         return {left, right}
-    if (first in WEAK) != (second in WEAK):
-        other, aside = (right, left) if first in WEAK else (left, right)
-        if Stance.SET_ASIDE in (first, second):
+    if (left_stance in WEAK) != (right_stance in WEAK):
+        other, aside = (right, left) if left_stance in WEAK else (left, right)
+        if Stance.SET_ASIDE in (left_stance, right_stance):
             return {other}
         # "She grew up in X, although she was born in Y": the conceded clause answers.
         clauses = _clauses_by_side(reply, spans)
         return None if question.content & clauses[aside] - clauses[other] else {other}
-    if first is second is Stance.REPORTED:
+    if left_stance is right_stance is Stance.REPORTED:
         return {left, right}
     return _by_contrast(reply, spans, stances, question) or _by_question(reply, spans, question)
 
@@ -244,13 +249,18 @@ def _strongest(stances: Iterable[Stance]) -> Stance:
 
 
 def _by_question(reply: Sequence[Word], spans: Sequence[Span], question: Question) -> set[str] | None:
-    """Compare the question's words in the clauses of both sides: equal words give both, words in one only the first."""
+    """Return the sides whose clauses have the question's words; None if these are unclear.
+
+    Both sides are stated if their clauses have the same words of the question. If only the clause of the side that is
+    mentioned first has any, that side is stated.
+    """
     clauses = _clauses_by_side(reply, spans)
-    (left, first), (right, second) = ((side, question.content & texts) for side, texts in clauses.items())
-    is_apart = not (clauses[left] <= clauses[right]) and _RELATIVES.isdisjoint(clauses[left] | clauses[right])
-    if first and first == second and is_apart:
+    left, right = clauses
+    left_words, right_words = question.content & clauses[left], question.content & clauses[right]
+    are_apart = not (clauses[left] <= clauses[right]) and _RELATIVES.isdisjoint(clauses[left] | clauses[right])
+    if left_words and left_words == right_words and are_apart:
         return {left, right}
-    return {left} if first and not second and len(clauses[right]) > 2 else None
+    return {left} if left_words and not right_words and len(clauses[right]) > 2 else None
 
 
 def _clauses_by_side(reply: Sequence[Word], spans: Sequence[Span]) -> dict[str, set[str]]:
@@ -267,16 +277,18 @@ def _by_contrast(
     """Return the side behind a contrast: "the text says X, but it is Y", "X is larger, but the capital is Y"."""
     last = spans[-1]
     others = [(span, stance) for span, stance in zip(spans, stances, strict=True) if span.side != last.side]
-    before, stance = others[-1]
-    if any(span.side == last.side and span.start < before.start for span in spans):
+    other, other_stance = others[-1]
+    if any(span.side == last.side and span.start < other.start for span in spans):
         return None
-    between = texts_of(reply[before.end : last.start])
-    if stance is Stance.REPORTED and stances[-1] is Stance.PLAIN and not CONTRASTS.isdisjoint(between):
+    if CONTRASTS.isdisjoint(texts_of(reply[other.end : last.start])):
+        return None
+    if other_stance is Stance.REPORTED and stances[-1] is Stance.PLAIN:
         return {last.side}
-    middle = next((index for index in range(last.start, before.end, -1) if reply[index].clause), before.end)
-    further = question.content.intersection(texts_of(reply[middle : last.start]))
-    is_new = further.difference(texts_of(reply[_clause_start(reply, before.start) : middle]))
-    return {last.side} if is_new and not CONTRASTS.isdisjoint(between) else None
+    # The last clause has words of the question that the clause of the other side lacks: "the capital".
+    clause_start = next((index for index in range(last.start, other.end, -1) if reply[index].clause), other.end)
+    words_of_last = question.content.intersection(texts_of(reply[clause_start : last.start]))
+    words_of_other = texts_of(reply[_clause_start(reply, other.start) : clause_start])
+    return {last.side} if words_of_last.difference(words_of_other) else None
 
 
 def are_conflicting(reply: Sequence[Word]) -> bool:
@@ -287,7 +299,8 @@ def are_conflicting(reply: Sequence[Word]) -> bool:
     return not (_DIFFERENT.isdisjoint(texts) or _SOURCES.isdisjoint(texts))
 
 
-def _are_two_sources(reply: Sequence[Word], spans: Sequence[Span], stances: Sequence[Stance]) -> bool:
+def _are_two_sources(reply: Sequence[Word], spans: Sequence[Span]) -> bool:
+    """Return True if a reply says that sources differ, or reports each side from a source."""
     if are_conflicting(reply):
         return True
     before = [texts_of(reply[_clause_start(reply, span.start) : span.start]) for span in spans]
@@ -299,7 +312,7 @@ def _are_two_sources(reply: Sequence[Word], spans: Sequence[Span], stances: Sequ
     return len(reported) == 2
 
 
-def doubts(reply: Sequence[Word]) -> bool:
+def doubts_report(reply: Sequence[Word]) -> bool:
     """Return True if a reply doubts what it reports: the passage says X, but I would not rely on that."""
     return not _DOUBTING.isdisjoint(texts_of(reply))
 
@@ -330,7 +343,7 @@ def _are_joined(reply: Sequence[Word], spans: Sequence[Span], question: Question
         behind = reply[left.end].text if left.end < right.start else ""
         further = reply[right.end].text if right.end < len(reply) else ""
         is_list = not {"and", "or", "und", "oder"}.isdisjoint(between)
-        if is_list and behind in _OWN and behind == further:
+        if is_list and behind in _CONDITION_PREPOSITIONS and behind == further:
             matches = [
                 question.content.intersection(texts_of(reply[span.end : span.end + 4])) for span in (left, right)
             ]
@@ -339,6 +352,7 @@ def _are_joined(reply: Sequence[Word], spans: Sequence[Span], question: Question
 
 
 def _is_reported(before: Sequence[str], behind: Sequence[str]) -> bool:
+    """Return True if a clause reports what a source says: the passage says, according to, is believed."""
     if "i" in before[:2]:  # I believe
         return False
     return not (_SAYING | _SOURCES).isdisjoint(before) or (bool(behind) and not _SOURCES.isdisjoint(behind))
@@ -347,7 +361,10 @@ def _is_reported(before: Sequence[str], behind: Sequence[str]) -> bool:
 def _is_set_aside(
     reply: Sequence[Word], start: int, end: int, before: Sequence[str], behind: Sequence[str], question: Question
 ) -> bool:
-    if _is_change(reply, start, end) or _is_compared(reply, start) or not _ROLES.isdisjoint(pairwise(before[-5:])):
+    """Return True if a clause names a former, later or compared answer, or identifies a relative of the answer."""
+    if _is_change(reply, start, end) or _is_compared(reply, start):
+        return True
+    if not _LIMITED_ROLES.isdisjoint(pairwise(before[-5:])):  # used to
         return True
     if _is_of_relative(reply, start, end, question):
         return True
@@ -405,13 +422,14 @@ def is_denied(reply: Sequence[Word], start: int, end: int, *, is_question_negate
     return (
         _is_denied_before(reply, start)
         or (not is_question_negated and _is_denied_behind(reply, end))
-        or "".join(texts_of(reply[end : end + 4])).startswith(_BEHIND_ELSEWHERE)
+        or "".join(texts_of(reply[end : end + 4])).startswith(_DENIALS_BEHIND)
         or is_denied_next(reply, end)
     )
 
 
 def _is_denied_before(reply: Sequence[Word], start: int) -> bool:
-    has_verb = hands_on = False
+    """Return True if a negation before an index denies what follows: "is not X", "instead of X"."""
+    has_verb = passes_on = False
     for index in range(start - 1, max(start - 3 - _REACH, -1), -1):
         word, following = reply[index], reply[index + 1]
         if following.clause:
@@ -421,13 +439,13 @@ def _is_denied_before(reply: Sequence[Word], start: int) -> bool:
             return True
         if word.text == "than":
             return index > 0 and reply[index - 1].text in ("rather", "other")
-        is_no = word.text in ("no", "non") and (following.text in _NO | _IS or index == start - 1)
+        is_no = word.text in ("no", "non") and (following.text in _BEHIND_NO | _IS or index == start - 1)
         if is_no or (word.text in _NEGATIONS and not _is_harmless(reply, index)):
-            return not has_verb or hands_on or is_no or word.text in ("neither", "nor")
-        if word.text in _ENDS and not (word.text == "是" and index and reply[index - 1].text == "不"):
+            return not has_verb or passes_on or is_no or word.text in ("neither", "nor")
+        if word.text in _SCOPE_ENDS and not (word.text == "是" and index and reply[index - 1].text == "不"):
             return False
         has_verb = has_verb or word.text in _MAIN_VERBS
-        hands_on = hands_on or word.text in _HANDING_ON
+        passes_on = passes_on or word.text in _PASSING_ON
     return False
 
 
@@ -441,22 +459,23 @@ def _is_harmless(reply: Sequence[Word], index: int) -> bool:
 
 
 def _is_denied_behind(reply: Sequence[Word], end: int) -> bool:
+    """Return True if a verb behind a mention denies it: "X is not", "X is wrong"."""
     behind = [*reply[end : end + 4], *[Word("")] * 4]
     if behind[0].clause or behind[0].text not in _IS or behind[1].clause:
         return False
     skipped = behind[1].text in ("be", "been", "have", "has", "clearly", "actually", "certainly")
     denial, further = (behind[2], behind[3]) if skipped else (behind[1], behind[2])
     denied = denial.text in _FALSE | _NEGATIONS or (denial.text, further.text) in _NEGATING_PAIRS
-    return denied and not denial.clause and further.text not in _ENDS
+    return denied and not denial.clause and further.text not in _SCOPE_ENDS
 
 
 def is_denied_next(reply: Sequence[Word], end: int) -> bool:
     """Return True if the next clause denies the words before it: "but that is wrong", "which is not true"."""
     start = next((index for index in range(end, min(end + 2 * _REACH, len(reply))) if reply[index].clause), None)
-    return start is not None and calls_false(reply[start : _clause_end(reply, start + 1)])
+    return start is not None and denies_previous_clause(reply[start : _clause_end(reply, start + 1)])
 
 
-def calls_false(clause: Sequence[Word]) -> bool:
+def denies_previous_clause(clause: Sequence[Word]) -> bool:
     """Return True if a clause says that the clause before it is wrong: but this claim is incorrect."""
     first = int(clause[0].text in CONTRASTS)
     texts = texts_of(clause[first:])
@@ -479,7 +498,7 @@ def _clause_start(reply: Sequence[Word], index: int) -> int:
     """Return the beginning of the clause around an index, at punctuation, or at a word of contrast."""
     start = index
     while index and start - index < NEAR and not reply[index].clause:
-        if index < start and (reply[index].text in CONTRASTS or _opens(reply, index)):
+        if index < start and (reply[index].text in CONTRASTS or _opens_clause(reply, index)):
             break
         index -= 1
     return index
@@ -489,13 +508,13 @@ def _clause_end(reply: Sequence[Word], index: int) -> int:
     """Return the first index from this one on that belongs to another clause."""
     end = index
     while end < len(reply) and end - index < NEAR and not reply[end].clause and reply[end].text not in CONTRASTS:
-        if _opens(reply, end):
+        if _opens_clause(reply, end):
             break
         end += 1
     return end
 
 
-def _opens(reply: Sequence[Word], index: int) -> bool:
+def _opens_clause(reply: Sequence[Word], index: int) -> bool:
     """Return True if "and" opens a clause at an index: and it was, and later moved."""
     return reply[index].text in ("and", "und") and index + 1 < len(reply) and reply[index + 1].text in _OPENING
 

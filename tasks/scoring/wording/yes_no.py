@@ -35,8 +35,9 @@ _YES_CHARACTERS, _NO_CHARACTERS = ("是", "はい", "可以", "会"), ("不", "�
 _NOUN_CHARACTERS = ("会员", "会议", "会场", "会费")
 _NOT_CHARACTERS = ("ません", "않습니다", "않아요", "없습니다", "아닙니다", "없어요")
 _BEHIND_NOT = word_set("according really at anymore any yet exactly quite that")
+"""Words behind a "not" that is an answer: not really."""
 _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
-_NAMES: dict[str, Polarity] = {**dict.fromkeys(_YES | _TRUE, "yes"), **dict.fromkeys(_NO | _FALSE, "no")}
+_POLARITIES: dict[str, Polarity] = {**dict.fromkeys(_YES | _TRUE, "yes"), **dict.fromkeys(_NO | _FALSE, "no")}
 _PHRASES: dict[Polarity, str] = {
     "yes": "indeed|right|that is right|it is right|doch|naturlich|selbstverstandlich|auf jeden fall|stimmt|das stimmt|"
     "das ist richtig|so ist es|richtig|korrekt|genau|das trifft zu|die aussage ist richtig|die aussage ist wahr|"
@@ -55,7 +56,8 @@ _WHOLE_CLAUSES: dict[Texts, Polarity] = {
 _NO_NEGATION = word_set(
     "doubt matter wonder problem longer information mention evidence indication idea data detail way answer one reason"
 )
-_BEFORE = word_set("answer say said would simply definitely therefore so response conclusion")
+"""Words behind a "no" that is no answer: no doubt."""
+_BEFORE_NO = word_set("answer say said would simply definitely therefore so response conclusion")
 _BEFORE_TRUE = word_set("answer not indeed definitely actually clearly probably in fact as")
 _BEHIND_TRUE = word_set("that because since as to according and but")
 
@@ -69,32 +71,32 @@ def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]
     texts = frozenset(texts_of(question))
     if len(reply) > 1 and reply[0].text == "not" and reply[1].text in texts:  # Not available in Ireland.
         return {"no"}
-    negates = any(word.text == "not" and following.text in texts for word, following in pairwise(reply))
-    if not negates and refuses(reply):  # the passage does not say so, but it does mention that the hall is open
+    negates_question = any(word.text == "not" and following.text in texts for word, following in pairwise(reply))
+    if not negates_question and refuses(reply):  # the passage does not say so, but mentions that the hall is open
         starts = [index for index, word in enumerate(reply) if word.clause or word.text in CONTRASTS]
         reply = next((reply[index:] for index in starts if index and not refuses(reply[index:])), ())
     stated = by_sentence(reply, tuple(question))
     return set() if len(stated) == 1 and are_conflicting(reply) else stated
 
 
-def named(name: Sequence[Word]) -> Polarity | None:
-    """Return the meaning of an answer that is yes or no, or begins with it."""
-    written = "".join(word.text for word in name)
+def polarity_of_answer(answer: Sequence[Word]) -> Polarity | None:
+    """Return the polarity of an answer that is yes or no, or begins with a clause of only yes or no."""
+    written = "".join(word.text for word in answer)
     if written in _YES_ELSEWHERE | _NO_ELSEWHERE:
         return "yes" if written in _YES_ELSEWHERE else "no"
-    is_alone = len(name) == 1 or (len(name) > 1 and name[1].clause and name[0].text in _YES | _NO)
-    return _NAMES.get(name[0].text) if name and is_alone else None
+    is_alone = len(answer) == 1 or (len(answer) > 1 and answer[1].clause and answer[0].text in _YES | _NO)
+    return _POLARITIES.get(answer[0].text) if answer and is_alone else None
 
 
 def begins_with(reply: Sequence[Word]) -> Polarity | None:
     """Return yes or no if a reply begins with it."""
-    return _NAMES.get(reply[0].text) if reply and reply[0].text in _YES | _NO else None
+    return _POLARITIES.get(reply[0].text) if reply and reply[0].text in _YES | _NO else None
 
 
 def _short_polarities(reply: Sequence[Word]) -> set[Polarity]:
     """Return the polarities of a reply by words or by an auxiliary."""
-    kinds = (_in_words, _in_other_languages, _in_other_words, _by_auxiliary)
-    return next(filter(None, (kind(reply) for kind in kinds)), set()) if reply else set()
+    rules = (_in_words, _in_other_languages, _in_other_words, _by_auxiliary)
+    return next(filter(None, (rule(reply) for rule in rules)), set()) if reply else set()
 
 
 def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
@@ -105,7 +107,9 @@ def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
     if written.startswith(_YES_CHARACTERS) and not written.startswith(_NOUN_CHARACTERS):
         return {"yes"}
     first = reply[0].text
-    return {"yes"} if first in _YES_ELSEWHERE else {"no"} if first in _NO_ELSEWHERE else set()
+    if first in _YES_ELSEWHERE:
+        return {"yes"}
+    return {"no"} if first in _NO_ELSEWHERE else set()
 
 
 def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
@@ -123,12 +127,14 @@ def _in_words(reply: Sequence[Word]) -> set[Polarity]:
     """Return a yes or no at the beginning, behind "the answer is", or alone in a clause."""
     spans: list[Span] = []
     for index, word in enumerate(reply):
-        polarity = _NAMES.get(word.text)
-        if polarity is None or _is_option(reply, index) or not (polarity := _polarity_at(reply, index, polarity)):
+        if word.text not in _POLARITIES or _is_option(reply, index):
+            continue
+        polarity = _polarity_at(reply, index, _POLARITIES[word.text])
+        if polarity is None:
             continue
         if index and not word.clause and is_denied_next(reply, index + 1):  # it says yes, but that is wrong
             polarity = OPPOSITE[polarity]
-        is_both = index == 0 and len(reply) > 2 and _NAMES.get(reply[2].text) == OPPOSITE[polarity]  # yes and no
+        is_both = index == 0 and len(reply) > 2 and _POLARITIES.get(reply[2].text) == OPPOSITE[polarity]  # yes and no
         if index == 0 and not is_both:
             return {polarity}
         spans.append(Span(index, index + 1, polarity))
@@ -150,7 +156,7 @@ def _polarity_at(reply: Sequence[Word], index: int, polarity: Polarity) -> Polar
         return polarity if before not in ("not", "neither", "nor") or word.clause else None
     if word.text in _NO:
         is_noun = behind is not None and not behind.clause and behind.text in _NO_NEGATION
-        return polarity if (opens or before in _BEFORE or ends) and not is_noun else None
+        return polarity if (opens or before in _BEFORE_NO or ends) and not is_noun else None
     follows = opens or before in AUXILIARIES | _BEFORE_TRUE
     if not follows or not (ends or (behind is not None and behind.text in _BEHIND_TRUE)):
         return None
@@ -161,7 +167,7 @@ def _is_option(reply: Sequence[Word], index: int) -> bool:
     """Return True if a word is an option of "yes or no"."""
     beside = [reply[neighbour].text for neighbour in (index - 1, index + 1) if 0 <= neighbour < len(reply)]
     further = [reply[neighbour].text for neighbour in (index - 2, index + 2) if 0 <= neighbour < len(reply)]
-    return "or" in beside and any(text in _NAMES for text in further)
+    return "or" in beside and any(text in _POLARITIES for text in further)
 
 
 def _by_auxiliary(reply: Sequence[Word]) -> set[Polarity]:

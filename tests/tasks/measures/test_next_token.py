@@ -13,7 +13,7 @@ from swaymeter.data.records import Context, Query, is_relevant
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.answer_set import complete_answers
 from swaymeter.tasks.measures.measure import Inputs, PerQuery, own_sample
-from swaymeter.tasks.measures.persuasion import computed_ahead
+from swaymeter.tasks.measures.persuasion import compute_ahead
 from swaymeter.tasks.models import LanguageModel, load_language_model
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.fisher import fisher_susceptibility
@@ -167,16 +167,16 @@ def test_next_result_is_computed_while_one_is_used() -> None:
         begun[item].set()
         return item.upper()
 
-    results = computed_ahead(make, "abc")
+    results = compute_ahead(make, "abc")
     assert next(results) == "A"
     assert begun["b"].wait(5)
     assert not begun["c"].is_set()
     assert list(results) == ["B", "C"]
-    assert list(computed_ahead(make, "")) == []
+    assert list(compute_ahead(make, "")) == []
 
 
 def test_an_error_comes_in_place_of_its_result() -> None:
-    results = computed_ahead(lambda item: 1 / item, [1, 0])
+    results = compute_ahead(lambda item: 1 / item, [1, 0])
     assert next(results) == 1
     with pytest.raises(ZeroDivisionError):
         next(results)

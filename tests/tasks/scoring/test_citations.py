@@ -2,7 +2,7 @@
 
 import pytest
 
-from swaymeter.tasks.scoring.citations import cited, names_conflict
+from swaymeter.tasks.scoring.citations import cited_numbers, names_conflict
 from swaymeter.tasks.scoring.followed import Verdict, whose_answer
 
 CITED: list[tuple[str, tuple[int, ...]]] = [
@@ -62,7 +62,7 @@ CITED: list[tuple[str, tuple[int, ...]]] = [
 
 @pytest.mark.parametrize(("reply", "expected"), CITED, ids=[reply[:40] for reply, _ in CITED])
 def test_cited_passages(reply: str, expected: tuple[int, ...]) -> None:
-    assert cited(reply, 3 if "(9)" not in reply else 10) == expected
+    assert cited_numbers(reply, 3 if "(9)" not in reply else 10) == expected
 
 
 ASKED = "When does the old library open?"
@@ -106,7 +106,7 @@ def states(part: str) -> Verdict:
 
 
 def conflict(reply: str, question: str = ASKED) -> bool:
-    cites = cited(reply, 2)
+    cites = cited_numbers(reply, 2)
     return names_conflict(reply, states(reply), states, question=question, cites=cites, right=[1], wrong=[2])
 
 

@@ -12,8 +12,8 @@ from swaymeter.tasks.scoring.judging import (
     JudgeVerdict,
     ask_function,
     ask_language_model,
-    offered,
-    text_of,
+    case_text,
+    offered_verdicts,
     verdict_in,
 )
 from tests.tasks.models.alone import log_probs
@@ -35,10 +35,11 @@ def tiny_judge(chat_template: str | None, **options: Any) -> LanguageModel:
 def test_the_verdict_is_the_likeliest_letter_alone(chat_template: str | None, begun: str) -> None:
     judge = tiny_judge(chat_template)
     for case, found in zip(CASES, ask_language_model(judge, [*CASES, *CASES])[:4], strict=True):
-        text = text_of(case, "chat" if chat_template else "plain")
+        text = case_text(case, "chat" if chat_template else "plain")
         space = judge.tokenizer(begun, add_special_tokens=False)["input_ids"]
-        ((*after,),) = log_probs(judge, [[*turn_prompt(judge, text, begun=""), *space]]).tolist()
-        values = {verdict: after[judge.tokenizer(letter)["input_ids"][0]] for letter, verdict in offered(case).items()}
+        ((*after,),) = log_probs(judge, [[*turn_prompt(judge, text, answer_start=""), *space]]).tolist()
+        verdicts = offered_verdicts(case)
+        values = {verdict: after[judge.tokenizer(letter)["input_ids"][0]] for letter, verdict in verdicts.items()}
         assert found.verdict == max(values, key=values.__getitem__)
         assert found.log_probability == pytest.approx(values[found.verdict], abs=1e-4)
 
@@ -50,28 +51,28 @@ def test_what_is_near_a_tie_is_read_alone(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(LanguageModel, "next_token_logits", counted)
     found = ask_language_model(judge, CASES)
     assert read == [4]
-    monkeypatch.setitem(judging._CLOSE, "float32", 1e9)
+    monkeypatch.setitem(judging._NEAR_TIE, "float32", 1e9)
     assert [one.verdict for one in ask_language_model(judge, CASES)] == [one.verdict for one in found]
     assert read == [4, 4, 1, 1, 1, 1]
 
 
 def test_only_verdicts_about_answers_that_exist_are_offered() -> None:
-    assert list(offered(CASES[0]).values()) == ["context", "original", "both", "neither", "refusal"]
-    assert offered(CASES[2]) == {"A": "context", "B": "neither", "C": "refusal"}
-    assert offered(CASES[3]) == {"A": "original", "B": "neither", "C": "refusal"}
+    assert list(offered_verdicts(CASES[0]).values()) == ["context", "original", "both", "neither", "refusal"]
+    assert offered_verdicts(CASES[2]) == {"A": "context", "B": "neither", "C": "refusal"}
+    assert offered_verdicts(CASES[3]) == {"A": "original", "B": "neither", "C": "refusal"}
 
 
 def test_a_reply_cannot_look_like_the_prompt() -> None:
-    text = text_of(CASES[0]._replace(reply="Lima {question}\n\nA: The reply is right.\nLetter: B"), "plain")
+    text = case_text(CASES[0]._replace(reply="Lima {question}\n\nA: The reply is right.\nLetter: B"), "plain")
     assert "\nReply: Lima {question} A: The reply is right. Letter: B\n" in text
-    assert judge_prompt().no_reply in text_of(CASES[2], "chat")
-    many = text_of(CASES[0]._replace(original=tuple(f"name{n}" for n in range(12))), "chat")
+    assert judge_prompt().no_reply in case_text(CASES[2], "chat")
+    many = case_text(CASES[0]._replace(original=tuple(f"name{n}" for n in range(12))), "chat")
     assert many.count("name") == 10
 
 
 def test_prompt_that_does_not_fit_has_no_verdict() -> None:
     judge = tiny_judge(CHAT)
-    fits = len(turn_prompt(judge, text_of(CASES[0], "chat"), begun=""))
+    fits = len(turn_prompt(judge, case_text(CASES[0], "chat"), answer_start=""))
     small = tiny_language_model(chat_template=CHAT, window=fits)
     assert ask_language_model(small, CASES[:1]) == [JudgeVerdict(None, None, "does not fit the judge's window")]
     assert ask_language_model(tiny_language_model(chat_template=CHAT, window=fits + 1), CASES[:1])[0].verdict
@@ -92,7 +93,7 @@ def test_tokenizer_without_letters_of_their_own_is_refused() -> None:
     ],
 )  # fmt: skip
 def test_served_judge_has_to_reply_with_letter(text: str, verdict: str | None) -> None:
-    assert verdict_in(text, offered(CASES[0])) == verdict
+    assert verdict_in(text, offered_verdicts(CASES[0])) == verdict
 
 
 @pytest.mark.parametrize("returned", ["contxt", 1 / 3])

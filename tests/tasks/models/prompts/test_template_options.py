@@ -68,7 +68,7 @@ def test_models_think_if_their_template_opens_thoughts() -> None:
     for template, asked, thinks in cases:
         assert thinks_always(tiny_language_model(chat_template=template), asked) is thinks
     with pytest.raises(ModelError, match="opens thoughts"):
-        turn_prompt(tiny_language_model(chat_template=ALWAYS), "Names of towns", begun="-")
+        turn_prompt(tiny_language_model(chat_template=ALWAYS), "Names of towns", answer_start="-")
 
 
 def test_prompt_is_written_with_the_keywords() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from swaymeter.data.wording.word import FUNCTION_WORDS, MONTHS, Word, word_set
 
-_COUNTING = {
+_NUMERIC_WORDS = {
     *MONTHS,
     *word_set(
         "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag "
@@ -17,22 +17,27 @@ _COUNTING = {
     ),
 }
 _NUMERALS = frozenset(("number", "ordinal", "unit", "sign"))
-_SHORT = 25
-_AS_NUMBER = re.compile(r"clock\d+|dial\d+|\d[\d.,:/-]*[ds]?")
+"""Kinds of words that are no names."""
+_MAX_WORDS = 25
+"""Limit of the words of a reply, because a longer reply may give its value for something else."""
+_FIGURE = re.compile(r"clock\d+|dial\d+|\d[\d.,:/-]*[ds]?")
+"""A number, day or decade in figures, or a time: 1990, 12d, 1990s, clock2100 (9 p.m.), dial0900 (9:00)."""
 
 
-def _is_number(name: Sequence[Word]) -> bool:
-    content = [word for word in name if word.text not in FUNCTION_WORDS or word.text in _COUNTING]
-    return bool(content) and _counts(content[0]) and all(_counts(word) or not word.capitals for word in content)
+def _is_number(answer: Sequence[Word]) -> bool:
+    """Return True if an answer begins with a number, a date or a time and contains no name."""
+    content = [word for word in answer if word.text not in FUNCTION_WORDS or word.text in _NUMERIC_WORDS]
+    has_name = any(word.capitals and not _is_numeric(word) for word in content)
+    return bool(content) and _is_numeric(content[0]) and not has_name
 
 
-def _counts(word: Word) -> bool:
-    return word.kind in _NUMERALS or word.text in _COUNTING or _AS_NUMBER.fullmatch(word.text) is not None
+def _is_numeric(word: Word) -> bool:
+    return word.kind in _NUMERALS or word.text in _NUMERIC_WORDS or _FIGURE.fullmatch(word.text) is not None
 
 
 def is_other_value(reply: Sequence[Word], answers: Sequence[Sequence[Word]]) -> bool:
     """Return True if a short reply gives a number, date or time that no answer has, in the unit of the answers."""
-    if not answers or len(reply) > _SHORT or not all(_is_number(answer) for answer in answers):
+    if not answers or len(reply) > _MAX_WORDS or not all(_is_number(answer) for answer in answers):
         return False
     shapes = {shape for answer in answers for shape in _shapes(answer)}
     values = {word.text for answer in answers for word in answer if _is_figure(word)}
@@ -41,7 +46,7 @@ def is_other_value(reply: Sequence[Word], answers: Sequence[Sequence[Word]]) -> 
 
 
 def _is_figure(word: Word) -> bool:
-    return word.kind == "number" or _AS_NUMBER.fullmatch(word.text) is not None
+    return word.kind == "number" or _FIGURE.fullmatch(word.text) is not None
 
 
 def _shapes(text: Sequence[Word]) -> list[str]:
@@ -51,6 +56,8 @@ def _shapes(text: Sequence[Word]) -> list[str]:
         if _is_figure(word):
             behind = text[index + 1] if index + 1 < len(text) else None
             unit = behind.text if behind is not None and behind.kind == "unit" else ""
-            is_year = re.fullmatch(r"[12]\d{3}", word.text) is not None and not unit
-            shapes.append("year" if is_year else "time" if word.text[0].isalpha() else f"number {unit}")
+            if re.fullmatch(r"[12]\d{3}", word.text) and not unit:
+                shapes.append("year")
+            else:
+                shapes.append("time" if word.text[0].isalpha() else f"number {unit}")
     return shapes
