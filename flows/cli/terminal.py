@@ -133,7 +133,7 @@ class TerminalProgress(Progress):
             super().finished(stage, name, failed, spent)
             self._first.pop(name, None)
             if spent:
-                self.spent = Spent.on([asdict(self.spent), asdict(spent)])
+                self.spent = Spent.total([asdict(self.spent), asdict(spent)])
             self._update(stage)
             took = f" ({spent.prompts} prompts in {spent.seconds:.0f} s)" if spent and spent.forward_passes else ""
             outcome = f"[red]failed[/red]: {escape(failed)}" if failed else f"done{took}"

@@ -31,7 +31,7 @@ REPORT_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class Cost:
+class Spent:
     """Cost of scores.
 
     Attributes:
@@ -45,7 +45,7 @@ class Cost:
     seconds: float = 0.0
 
     @classmethod
-    def from_notes(cls, chunks: Sequence[Mapping[str, Any]]) -> "Cost":
+    def total(cls, chunks: Sequence[Mapping[str, Any]]) -> "Spent":
         """Return the cost of chunks from the notes beside their rows."""
         return cls(**{name: sum(notes[name] for notes in chunks) for name in asdict(cls())})
 
@@ -55,7 +55,7 @@ def measure_relation(
     outputs: Mapping[str, TableArtifact],
     load_model: Callable[[], Any],
     progress: Progress = lambda done, total: None,
-) -> Cost:
+) -> Spent:
     """Compute and store the missing scores of a relation; derived scores load no model.
 
     Args:
@@ -78,7 +78,7 @@ def measure_relation(
         pass_inputs = replace(inputs, outputs=frozenset(scoring.measures), scores=scores, rejected=rejected)
         pass_outputs = {name: outputs[name] for name in scoring.measures}
         chunk_notes += _compute_pass(scoring.leading, pass_inputs, pass_outputs, load_model, progress)
-    return Cost.from_notes(chunk_notes)
+    return Spent.total(chunk_notes)
 
 
 def _compute_pass(
@@ -116,7 +116,7 @@ def _compute_pass(
             chunk_notes.append(notes)
             for name, output in outputs.items():
                 # The cost of a pass is noted once, at its leading measure, so that sums over files count nothing twice.
-                cost = {} if name == measure.name else asdict(Cost())
+                cost = {} if name == measure.name else asdict(Spent())
                 _store(inputs, model, rows[name], output.part(number), {**notes, **cost})
     for output in outputs.values():
         if _is_done(output):  # another worker with the same task may have been faster
@@ -126,7 +126,7 @@ def _compute_pass(
         else:  # for example a derived measure without a row for the relation
             log.warning("relation %s: measure %s chooses no prompt and has no rows", inputs.relation, output.name)
             times = {"started_at": _now(), "finished_at": _now()}
-            _store(inputs, model, [], output, {"pass": measure.name, **asdict(Cost()), **times, **rejected})
+            _store(inputs, model, [], output, {"pass": measure.name, **asdict(Spent()), **times, **rejected})
     for output in outputs.values():
         _discard_parts(output, len(chunks))
     progress(total, total)
@@ -222,7 +222,7 @@ def _join(whole: TableArtifact, count: int) -> None:
     for name, separator in (("hardware", ", "), ("reading", "; ")):
         if values := dict.fromkeys(notes[name] for notes in notes_of_parts if notes.get(name)):
             notes[name] = separator.join(values)
-    whole.write(pa.concat_tables([part.read() for part in parts]), notes | asdict(Cost.from_notes(notes_of_parts)))
+    whole.write(pa.concat_tables([part.read() for part in parts]), notes | asdict(Spent.total(notes_of_parts)))
 
 
 def _discard_parts(whole: TableArtifact, count: int) -> None:

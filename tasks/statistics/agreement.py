@@ -27,25 +27,27 @@ def agreement_of_annotators(judgements: Iterable[Mapping[Any, Any]]) -> list[Row
     """
     values: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
     for row in judgements:
-        if row["field"] in RATED and (row["is_outvoted"] or not isinstance(row["problem"], str)):
-            about = (row[name] for name in ("field", "question_id", "context_id", "variant", "sample"))
-            rated = values[*about, same_words(row["judged"])]
-            if row["field"] != "choice" or len(rated) < INDEPENDENT:
-                rated[row["annotator"]] = row["value"]
+        has_problem = isinstance(row["problem"], str)  # else None or NaN
+        if row["field"] in RATED and (row["is_outvoted"] or not has_problem):
+            item = (row[name] for name in ("field", "question_id", "context_id", "variant", "sample"))
+            ratings_of_item = values[*item, same_words(row["judged"])]
+            if row["field"] != "choice" or len(ratings_of_item) < INDEPENDENT:
+                ratings_of_item[row["annotator"]] = row["value"]
     by_field: dict[str, list[dict[str, str]]] = defaultdict(list)
-    for (field, *_), rated in values.items():
-        if len(rated) > 1:
-            by_field[field].append(rated)
-    return [_agreement_in(field, ratings) for field, ratings in sorted(by_field.items())]
+    for (field, *_), ratings_of_item in values.items():
+        if len(ratings_of_item) > 1:
+            by_field[field].append(ratings_of_item)
+    return [_agreement_row(field, ratings) for field, ratings in sorted(by_field.items())]
 
 
-def _agreement_in(field: str, ratings: list[dict[str, str]]) -> Row:
-    alpha, values = krippendorffs_alpha(ratings), {value for rated in ratings for value in rated.values()}
+def _agreement_row(field: str, ratings: list[dict[str, str]]) -> Row:
+    alpha = krippendorffs_alpha(ratings)
+    values = {value for ratings_of_item in ratings for value in ratings_of_item.values()}
     undefined = f"all annotators always chose {values.pop()}, so chance agreement is not defined"
     return {
         "field": field,
         "items": len(ratings),
-        "annotators": sorted({name for rated in ratings for name in rated}),
+        "annotators": sorted({name for ratings_of_item in ratings for name in ratings_of_item}),
         "alpha": alpha,
         "undefined": undefined if alpha is None else None,
     }

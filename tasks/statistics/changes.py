@@ -99,7 +99,7 @@ _CONSTRUCTION = (
     "address",
     "retrieved_at",
 )
-FIELDS = tuple(c.name for c in FACTS.columns if c.in_digest and c.name not in _PROVENANCE)
+FIELDS = tuple(column.name for column in FACTS.columns if column.in_digest and column.name not in _PROVENANCE)
 _TEXTS = ("original_context", "counter_memory_context", "contexts")
 QUESTION_FIELDS = tuple(
     field
@@ -221,13 +221,13 @@ def changes_of_run(changes: "pd.DataFrame", numbers: "pd.DataFrame") -> RunChang
         for items, rows in zip(states.values(), rows_of_runs, strict=True)
     )
     pairs = model_pairs(*models, over_time=True)
-    paired = [_paired(row) for row in rows_of_runs[1] if not pd.isna(row["change"])]
+    paired = [_stored_difference(row) for row in rows_of_runs[1] if not pd.isna(row["change"])]
     snapshots = [Snapshot.from_items(items) for items in states.values()]
     comparison = compare_items(snapshots[0], snapshots[1], pairs, paired)
     return RunChanges(now["run"], before.get("completed_at", ""), comparison)
 
 
-def _paired(row: dict[str, Any]) -> dict[str, Any]:
+def _stored_difference(row: dict[str, Any]) -> dict[str, Any]:
     """Return the paired difference of a stored headline number, in the columns of `Comparison.numbers`."""
     return {
         **{name: row[name] for name in ("model", "dtype", "quantity", "group", "unit", "p", "p_adjusted", "direction")},
@@ -258,35 +258,45 @@ def _joined(first: Frames, second: Frames) -> Frames:
 
 
 def _keys(frames: Frames) -> set[str]:
-    """Return the items of a model, as `swaymeter.tasks.statistics.models` names them, and its ids of questions."""
+    """Return the items of a model, in the names of `swaymeter.tasks.statistics.models`, and its ids of questions."""
     replies, queries = (frames[name] for name in MODEL_QUERIES)
     items = replies["question_id"].astype(str) + BETWEEN + replies["context_id"]
     return {*replies["question_id"], *items, *queries["query_id"]}
 
 
 def _reasons(missing: Collection[str], keys: Collection[str], no_value: str) -> Counter[str]:
-    """Count the reasons why items have no counterpart."""
-    return Counter(
-        no_value if item in keys else "asked with other texts" if item.partition(BETWEEN)[0] in keys else "not asked"
-        for item in sorted(missing)
-    )
+    """Count the reasons why items have no counterpart.
+
+    Args:
+        missing: the items.
+        keys: `_keys` of the other run.
+        no_value: the reason of an item that the other run has, but without a value.
+    """
+
+    def reason(item: str) -> str:
+        if item in keys:
+            return no_value
+        question_id = item.partition(BETWEEN)[0]
+        return "asked with other texts" if question_id in keys else "not asked"
+
+    return Counter(map(reason, sorted(missing)))
 
 
 def differences(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `ModelDifference` without p_adjusted."""
-    if len({tuple(model) for frame in frames.values() for model in frame[[*MODEL]].drop_duplicates().to_numpy()}) < 2:
+    models_of_frames = (frame[[*MODEL]].drop_duplicates().to_numpy() for frame in frames.values())
+    if len({tuple(model) for models in models_of_frames for model in models}) < 2:
         return []
     rows: list[Row] = []
     for quantity, group, models in items_by_model(frames):
-        by_item = [(about, rows.set_index(["cluster", "item"])["value"]) for about, rows in models]
-        abouts = [(first, second) for (first, _), (second, _) in combinations(by_item, 2)]
-        both = [
-            first.to_frame().join(second.rename("against"), how="inner")
-            for (_, first), (_, second) in combinations(by_item, 2)
-        ]
-        changes = [(pair["value"] - pair["against"], pair.index.get_level_values("cluster")) for pair in both]
-        tested = paired_differences(changes, seed, shares=UNITS[quantity] == SHARE)
-        for (model, against), pair, paired in zip(abouts, both, tested, strict=True):
+        values_by_item = [(model, items.set_index(["cluster", "item"])["value"]) for model, items in models]
+        pairs_of_models, values_of_both = [], []
+        for (first, first_values), (second, second_values) in combinations(values_by_item, 2):
+            pairs_of_models.append((first, second))
+            values_of_both.append(first_values.to_frame().join(second_values.rename("against"), how="inner"))
+        changes = [(both["value"] - both["against"], both.index.get_level_values("cluster")) for both in values_of_both]
+        results = paired_differences(changes, seed, shares=UNITS[quantity] == SHARE)
+        for (model, against), both, result in zip(pairs_of_models, values_of_both, results, strict=True):
             rows.append(
                 {
                     **model,
@@ -296,9 +306,9 @@ def differences(frames: Frames, seed: int) -> list[Row]:
                     "against_dtype": against["dtype"],
                     "quantity": quantity,
                     "unit": UNITS[quantity],
-                    "mean": float(pair["value"].mean()) if len(pair) else None,
-                    "against_mean": float(pair["against"].mean()) if len(pair) else None,
-                    **paired._asdict(),
+                    "mean": float(both["value"].mean()) if len(both) else None,
+                    "against_mean": float(both["against"].mean()) if len(both) else None,
+                    **result._asdict(),
                     "p_adjusted": None,
                     "margin": None,
                     "direction": None,
@@ -346,33 +356,35 @@ DIFFERENCES = Statistic(
 
 
 def _setting_changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[SettingChange]:
-    """Return the settings that differ, sorted by name."""
+    """Return the settings that differ, sorted by name.
+
+    A setting that only one run has counts if it is no setting of a model, and if the other run could have it: every
+    completed run has all settings, and every run has those of its study.
+    """
     both_completed = PROGRAM in before and PROGRAM in after
+
+    def is_compared(name: str) -> bool:
+        if name in before and name in after:
+            return True
+        return not MODEL_SETTING.match(name) and bool(both_completed or STUDY_SETTING.match(name))
+
     changes = [SettingChange(name, before.get(name), after.get(name)) for name in sorted({*before, *after})]
-    return [
-        change
-        for change in changes
-        if change.before != change.after
-        and (
-            (change.before is not None and change.after is not None)
-            or (not MODEL_SETTING.match(change.name) and (both_completed or STUDY_SETTING.match(change.name)))
-        )
-    ]
+    return [change for change in changes if change.before != change.after and is_compared(change.name)]
 
 
 def _replies(before: Snapshot, after: Snapshot, pairs: Iterable[Pair]) -> tuple[list[FlippedReply], Counter[str]]:
     """Return the flipped replies, and the number of other changes by their sort."""
     flips, others = list[FlippedReply](), Counter[str]()
     for pair in pairs:
-        flipped, counts = _replies_of(before.select(pair[0])[REPLIES], after.select(pair[1])[REPLIES], pair)
+        flipped, counts = _replies_of_pair(before.select(pair[0])[REPLIES], after.select(pair[1])[REPLIES], pair)
         flips += flipped
         others.update(counts)
     flips.sort(key=lambda flip: (flip.question, flip.condition, flip.after))
     return flips, +others
 
 
-def _replies_of(before: Frame, after: Frame, pair: Pair) -> tuple[list[FlippedReply], dict[str, int]]:
-    """Return the same for two models."""
+def _replies_of_pair(before: Frame, after: Frame, pair: Pair) -> tuple[list[FlippedReply], dict[str, int]]:
+    """Return the flipped replies of two models, and the number of other changes by their sort."""
     if before.empty and after.empty:  # pandas cannot merge texts from an empty table of Arrow
         return [], {}
     both = before.merge(after, on=[*IDS["reply"]], how="outer", suffixes=("_before", ""), indicator="side")
@@ -382,14 +394,15 @@ def _replies_of(before: Frame, after: Frame, pair: Pair) -> tuple[list[FlippedRe
     is_flip = has_texts & judged & judged_before & (both["verdict"] != both["verdict_before"])
     is_judged_once = has_texts & (judged != judged_before)
     rest = both[has_texts & ~is_flip & ~is_judged_once]
-    has_words = rest["answer"].fillna("") != rest["answer_before"].fillna("")
-    is_other = ~has_words & _differ(rest, [name for name in REPLY if name not in ("texts", "verdict", "answer")])
-    counted = {
+    has_other_words = rest["answer"].fillna("") != rest["answer_before"].fillna("")
+    score_columns = [name for name in REPLY if name not in ("texts", "verdict", "answer")]
+    is_other = ~has_other_words & _differ(rest, score_columns)
+    counts = {
         "asked for the first time": is_new.sum(),
         "asked no more": is_gone.sum(),
         "asked with other texts": (~is_new & ~is_gone & ~has_texts).sum(),
         "judged in one run only": is_judged_once.sum(),
-        "in other words": has_words.sum(),
+        "in other words": has_other_words.sum(),
         "with other sampled replies": is_other.sum(),
     }
     columns = ["question_id", "question", "condition", "answer_before", "answer", "verdict_before", "verdict"]
@@ -398,7 +411,7 @@ def _replies_of(before: Frame, after: Frame, pair: Pair) -> tuple[list[FlippedRe
         FlippedReply(question_id, question, condition, *pair, _text(reply_before), _text(reply), *verdicts)
         for question_id, question, condition, reply_before, reply, *verdicts in rows
     ]
-    return flips, {sort: int(count) for sort, count in counted.items()}
+    return flips, {sort: int(count) for sort, count in counts.items()}
 
 
 def _text(reply: object) -> str:
@@ -406,8 +419,8 @@ def _text(reply: object) -> str:
 
 
 def _differ(both: Frame, names: Iterable[str]) -> Any:
-    """Return a truth value for each row: if one of the columns differs between the runs."""
-    differs = both["side"] != both["side"]
+    """Return True for each row in which a column differs between the runs."""
+    differs = both["side"] != both["side"]  # False in every row
     for name in names:
         before, after = both[f"{name}_before"], both[name]
         if before.dtype.kind == "f":
@@ -427,8 +440,8 @@ class _Rules:
     Attributes:
         fields: Compared fields.
         order: Sort key of a row.
-        identity: Function of the old and the new rows of a relation that returns the key of a row's subject.
-        alike: Conditions under which two rows of a subject are one, the strictest first.
+        identity: (old rows, new rows) -> the function that returns the key of a row's subject.
+        alike: (old row, new row) -> True if two rows of a subject are one; the strictest condition first.
     """
 
     fields: tuple[str, ...]
@@ -454,7 +467,9 @@ def _rows_difference(
     for side, rows in enumerate((old, new)):
         for row in rows:
             by_relation[row.relation][side].append(row)
-    return tuple(_relation(name, *by_relation[name], rules, fields) for name in sorted(by_relation)), not_compared
+    return tuple(
+        _relation_changes(name, *by_relation[name], rules, fields) for name in sorted(by_relation)
+    ), not_compared
 
 
 def _has(rows: Iterable[Any], field: str) -> bool:
@@ -467,29 +482,35 @@ def _changes(old: Any, new: Any, fields: Iterable[str]) -> tuple[FieldChange, ..
     return tuple(FieldChange(field, before, after) for field, before, after in both if before != after)
 
 
-def _relation(
+def _relation_changes(
     name: str, old: Sequence[Any], new: Sequence[Any], rules: _Rules, fields: Sequence[str]
 ) -> RelationChanges:
+    """Return the rows of a relation that are added, gone or changed, and the number of equal rows.
+
+    The old and the new rows of a subject are paired by each condition of `rules.alike`; rows without a partner are gone
+    or added.
+    """
     identity = rules.identity(old, new)
     gone, added = defaultdict[Hashable, list[Any]](list), defaultdict[Hashable, list[Any]](list)
     for rows, by_subject in ((old, gone), (new, added)):
         for row in sorted(rows, key=rules.order):
             by_subject[identity(row)].append(row)
     both = []
-    for subject, before in gone.items():
-        after = added[subject]
+    for subject, old_rows in gone.items():
+        new_rows = added[subject]
         for alike in rules.alike:
-            for row in list(before):
-                if (match := next((other for other in after if alike(row, other)), None)) is not None:
-                    before.remove(row)
-                    after.remove(match)
+            for row in list(old_rows):
+                if (match := next((other for other in new_rows if alike(row, other)), None)) is not None:
+                    old_rows.remove(row)
+                    new_rows.remove(match)
                     both.append(ChangedSource(row, match, _changes(row, match, fields)))
     changed = sorted((row for row in both if row.changes), key=lambda row: rules.order(row.new))
-    left, come = (tuple(sorted(chain(*rows.values()), key=rules.order)) for rows in (gone, added))
-    return RelationChanges(name, come, left, tuple(changed), len(both) - len(changed))
+    gone_rows, added_rows = (tuple(sorted(chain(*rows.values()), key=rules.order)) for rows in (gone, added))
+    return RelationChanges(name, added_rows, gone_rows, tuple(changed), len(both) - len(changed))
 
 
 def _value(row: Fact | Question, field: str) -> Value:
+    """Return a field of a row in a form that is compared; a list is sorted."""
     if field == "contexts":  # DynamicQA's two are compared by their texts
         own = row.contexts if isinstance(row, Question) and row.is_own else ()
         return tuple(f"{row.context_id}, {row.condition}, {'; '.join(row.answers)}: {row.text}" for row in own)
@@ -503,6 +524,7 @@ def _fact_identity(old: Sequence[Fact], new: Sequence[Fact]) -> Callable[[Fact],
 
 
 def _same_object(old: Any, new: Any, identifier: str = "object_uri") -> bool:
+    """Return True if two rows have the same object: by its identifier if both have it, else by its name."""
     before, after = getattr(old, identifier), getattr(new, identifier)
     return bool(before == after) if before and after else bool(old.object == new.object)
 

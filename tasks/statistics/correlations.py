@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from swaymeter.data.records.statistics import CorrelationRow, EnvelopePoint
 from swaymeter.tasks.statistics.formulas.groups import cohens_d, scores
 from swaymeter.tasks.statistics.formulas.regression import Kind, correlation, spearman_interval
-from swaymeter.tasks.statistics.frames import ALL, by, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, iter_groups, sorted_by
 from swaymeter.tasks.statistics.group_tests import FAMILIARITY
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE
@@ -58,7 +58,7 @@ SUSCEPTIBILITY = "susceptibility"
 def _correlations(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `CorrelationRow`; ScoreError for a score that is infinite."""
     rows = [
-        {**about, "level": level, "relation": relation, **correlated(pairs, measure, SUSCEPTIBILITY)}
+        {**about, "level": level, "relation": relation, **correlation_columns(pairs, measure, SUSCEPTIBILITY)}
         for query, measures in MEASURES_BY_QUERY.items()
         for measure in measures
         for about, queries in _by_model_and_type(frames[query], measure)
@@ -71,7 +71,7 @@ def _correlations(frames: Frames, seed: int) -> list[Row]:
 def _by_model_and_type(frame: Frame, measure: str) -> Iterator[tuple[Row, Frame]]:
     """Yield the queries with both scores: the open queries of a model, the closed ones, and all."""
     both = sorted_by(frame.dropna(subset=[measure, SUSCEPTIBILITY]), [*MODEL, "relation", "query_id"])
-    for about, queries in by(both, MODEL):
+    for about, queries in iter_groups(both, MODEL):
         by_type = {str(name): group for name, group in queries.groupby("query_type", observed=True)}
         for query_type, group in {**by_type, ALL: queries}.items():
             yield {**about, "measure_a": measure, "measure_b": SUSCEPTIBILITY, "query_type": query_type}, group
@@ -90,7 +90,7 @@ def _pairs(query: str, queries: Frame, measure: str) -> Iterator[tuple[str, str,
         yield "relation", ALL, queries.groupby("relation", sort=True, observed=True)[both].mean()
 
 
-def correlated(pairs: Frame, first: str, second: str) -> Row:
+def correlation_columns(pairs: Frame, first: str, second: str) -> Row:
     """Return both correlations of two columns, as columns of `CorrelationRow`."""
     row: Row = {"n": len(pairs)}
     for kind in get_args(Kind):
@@ -123,9 +123,9 @@ def _effects_by_frequency(frames: Frames, seed: int) -> list[Row]:
             "relation": ALL,
             "measure_a": count,
             "measure_b": EFFECT,
-            **correlated(relations.dropna(subset=[count, EFFECT]), count, EFFECT),
+            **correlation_columns(relations.dropna(subset=[count, EFFECT]), count, EFFECT),
         }
-        for about, relations in by(counts.merge(effects, on=keys), [*TYPE])
+        for about, relations in iter_groups(counts.merge(effects, on=keys), [*TYPE])
         for count in COUNTS
     ]
 
@@ -154,26 +154,32 @@ PERCENTILE, FACTOR, FEWEST = 95, 2, 20
 
 def _envelopes(query: str, quantities: Sequence[str], frames: Frames, seed: int) -> list[Row]:
     """Return rows of `EnvelopePoint`, sorted along each quantity."""
-    frame, rows = frames[query], []
-    for about, entities in by(frame[~frame["invented"].astype(bool)], TYPE, ["susceptibility", *quantities]):
+    rows = []
+    real = frames[query][~frames[query]["invented"].astype(bool)]
+    for about, entities in iter_groups(real, TYPE, ["susceptibility", *quantities]):
         about |= {"relation": ALL, "quantity": "susceptibility", "unit": "nats", "percentile": float(PERCENTILE)}
-        swayed = scores(entities["susceptibility"])
-        for along in quantities:
-            values = entities[along].to_numpy(dtype="float64")
-            for at, value, n in envelope(values[values > 0], swayed[values > 0]):
-                rows.append({**about, "along": along, "at": at, "value": value, "n": n})
+        susceptibility = scores(entities["susceptibility"])
+        for quantity in quantities:
+            degrees = entities[quantity].to_numpy(dtype="float64")
+            for degree, value, n in envelope(degrees[degrees > 0], susceptibility[degrees > 0]):
+                rows.append({**about, "along": quantity, "at": degree, "value": value, "n": n})
     return rows
 
 
-def envelope(degrees: NDArray[np.float64], swayed: NDArray[np.float64]) -> Iterator[tuple[float, float, int]]:
-    """Yield degree, percentile and number of entities at every degree (n,) with enough scores (n,) near it."""
+def envelope(degrees: NDArray[np.float64], susceptibility: NDArray[np.float64]) -> Iterator[tuple[float, float, int]]:
+    """Yield each degree with enough entities near it, the percentile of their susceptibility, and their number.
+
+    Args:
+        degrees: degrees of entities, (n,), above 0.
+        susceptibility: their susceptibility, (n,).
+    """
     order = np.argsort(degrees, kind="stable")
-    degrees, swayed = degrees[order], swayed[order]
+    degrees, susceptibility = degrees[order], susceptibility[order]
     for degree in np.unique(degrees):
         first = np.searchsorted(degrees, degree / FACTOR, side="left")
         last = np.searchsorted(degrees, degree * FACTOR, side="right")
         if last - first >= FEWEST:
-            yield float(degree), float(np.percentile(swayed[first:last], PERCENTILE)), int(last - first)
+            yield float(degree), float(np.percentile(susceptibility[first:last], PERCENTILE)), int(last - first)
 
 
 DEGREE_ENVELOPE, COUNT_ENVELOPE = (

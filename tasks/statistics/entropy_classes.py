@@ -15,7 +15,7 @@ TF-IDF, the words that distinguish a group of texts from the others:
     tfidf(w, d) = tf(w, d) idf(w) / ||tf(., d) idf(.)||,  so that each text has length 1
     score of w in a group of texts = the mean of tfidf(w, d) over its texts
 
-A word is two or more letters or digits in a row, in small letters. Words of more than `max_share` of the texts are left
+A word is two or more letters or digits in a row, in lower case. Words of more than `max_share` of the texts are left
 out, in place of a list of stop words, in every language. The score finds words that are frequent in a group and rare
 elsewhere; it does not say which of them matter.
 
@@ -34,7 +34,7 @@ from pydantic import Field, field_validator
 
 from swaymeter.data.options import Options
 from swaymeter.data.records.statistics import ClassWord, Summary
-from swaymeter.tasks.statistics.frames import ALL, by, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, iter_groups, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
 
@@ -60,7 +60,7 @@ class EntropyClasses(Options):
 
     @field_validator("bounds")
     @classmethod
-    def _ascending(cls, bounds: tuple[float, ...] | None) -> tuple[float, ...] | None:
+    def _check_bounds(cls, bounds: tuple[float, ...] | None) -> tuple[float, ...] | None:
         if bounds is None:
             return None
         if len(bounds) == 3:
@@ -72,27 +72,30 @@ class EntropyClasses(Options):
     @property
     def statistics(self) -> tuple[Statistic, Statistic]:
         """Statistics of the number of instances, and of the words, of each class."""
-        read, parameters = ("texts_of_instances",), self.model_dump(mode="json")
+        queries, parameters = ("texts_of_instances",), self.model_dump(mode="json")
         return (
-            Statistic("entropy_classes", 3, Summary, read, self.count, parameters=parameters),
-            Statistic("words_of_classes", 1, ClassWord, read, self.find_words, parameters=parameters),
+            Statistic("entropy_classes", 3, Summary, queries, self.count, parameters=parameters),
+            Statistic("words_of_classes", 1, ClassWord, queries, self.find_words, parameters=parameters),
         )
 
-    def classified(self, frame: Frame) -> Frame:
+    def classify(self, frame: Frame) -> Frame:
         """Return the instances of the classes, sorted, with `at`, the number of the class from 0, and CUT."""
         import pandas as pd
 
         frame = sorted_by(frame.dropna(subset=[ENTROPY]), [*MODEL, "relation", "question_id", "context_id"])
-        parts = [self._cut(rows) for _, rows in by(frame, MODEL)]
+        parts = [self._cut(rows) for _, rows in iter_groups(frame, MODEL)]
         return pd.concat(parts) if parts else frame.assign(at=0)
 
     def _cut(self, rows: Frame) -> Frame:
+        """Return the instances of a model with `at` and CUT, without those in a gap between classes."""
         values = rows[ENTROPY].to_numpy(dtype="float64")
         bounds = self.bounds or np.quantile(values, [1 / 3, 2 / 3]).tolist()
-        low, begins, ends, high = bounds if len(bounds) == 4 else np.repeat(bounds, 2).tolist()
-        by = BY_BOUNDS if self.bounds else BY_THIRDS
-        cut = dict(zip(CUT, (by, *map(str, (low, begins, ends, high))), strict=True))
-        classes = [values <= low, (values > begins) & (values <= ends), values > high]
+        if len(bounds) == 2:  # without gaps: the middle begins where low ends, and high where the middle ends
+            bounds = np.repeat(bounds, 2).tolist()
+        low, middle_from, middle_up_to, high = bounds
+        rule = BY_BOUNDS if self.bounds else BY_THIRDS
+        cut = dict(zip(CUT, (rule, *map(str, bounds)), strict=True))
+        classes = [values <= low, (values > middle_from) & (values <= middle_up_to), values > high]
         rows = rows.assign(at=np.select(classes, [0, 1, 2], -1), **cut)
         return rows[rows["at"] >= 0]
 
@@ -100,7 +103,7 @@ class EntropyClasses(Options):
         """Return rows of `Summary`: entropy of each class in each partition and in all, and its share of these."""
         import pandas as pd
 
-        frame = self.classified(frames["texts_of_instances"]).astype({"partition": object})
+        frame = self.classify(frames["texts_of_instances"]).astype({"partition": object})
         frame = frame.assign(entropy_class=np.array(CLASSES, dtype=object)[frame["at"]])
         mean = Mean(
             f"class_{ENTROPY}",
@@ -114,27 +117,27 @@ class EntropyClasses(Options):
 
     def find_words(self, frames: Frames, seed: int) -> list[Row]:
         """Return rows of `ClassWord`; words with equal scores are in alphabetical order."""
-        frame = self.classified(frames["texts_of_instances"])
+        frame = self.classify(frames["texts_of_instances"])
         return [
             {**about, **row}
-            for about, rows in by(frame, MODEL)
+            for about, rows in iter_groups(frame, MODEL)
             for kind, column in TEXTS.items()
             for row in self._words(rows.dropna(subset=[column]), kind, column)
         ]
 
     def _words(self, rows: Frame, kind: str, column: str) -> Iterator[Row]:
-        words, scores, having = tf_idf(rows[column].astype(object).tolist(), rows["at"], len(CLASSES))
+        words, scores, text_counts = tf_idf(rows[column].astype(object).tolist(), rows["at"], len(CLASSES))
         sizes = np.bincount(rows["at"], minlength=len(CLASSES))
         for at, name in enumerate(CLASSES):
-            first = [index for index in np.argsort(-scores[at], kind="stable")[:WORDS] if scores[at, index] > 0]
-            for rank, index in enumerate(first, 1):
+            best = [index for index in np.argsort(-scores[at], kind="stable")[:WORDS] if scores[at, index] > 0]
+            for rank, index in enumerate(best, 1):
                 yield {
                     "entropy_class": name,
                     "text_kind": kind,
                     "rank": rank,
                     "word": str(words[index]),
                     "score": float(scores[at, index]),
-                    "texts": int(having[at, index]),
+                    "texts": int(text_counts[at, index]),
                     "of_texts": int(sizes[at]),
                 }
 
@@ -144,7 +147,7 @@ _WORD = re.compile(r"[^\W_]{2,}")
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in small letters, in order."""
+    """Return the words of a text in lower case, in order."""
     return _WORD.findall(text.casefold())
 
 
@@ -165,16 +168,16 @@ def tf_idf(
     from scipy.sparse import csr_array
 
     group = np.asarray(groups, dtype=np.int64)
-    different = {text: at for at, text in enumerate(dict.fromkeys(texts))}
-    counts = [Counter(words(text)) for text in different]
-    vocabulary = {word: at for at, word in enumerate(sorted(set().union(*counts)))}
+    row_of_text = {text: row for row, text in enumerate(dict.fromkeys(texts))}  # equal texts are counted once
+    counts = [Counter(words(text)) for text in row_of_text]
+    vocabulary = {word: column for column, word in enumerate(sorted(set().union(*counts)))}
     if not vocabulary:
         return np.array([], dtype=str), np.zeros((n_groups, 0)), np.zeros((n_groups, 0), dtype=np.int64)
     ends = np.cumsum([0, *map(len, counts)])
     columns = [vocabulary[word] for counter in counts for word in counter]
     values = [float(count) for counter in counts for count in counter.values()]
     matrix = csr_array((values, columns, ends), shape=(len(counts), len(vocabulary)))
-    matrix = matrix[[different[text] for text in texts]]
+    matrix = matrix[[row_of_text[text] for text in texts]]
     occurs = csr_array((np.ones(len(matrix.data)), matrix.indices, matrix.indptr), shape=matrix.shape)
     frequency: NDArray[np.float64] = occurs.sum(axis=0)
     selected = frequency <= max_share * len(texts)
@@ -184,5 +187,5 @@ def tf_idf(
     member = csr_array((np.ones(len(texts)), (group, np.arange(len(texts)))), shape=(n_groups, len(texts)))
     sizes = np.maximum(np.bincount(group, minlength=n_groups), 1)
     scores = ((member * inverse) @ weighted).toarray() / sizes[:, None]
-    having = (member @ occurs[:, selected]).toarray()
-    return np.array(list(vocabulary))[selected], scores, having.astype(np.int64)
+    text_counts = (member @ occurs[:, selected]).toarray()
+    return np.array(list(vocabulary))[selected], scores, text_counts.astype(np.int64)

@@ -43,7 +43,7 @@ def check_scored(frame: Frame, measure: str) -> None:
 
 
 def drop_small_samples(frame: Frame, columns: Sequence[str], counts: Sequence[str] = (WITH,), parts: int = 1) -> Frame:
-    """Return the frame with these columns missing in rows with too few sampled replies.
+    """Return the frame with missing values in these columns of rows with too few sampled replies.
 
     Args:
         frame: the frame.
@@ -55,11 +55,11 @@ def drop_small_samples(frame: Frame, columns: Sequence[str], counts: Sequence[st
     return frame.assign(**{name: frame[name].where(enough) for name in columns})
 
 
-def pooled(frame: Frame) -> Frame:
-    """Append the rows for all contexts together, and all rows for all partitions together.
+def add_totals(frame: Frame) -> Frame:
+    """Append copies of the rows with the condition `all`, and copies of all these rows with the partition `all`.
 
-    The rows are sorted by question and context; the column `cluster` numbers subjects. Questions without a context are
-    in no pool of contexts.
+    The rows are sorted by question and context; the column `cluster` numbers subjects. The condition `all` has no
+    questions without a context.
     """
     import pandas as pd
 
@@ -70,8 +70,8 @@ def pooled(frame: Frame) -> Frame:
     return pd.concat([frame, frame.assign(partition=ALL)])
 
 
-def named(flags: "pd.Series[Any]", yes: str, no: str) -> "pd.Categorical[str]":
-    """Return one of two names for each flag, as categories; none is missing."""
+def name_flags(flags: "pd.Series[Any]", yes: str, no: str) -> "pd.Categorical[str]":
+    """Return the name `yes` for each true flag and `no` for each false one, as categories; no flag is missing."""
     import pandas as pd
 
     names = sorted([yes, no])
@@ -79,7 +79,7 @@ def named(flags: "pd.Series[Any]", yes: str, no: str) -> "pd.Categorical[str]":
     return pd.Categorical.from_codes(codes, categories=pd.Index(names))
 
 
-def by(frame: Frame, columns: Sequence[str], read: Sequence[str] = ()) -> Iterator[tuple[Row, Frame]]:
+def iter_groups(frame: Frame, columns: Sequence[str], read: Sequence[str] = ()) -> Iterator[tuple[Row, Frame]]:
     """Yield the groups of equal values in these columns, sorted, with the values by name; rows keep their order.
 
     Args:
@@ -107,6 +107,6 @@ def weighted_means(frame: Frame, keys: Sequence[str], measure: str, weight: str)
     """Return means like `means` with rows counted `weight` times, and the weight of each group."""
     check_scored(frame, measure)
     counts = frame[weight].astype("float64")
-    weighed = frame[list(keys)].assign(total=frame[measure].astype("float64") * counts, weight=counts)
-    sums = weighed.groupby(list(keys), as_index=False, sort=True, observed=True)[["total", "weight"]].sum()
+    weighted = frame[list(keys)].assign(total=frame[measure].astype("float64") * counts, weight=counts)
+    sums = weighted.groupby(list(keys), as_index=False, sort=True, observed=True)[["total", "weight"]].sum()
     return sums.assign(**{measure: sums["total"] / sums["weight"]})

@@ -30,7 +30,7 @@ from swaymeter.tasks.statistics.formulas.permutation import (
     permutation_of_levels,
 )
 from swaymeter.tasks.statistics.formulas.regression import adjusted_difference
-from swaymeter.tasks.statistics.frames import by, check_scored, means, sorted_by, weighted_means
+from swaymeter.tasks.statistics.frames import check_scored, iter_groups, means, sorted_by, weighted_means
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
 TESTED = ["model", "dtype", "relation", "query_type"]
@@ -96,10 +96,10 @@ class Comparison:
         group = frame[self.column].astype(object).map({self.group_a[1]: 0, self.group_b[1]: 1})
         selected = frame.assign(group=group)[group.notna()].astype({"group": "int8"})
         if not self.weight:
-            if len(twice := selected[selected.duplicated(keys)]):
+            if len(repeated := selected[selected.duplicated(keys)]):
                 raise ScoreError(
                     f"comparison {self.name}: query {self.query} has several rows of query "
-                    f"{twice['query_id'].iloc[0]}; have it give one, such as a mean, or name a weight"
+                    f"{repeated['query_id'].iloc[0]}; have it give one, such as a mean, or name a weight"
                 )
             return sorted_by(selected, keys)
         # Ties are broken by all other columns that distinguish rows: sums in another order end in other digits.
@@ -109,9 +109,9 @@ class Comparison:
 
     def groups(self, frame: Frame) -> Iterator[tuple[Row, tuple[Scores, Scores]]]:
         """Yield the columns of each test, with the scores of both groups in the order of the frame."""
-        for about, rows in by(frame, TESTED, [self.measure, "group"]):
-            values, which = rows[self.measure].to_numpy(dtype="float64"), rows["group"].to_numpy()
-            yield about, (scores(values[which == 0]), scores(values[which == 1]))
+        for about, rows in iter_groups(frame, TESTED, [self.measure, "group"]):
+            values, group_of_row = rows[self.measure].to_numpy(dtype="float64"), rows["group"].to_numpy()
+            yield about, (scores(values[group_of_row == 0]), scores(values[group_of_row == 1]))
 
     def pairs(self, entities: Frame, tests: Sequence[Row]) -> Samples:
         """Return the means of the entities in both groups, for each test, from a row for each entity and group."""
@@ -211,7 +211,7 @@ def _familiarity_by_length(frames: Frames, seed: int) -> list[Row]:
     queries = FAMILIARITY.queries(frames[FAMILIARITY.query])
     rows, read = [], (ENTITY, FAMILIARITY.measure, "group")
     for (about, queries_of_relation), (_, groups) in zip(
-        by(queries, TESTED, read), FAMILIARITY.groups(queries), strict=True
+        iter_groups(queries, TESTED, read), FAMILIARITY.groups(queries), strict=True
     ):
         names = [str(name) for name in queries_of_relation[ENTITY]]
         result, effect = adjusted_difference(
@@ -247,7 +247,10 @@ def _followed(frames: Frames, seed: int) -> list[Row]:
     group = (frame["follows"] == _BY_FOLLOWED.group_b[1]).astype("int8")
     frame = frame.assign(group=group, persuasion=frame["persuasion"].astype("float64"))
     levels = sorted_by(frame[frame[ENTITY].isna()], [*TESTED, "level", "group"])
-    rows = [_answers(about, *_levels(levels_of_test), seed=seed) for about, levels_of_test in by(levels, TESTED)]
+    rows = [
+        _answer_test_row(about, *_levels(levels_of_test), seed=seed)
+        for about, levels_of_test in iter_groups(levels, TESTED)
+    ]
     entities = sorted_by(frame[frame[ENTITY].notna()], [*TESTED, ENTITY, "group"])
     pairs = _BY_FOLLOWED.pairs(entities, [{name: row[name] for name in TESTED} for row in rows])
     return adjust_rows(rows + _BY_FOLLOWED.test_rows(pairs, seed, paired=True))
@@ -262,7 +265,7 @@ def _levels(rows: Frame) -> Iterator[Levels]:
         yield Levels(*group_columns.fillna(0.0).to_numpy(dtype=np.float64).T)
 
 
-def _answers(about: Row, a: Levels, b: Levels, *, seed: int) -> Row:
+def _answer_test_row(about: Row, a: Levels, b: Levels, *, seed: int) -> Row:
     """Return the row of a test whose unit of analysis is an answer."""
     if a.n + b.n > MAX_SEPARATE_LEVELS:
         result, effect = permutation_of_levels(a, b, seed, PERMUTATIONS)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from swaymeter.data.records.statistics import GroupComparison, Summary
 from swaymeter.tasks.statistics.formulas.groups import Scores, adjust, scores
 from swaymeter.tasks.statistics.formulas.permutation import permutation
-from swaymeter.tasks.statistics.frames import ALL, by, means, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, iter_groups, means, sorted_by
 from swaymeter.tasks.statistics.group_tests import PERMUTATION, SIGN_FLIP, columns_of
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import RELATION, TYPE, Mean
@@ -32,8 +32,16 @@ OTHERS = "other types"
 FAMILY = ("model", "dtype", "query_type", "comparison")
 
 
-class Compared(NamedTuple):
-    """Two groups of scores that are compared; each score is of an entity."""
+class GroupPair(NamedTuple):
+    """Two groups of scores of entities that are compared.
+
+    Attributes:
+        about: the model, relation and query type by column.
+        comparison: label, type, set, context or strength; see the module.
+        within: the type or label of all compared entities; "all" for any.
+        names: the names of both groups.
+        groups: the scores of both groups.
+    """
 
     about: Row
     comparison: str
@@ -48,29 +56,31 @@ def compare_relations(frames: Frames, seed: int) -> list[Row]:
     contexts = _entities(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
     unpaired = [
         pair
-        for about, rows in by(entities, RELATION)
-        for pair in (*_labels(about, rows), *_types_against_others(about, rows))
+        for about, rows in iter_groups(entities, RELATION)
+        for pair in (*_label_pairs(about, rows), *_type_pairs(about, rows))
     ]
     relevant = contexts[contexts["relevant"] == "True"]
-    paired = [pair for about, rows in by(relevant, RELATION) for pair in _contexts(about, rows)]
-    rows = _tested(unpaired, "susceptibility", seed, paired=False) + _tested(paired, "persuasion", seed, paired=True)
-    return _adjusted(rows)
+    paired = [pair for about, rows in iter_groups(relevant, RELATION) for pair in _context_pairs(about, rows)]
+    rows = _test_rows(unpaired, "susceptibility", seed, paired=False) + _test_rows(
+        paired, "persuasion", seed, paired=True
+    )
+    return _adjust_rows(rows)
 
 
 def compare_sets(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `GroupComparison` between sets of contexts."""
     entities = _entities(frames[SUSCEPTIBILITY], [], "susceptibility")
     compared = []
-    for about, rows in by(entities, TYPE):
-        for within, subset in [(ALL, rows), *_cut(rows, "label").items()]:
-            by_set = _cut(subset, "relation")
+    for about, rows in iter_groups(entities, TYPE):
+        for within, subset in [(ALL, rows), *_rows_by_value(rows, "label").items()]:
+            by_set = _rows_by_value(subset, "relation")
             for a, b in combinations(by_set, 2):
                 groups = _shared_entities(by_set[a], by_set[b], "susceptibility")
-                compared.append(Compared({**about, "relation": ALL}, "set", within, (a, b), groups))
-    return _adjusted(_tested(compared, "susceptibility", seed, paired=True))
+                compared.append(GroupPair({**about, "relation": ALL}, "set", within, (a, b), groups))
+    return _adjust_rows(_test_rows(compared, "susceptibility", seed, paired=True))
 
 
-def _adjusted(rows: list[Row]) -> list[Row]:
+def _adjust_rows(rows: list[Row]) -> list[Row]:
     """Return the rows with p_adjusted, sorted."""
     keys = ("comparison", "within", "group_a", "group_b", "measure", *RELATION)
     return adjust(sorted(rows, key=lambda row: [row[name] for name in keys]), FAMILY)
@@ -102,45 +112,48 @@ def _texts(values: Any) -> list[str]:
     return ["" if missing else str(value) for value, missing in zip(values, values.isna(), strict=True)]
 
 
-def _cut(rows: Frame, column: str) -> dict[str, Frame]:
+def _rows_by_value(rows: Frame, column: str) -> dict[str, Frame]:
     """Return the rows by the values of a column as texts, sorted."""
-    return {str(about[column]): group for about, group in by(rows, [column])}
+    return {str(about[column]): group for about, group in iter_groups(rows, [column])}
 
 
 def _types(rows: Frame) -> list[str]:
+    """Return the different types of entities, sorted."""
     return sorted({str(name) for name in rows["type"]} - {""})
 
 
-def _labels(about: Row, rows: Frame) -> Iterator[Compared]:
+def _label_pairs(about: Row, rows: Frame) -> Iterator[GroupPair]:
     """Yield all pairs of labels, over all types and within each type that has both."""
     for within in (ALL, *_types(rows)):
-        by_label = _cut(rows if within == ALL else rows[rows["type"] == within], "label")
+        rows_within = rows if within == ALL else rows[rows["type"] == within]
+        by_label = _rows_by_value(rows_within, "label")
         for a, b in combinations(by_label, 2):
             groups = scores(by_label[a]["susceptibility"]), scores(by_label[b]["susceptibility"])
-            yield Compared(about, "label", within, (a, b), groups)
+            yield GroupPair(about, "label", within, (a, b), groups)
 
 
-def _types_against_others(about: Row, rows: Frame) -> Iterator[Compared]:
+def _type_pairs(about: Row, rows: Frame) -> Iterator[GroupPair]:
     """Yield every type against all others; entities without a type are in neither group."""
     rows = rows[rows["type"] != ""]
     types = _types(rows)
     for name in types if len(types) > 1 else ():
         is_type = rows["type"] == name
         groups = scores(rows.loc[is_type, "susceptibility"]), scores(rows.loc[~is_type, "susceptibility"])
-        yield Compared(about, "type", ALL, (name, OTHERS), groups)
+        yield GroupPair(about, "type", ALL, (name, OTHERS), groups)
 
 
-def _contexts(about: Row, rows: Frame) -> Iterator[Compared]:
+def _context_pairs(about: Row, rows: Frame) -> Iterator[GroupPair]:
     """Yield all pairs of context labels, and the largest strength of each label against its smallest."""
-    by_label = _cut(rows, "context_label")
+    by_label = _rows_by_value(rows, "context_label")
     for a, b in combinations(by_label, 2):
-        yield Compared(about, "context", ALL, (a, b), _shared_entities(by_label[a], by_label[b], "persuasion"))
+        yield GroupPair(about, "context", ALL, (a, b), _shared_entities(by_label[a], by_label[b], "persuasion"))
     for label, subset in by_label.items():
         strengths = sorted({int(value) for value in subset["strength"] if value})
         if len(strengths) > 1:
-            low, high = (subset[subset["strength"] == str(value)] for value in (strengths[0], strengths[-1]))
-            names = (f"strength {strengths[-1]}", f"strength {strengths[0]}")
-            yield Compared(about, "strength", label, names, _shared_entities(high, low, "persuasion"))
+            smallest, largest = strengths[0], strengths[-1]
+            low, high = subset[subset["strength"] == str(smallest)], subset[subset["strength"] == str(largest)]
+            names = (f"strength {largest}", f"strength {smallest}")
+            yield GroupPair(about, "strength", label, names, _shared_entities(high, low, "persuasion"))
 
 
 def _shared_entities(a: Frame, b: Frame, measure: str) -> tuple[Scores, Scores]:
@@ -150,7 +163,7 @@ def _shared_entities(a: Frame, b: Frame, measure: str) -> tuple[Scores, Scores]:
     return scores(both[f"{measure}_a"]), scores(both[f"{measure}_b"])
 
 
-def _tested(compared: Sequence[Compared], measure: str, seed: int, *, paired: bool) -> list[Row]:
+def _test_rows(compared: Sequence[GroupPair], measure: str, seed: int, *, paired: bool) -> list[Row]:
     groups = [pair.groups for pair in compared]
     results = permutation(groups, "two-sided", seed, paired=paired)
     return [

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from swaymeter.data.records.statistics import SHARE, Summary
 from swaymeter.tasks.statistics.formulas.agreement import cohens_kappa, counts_of, kappa_interval
 from swaymeter.tasks.statistics.formulas.intervals import Interval, share_interval
-from swaymeter.tasks.statistics.frames import by, sorted_by
+from swaymeter.tasks.statistics.frames import iter_groups, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import EMPTY, MODEL
 
@@ -26,13 +26,14 @@ def agreement(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `Summary`: the share of agreement and kappa, by model, judge, and rule or person."""
     frame = sorted_by(frames["judged_greedy_answers"], [*MODEL, "judge", "question_id", "context_id"])
     frame = frame.astype(dict.fromkeys(("verdict", "rule", "person", "subject_key"), object))
-    differ = frame["subject_key"] != frame["question_id"].astype(object)
-    over = "subject" if differ.any() else "question"
+    has_subjects = (frame["subject_key"] != frame["question_id"].astype(object)).any()
+    over = "subject" if has_subjects else "question"
     return [row | {"interval_over": None if row["low"] is None else over} for row in _rows(frame, seed)]
 
 
 def _rows(frame: Frame, seed: int) -> Iterator[Row]:
-    for about, answers in by(frame, [*MODEL, "judge"]):
+    """Yield the rows of agreement and kappa without `interval_over`."""
+    for about, answers in iter_groups(frame, [*MODEL, "judge"]):
         for against in ("rule", "person"):
             both = answers[answers["verdict"].notna() & answers[against].notna()]
             if both.empty:
@@ -52,9 +53,9 @@ def _rows(frame: Frame, seed: int) -> Iterator[Row]:
             share = share_interval(same, clusters)
             yield {**common, "quantity": AGREEMENT, "unit": SHARE, "mean": sum(same) / len(same), **_ends(share)}
             kappa = cohens_kappa(counts_of(verdicts, other_verdicts))
-            interval = (
-                Interval(share.clusters) if kappa is None else kappa_interval(verdicts, other_verdicts, clusters, seed)
-            )
+            interval = Interval(share.clusters)
+            if kappa is not None:
+                interval = kappa_interval(verdicts, other_verdicts, clusters, seed)
             yield {**common, "quantity": KAPPA, "unit": "", "mean": kappa, **_ends(interval)}
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swaymeter.data.records.statistics import EDITS, SHARE
-from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, drop_small_samples, named, pooled, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, add_totals, drop_small_samples, name_flags, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row
 from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, Mean, statistic_of
 
@@ -16,13 +16,13 @@ QUERIES, INSTANCES, QUESTIONS = "susceptibility_of_queries", "instances", "answe
 ENTITIES, FORMS = (*RELATION, "entities"), (*RELATION, "form", "entities")
 
 
-def _distinct(column: str) -> Callable[[Frame], Row]:
+def _count_distinct(column: str) -> Callable[[Frame], Row]:
     """Return a function of the number of different values of a column in a group."""
     return lambda group: {"items": int(group[column].nunique())}
 
 
 def _queries(frames: Frames) -> Frames:
-    entities = named(frames[QUERIES]["invented"], "invented", "real")
+    entities = name_flags(frames[QUERIES]["invented"], "invented", "real")
     return {QUERIES: sorted_by(frames[QUERIES].assign(entities=entities), [*ENTITIES, "entity", "query_id"])}
 
 
@@ -45,7 +45,7 @@ def _names(frames: Frames) -> Frames:
     """Return a row for each entity of a relation, with the length of its name."""
     names = frames[QUERIES][[*MODEL, "relation", "entity", "invented"]].drop_duplicates().astype({"entity": str})
     names = names.assign(
-        entities=named(names["invented"], "invented", "real"),
+        entities=name_flags(names["invented"], "invented", "real"),
         characters=[len(name) for name in names["entity"]],
         words=[len(name.split()) for name in names["entity"]],
     )
@@ -69,7 +69,7 @@ KAPPA = Mean(
     BEFORE_A_FORM,
     order=(*BY_FORM, "kind", "context_id"),
     quantiles=True,
-    extra_columns=_distinct("context_id"),
+    extra_columns=_count_distinct("context_id"),
 )
 ENTITY_INDEPENDENT = statistic_of(
     "entity_independent_spread",
@@ -153,7 +153,7 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figur
 def _frames_of_both(frames: Frames) -> Frames:
     (name,) = frames
     queries = _with_clusters(sorted_by(frames[name], [*MODEL, "relation", "query_id"]))
-    queries = queries.assign(entities=named(queries["invented"], "invented", "real"))
+    queries = queries.assign(entities=name_flags(queries["invented"], "invented", "real"))
     both = queries.dropna(subset=[SUSCEPTIBILITY, "fisher"])
     return {name: queries, "bins": both.assign(susceptibility=_bin_names(both, SUSCEPTIBILITY))}
 
@@ -202,17 +202,12 @@ def _frames_with_errors(frames: Frames) -> Frames:
 
 
 def _beside_susceptibility(measure: str, frame: str, unit: str) -> list[Mean]:
-    both, unit_of_analysis, count, beside = (
-        (measure, SUSCEPTIBILITY),
-        "query",
-        _distinct("query_id"),
-        {"beside": measure},
-    )
+    """Return the means of a measure and of susceptibility over the queries with both, and the measure's over relations."""
+    both, count = (measure, SUSCEPTIBILITY), _count_distinct("query_id")
+    of_measure = Mean(measure, RELATION, "query", unit, frame=frame, required=both, extra_columns=count)
     return [
-        Mean(measure, RELATION, unit_of_analysis, unit, frame=frame, required=both, extra_columns=count),
-        Mean(
-            SUSCEPTIBILITY, RELATION, unit_of_analysis, frame=frame, required=both, labels=beside, extra_columns=count
-        ),
+        of_measure,
+        replace(of_measure, quantity=SUSCEPTIBILITY, unit="nats", labels={"beside": measure}),
         Mean(measure, TYPE, "relation", unit, frame=frame, required=[measure], averaged=RELATION),
     ]
 
@@ -305,15 +300,15 @@ PERSUASION_MEAN = Mean(
 
 
 def _by_outcome(entropy: str) -> list[Mean]:
-    by = (*PERSUASION_MEAN.grouped_by, "outcome")
-    moved = replace(
+    """Return the means of an entropy and of coherent persuasion by outcome, over the instances with both."""
+    persuasion = replace(
         PERSUASION_MEAN,
-        grouped_by=by,
+        grouped_by=(*PERSUASION_MEAN.grouped_by, "outcome"),
         required=[COHERENT_PERSUASION, entropy],
         quantiles=False,
         labels={"beside": entropy},
     )
-    return [replace(moved, quantity=entropy, labels={}), moved]
+    return [replace(persuasion, quantity=entropy, labels={}), persuasion]
 
 
 ANSWERS = statistic_of(
@@ -338,15 +333,16 @@ def _partitions(frames: Frames) -> Frames:
     import pandas as pd
 
     instances = _with_outcomes(frames[INSTANCES])
-    marked = [
-        instances[instances[name].astype("float64") == 1].assign(outcome=name.replace("_", " ")) for name in OUTCOMES
-    ]
-    outcomes = pooled(pd.concat([instances.assign(outcome=ALL), *marked]))
+    rows_by_outcome = [instances.assign(outcome=ALL)]
+    for name in OUTCOMES:
+        has_outcome = instances[name].astype("float64") == 1
+        rows_by_outcome.append(instances[has_outcome].assign(outcome=name.replace("_", " ")))
+    outcomes = add_totals(pd.concat(rows_by_outcome))
     edited = outcomes[(outcomes["outcome"] == ALL) & (outcomes["partition"] == ALL)].dropna(subset=["edits"])
     classes = np.searchsorted([*EDITS.values()], edited["edits"].to_numpy(dtype="float64"), side="right")
     return {
-        QUESTIONS: pooled(drop_small_samples(frames[QUESTIONS], SAMPLED)),
-        INSTANCES: pooled(instances),
+        QUESTIONS: add_totals(drop_small_samples(frames[QUESTIONS], SAMPLED)),
+        INSTANCES: add_totals(instances),
         "outcomes": outcomes,
         "edited": edited.assign(edits=np.array([*EDITS], dtype=object)[classes]),
     }

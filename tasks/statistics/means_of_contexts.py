@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from swaymeter.data.records.statistics import Summary
-from swaymeter.tasks.statistics.frames import named, sorted_by, weighted_means
+from swaymeter.tasks.statistics.frames import name_flags, sorted_by, weighted_means
 from swaymeter.tasks.statistics.statistic import Frame, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, Mean
 
@@ -46,7 +46,7 @@ def _groups_of(rows: Iterable[Row], **columns: str) -> "pd.DataFrame":
 
 def persuasion_of_relations(frame: Frame) -> list[Row]:
     """Return the rows of `Summary` for the persuasion of each relation, and for its queries' relevant contexts."""
-    frame = frame.assign(relevant=named(frame["relevant"], "relevant", "irrelevant"))
+    frame = frame.assign(relevant=name_flags(frame["relevant"], "relevant", "irrelevant"))
     frame = sorted_by(frame, [*KINDS, "query_id"])
     queries = frame.groupby(list(KINDS), as_index=False, sort=True, observed=True)["query_id"].nunique()
     kinds = weighted_means(frame, KINDS, QUANTITY, "contexts").assign(queries=queries["query_id"])
@@ -59,7 +59,7 @@ def persuasion_of_relations(frame: Frame) -> list[Row]:
 
 
 def persuasion_over_relations(rows: list[Row]) -> list[Row]:
-    """Append rows of `Summary` for the persuasion over all relations to those of single relations."""
+    """Append to the rows of single relations the rows of `Summary` for the persuasion over all relations."""
     import pandas as pd
 
     kind_rows = (row for row in rows if row["quantity"] == QUANTITY)
@@ -93,7 +93,7 @@ def _prompt_counts(kind: Frame) -> Row:
 
 
 def followed_of_relations(frame: Frame) -> list[Row]:
-    """Return the rows of `Summary` for persuasion by what was followed in each relation."""
+    """Return the rows of `Summary` for persuasion in each relation, by the answer that the reply followed."""
     answers = frame["answers"].astype("float64")
     frame = frame.assign(
         conflict=frame["conflict"].astype(object).fillna("none"),
@@ -108,11 +108,11 @@ def followed_of_relations(frame: Frame) -> list[Row]:
     by_kind, overall = (
         Mean(QUANTITY, keys, "answer", skip_missing=True, extra_columns=counts) for keys in (FOLLOWED, FOLLOWS)
     )
-    return [*by_kind.rows(frame), *overall.rows(_followed(frame))]
+    return [*by_kind.rows(frame), *overall.rows(_means_by_followed_answer(frame))]
 
 
 def followed_over_relations(rows: list[Row]) -> list[Row]:
-    """Append rows of `Summary` for persuasion by what was followed over all relations to those of single relations."""
+    """Append to the rows of single relations the rows of `Summary` over all relations, by the followed answer."""
     kind_rows = (row for row in rows if len(row["grouped_by"]) > 1)
     frame = _groups_of(kind_rows, persuasion="mean", scored="n", answers="prompts").astype({QUANTITY: "float64"})
 
@@ -123,11 +123,14 @@ def followed_over_relations(rows: list[Row]) -> list[Row]:
     mean = Mean(
         QUANTITY, (*TYPE, "contexts", "follows"), "relation", interval=True, skip_missing=True, extra_columns=share
     )
-    pooled = {name: _followed(frame[frame["conflict"].isin(conflicts)]) for name, conflicts in CONTEXTS.items()}
+    pooled = {
+        name: _means_by_followed_answer(frame[frame["conflict"].isin(conflicts)])
+        for name, conflicts in CONTEXTS.items()
+    }
     return [*rows, *(row for name, group in pooled.items() for row in mean.rows(group.assign(contexts=name)))]
 
 
-def _followed(frame: "pd.DataFrame") -> "pd.DataFrame":
+def _means_by_followed_answer(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return the mean persuasion of a relation's replies by what they follow; NaN without a score."""
     frame = sorted_by(frame, FOLLOWED)
     sums = frame.assign(total=frame[QUANTITY].fillna(0.0) * frame["scored"])

@@ -41,7 +41,15 @@ from typing import Any
 from swaymeter.data.dataset.snapshot import BETWEEN, QUERIES, REPLIES
 from swaymeter.data.records import CONFLICTING, OWN_CONDITIONS, SUPPORTING
 from swaymeter.data.records.statistics import SHARE, Summary
-from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, by, check_scored, drop_small_samples, sorted_by
+from swaymeter.tasks.statistics.frames import (
+    ALL,
+    WITH,
+    WITHOUT,
+    check_scored,
+    drop_small_samples,
+    iter_groups,
+    sorted_by,
+)
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
 
@@ -85,36 +93,37 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
         item=answers["question_id"].astype(str) + BETWEEN + answers["context_id"].astype(str),
     )
     judged = answers[answers["verdict"].notna()]
-    undecided = _is_disputable(judged)
+    is_disputable = _is_disputable(judged)
     closed_book, verdict = judged["condition"] == "none", judged["verdict"].astype(object)
-    stated = judged["states_answer"].fillna(value=False).astype(bool)
+    states_answer = judged["states_answer"].fillna(value=False).astype(bool)
     mixed = judged["condition"] == "mixed"
     follows = judged.assign(value=verdict.isin(("context", "both")).astype(float))
-    yield "follows", _sorted(follows[~closed_book & ~mixed & stated])
+    yield "follows", _sort_items(follows[~closed_book & ~mixed & states_answer])
     yield from _decisive_quantities(judged, verdict)
     unrelated = judged["condition"].isin(UNRELATED) & judged["outcome"].notna()  # NULL without a closed-book reply
-    yield "keeps", _sorted(judged.assign(value=judged["outcome"].isin(STAYED).astype(float))[unrelated])
-    yield (
-        "correct",
-        _sorted(judged.assign(value=verdict.isin(("original", "both")).astype(float))[closed_book & ~undecided]),
-    )
-    yield "refuses", _sorted(judged.assign(value=(verdict == "refusal").astype(float)))
+    yield "keeps", _sort_items(judged.assign(value=judged["outcome"].isin(STAYED).astype(float))[unrelated])
+    correct = judged.assign(value=verdict.isin(("original", "both")).astype(float))
+    yield "correct", _sort_items(correct[closed_book & ~is_disputable])
+    yield "refuses", _sort_items(judged.assign(value=(verdict == "refusal").astype(float)))
     priors = judged.loc[closed_book, [*MODEL, "question_id", "verdict"]].rename(columns={"verdict": "prior"})
-    clashes = judged[~closed_book & ~undecided].merge(priors, on=[*MODEL, "question_id"])
+    clashes = judged[~closed_book & ~is_disputable].merge(priors, on=[*MODEL, "question_id"])
     wrong_context = clashes["condition"].isin(CONFLICTING) & (clashes["prior"] == "original")
     wrong_prior = clashes["condition"].isin(SUPPORTING) & clashes["prior"].isin(("context", "neither"))
-    yield "context_bias", _sorted(clashes.assign(value=(clashes["verdict"] == "context").astype(float))[wrong_context])
-    yield "prior_bias", _sorted(clashes.assign(value=(clashes["outcome"] == "stubborn").astype(float))[wrong_prior])
+    yield (
+        "context_bias",
+        _sort_items(clashes.assign(value=(clashes["verdict"] == "context").astype(float))[wrong_context]),
+    )
+    yield "prior_bias", _sort_items(clashes.assign(value=(clashes["outcome"] == "stubborn").astype(float))[wrong_prior])
     for name in ("binary_utilisation", "continuous_utilisation"):
-        yield name, _sorted(answers.assign(value=answers[name].astype("float64")))
+        yield name, _sort_items(answers.assign(value=answers[name].astype("float64")))
     without = answers.loc[answers["condition"] == "none", [*MODEL, "question_id", WITH]]
     sampled = answers.merge(without.rename(columns={WITH: WITHOUT}), on=[*MODEL, "question_id"], how="left")
     for name, counts, parts in (("coherent_persuasion", (WITH, WITHOUT), 1), (UNCHANGED, (WITHOUT,), 2)):
-        yield name, _sorted(drop_small_samples(sampled, [name], counts, parts).rename(columns={name: "value"}))
+        yield name, _sort_items(drop_small_samples(sampled, [name], counts, parts).rename(columns={name: "value"}))
     check_scored(frames["susceptibility_of_queries"], "susceptibility")
     queries = frames["susceptibility_of_queries"].rename(columns={"query_id": "item", "susceptibility": "value"})
     entity = queries["entity"].astype(str)  # across relations, because every set of contexts has the name
-    yield "susceptibility", _sorted(queries.assign(condition=ALL, cluster=entity))
+    yield "susceptibility", _sort_items(queries.assign(condition=ALL, cluster=entity))
 
 
 def _decisive_quantities(judged: Frame, verdict: Any) -> Iterator[tuple[str, Frame]]:
@@ -127,15 +136,15 @@ def _decisive_quantities(judged: Frame, verdict: Any) -> Iterator[tuple[str, Fra
     condition = judged["condition"].astype(object)
     mixed, right = condition == "mixed", condition == "supporting"
     for name, stated in (("prefers_right", "original"), ("prefers_wrong", "context"), ("names_both", "both")):
-        yield name, _sorted(judged.assign(value=(verdict == stated).astype(float))[mixed])
+        yield name, _sort_items(judged.assign(value=(verdict == stated).astype(float))[mixed])
     pooled = judged.assign(condition=ALL)
     # A supporting context has one side, and its answer is the context's.
     states_right = (right & verdict.isin(("context", "both"))) | (mixed & (verdict == "original"))
-    yield "follows_right", _sorted(pooled.assign(value=states_right.astype(float))[right | mixed])
+    yield "follows_right", _sort_items(pooled.assign(value=states_right.astype(float))[right | mixed])
     resists = pooled.assign(value=(verdict != "context").astype(float))
-    yield "resists_wrong", _sorted(resists[mixed | (condition == "conflicting")])
+    yield "resists_wrong", _sort_items(resists[mixed | (condition == "conflicting")])
     unsupported = condition.isin(("irrelevant", "neutral"))
-    yield "abstains", _sorted(pooled.assign(value=(verdict == "refusal").astype(float))[unsupported])
+    yield "abstains", _sort_items(pooled.assign(value=(verdict == "refusal").astype(float))[unsupported])
 
 
 def _is_disputable(judged: Frame) -> Any:
@@ -144,7 +153,8 @@ def _is_disputable(judged: Frame) -> Any:
     return (judged["partition"] == "disputable") & ~judged["question_id"].isin(own)
 
 
-def _sorted(frame: Frame) -> Frame:
+def _sort_items(frame: Frame) -> Frame:
+    """Return the items with a value, sorted, with the columns of `items`."""
     columns = [*MODEL, *GROUP, "cluster", "item"]
     return sorted_by(frame[[*columns, "value"]].dropna(subset=["value"]), columns)
 
@@ -152,8 +162,8 @@ def _sorted(frame: Frame) -> Frame:
 def interval_unit(frames: Frames) -> str:
     """Return the unit of intervals of answers: subject, or question if no question names a subject."""
     answers = frames["answers_of_questions"]
-    differ = answers["subject_key"].astype(object) != answers["question_id"].astype(object)
-    return "subject" if differ.any() else "question"
+    has_subjects = (answers["subject_key"].astype(object) != answers["question_id"].astype(object)).any()
+    return "subject" if has_subjects else "question"
 
 
 def means(frames: Frames, seed: int) -> list[Row]:
@@ -179,7 +189,7 @@ def items_by_model(frames: Frames) -> Iterator[tuple[str, Row, list[tuple[Row, F
     """Yield each compared quantity and each group, with the items of each model."""
     for quantity, frame in items(frames):
         if quantity != UNCHANGED:
-            yield from ((quantity, group, [*by(rows, MODEL)]) for group, rows in by(frame, GROUP))
+            yield from ((quantity, group, [*iter_groups(rows, MODEL)]) for group, rows in iter_groups(frame, GROUP))
 
 
 MEANS = Statistic("model_means", 12, Summary, MODEL_QUERIES, means)

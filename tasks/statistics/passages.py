@@ -35,7 +35,7 @@ from typing import Any
 from swaymeter.data.records.statistics import ALPHA, FEWEST_FOR_INTERVAL, SHARE, PassageEffect, Summary
 from swaymeter.tasks.statistics.formulas.groups import adjust
 from swaymeter.tasks.statistics.formulas.paired import Paired, paired_difference
-from swaymeter.tasks.statistics.frames import by, sorted_by
+from swaymeter.tasks.statistics.frames import iter_groups, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
 
@@ -55,14 +55,14 @@ def stated_passages(answers: Frame) -> Frame:
     verdict, mixed = answers["verdict"].astype(object), answers["condition"].astype(object) == "mixed"
     parts = []
     for kind, side in KINDS.items():
-        at = answers[f"{side}_at"].astype("Float64")
-        own = verdict.isin(("context", "both"))
+        number = answers[f"{side}_at"].astype("Float64")  # of the first passage of this kind; missing without one
+        is_stated = verdict.isin(("context", "both"))
         if side == "right":
-            own = own.mask(mixed, verdict.isin(("original", "both")))
-        position = at.map({1: "first"}).astype(object).fillna("middle")
-        position = position.mask((at == answers["passages"]).fillna(value=False).astype(bool), "last")
+            is_stated = is_stated.mask(mixed, verdict.isin(("original", "both")))
+        position = number.map({1: "first"}).astype(object).fillna("middle")
+        position = position.mask((number == answers["passages"]).fillna(value=False).astype(bool), "last")
         position = position.mask(answers["passages"] == 1, "alone")
-        parts.append(answers.assign(kind=kind, position=position, value=own.astype(float))[at.notna()])
+        parts.append(answers.assign(kind=kind, position=position, value=is_stated.astype(float))[number.notna()])
     columns = [*MODEL, *OF, "position", "cluster", "question_id", "context_id"]
     return sorted_by(pd.concat(parts, ignore_index=True)[[*columns, "value"]], columns)
 
@@ -72,39 +72,36 @@ def means(frames: Frames, seed: int) -> list[Row]:
     interval: dict[str, Any] = {"interval": True, "interval_over": "question"}
     stated_means = Mean("stated", (*MODEL, *OF, "position"), "answer", SHARE, column="value", **interval)
     rows = stated_means.rows(stated_passages(frames[QUERY]), seed) if len(frames[QUERY]) else []
-    cited, moved = (
+    citation_rows, passage_scores = (
         frames[name].assign(cluster=frames[name]["subject_key"].astype(str)) for name in (CITATIONS, PERSUASION)
     )
     for quantity in ("cites", "cited_exist", "citation_right", "names_conflict"):
         rows += Mean(quantity, (*MODEL, "condition"), "answer", SHARE, required=(quantity,), **interval).rows(
-            cited, seed
+            citation_rows, seed
         )
-    rows += Mean("passage_persuasion", (*MODEL, "kind", "position"), "passage", **interval).rows(moved, seed)
+    rows += Mean("passage_persuasion", (*MODEL, "kind", "position"), "passage", **interval).rows(passage_scores, seed)
     return rows
 
 
 def pairs(answers: Frame) -> Iterator[tuple[Row, Frame]]:
     """Yield each effect with the two means of every question that has both: columns cluster, a, b."""
     replies = stated_passages(answers)
-    for about, rows in by(replies, (*MODEL, *OF)):
-        yield {"effect": "position", "a": "first", "b": "last", **about}, _beside(rows, "position", "first", "last")
-    for about, rows in by(replies, (*MODEL, "kind")):
+    for about, rows in iter_groups(replies, (*MODEL, *OF)):
+        yield (
+            {"effect": "position", "a": "first", "b": "last", **about},
+            _means_of_both(rows, "position", "first", "last"),
+        )
+    for about, rows in iter_groups(replies, (*MODEL, "kind")):
         alone = rows[rows["position"] == "alone"].assign(within="alone")
         for name, in_set in rows[rows["position"] != "alone"].groupby("evidence_set", sort=True, observed=True):
-            both = _beside(_concat(in_set.assign(within="in the set"), alone), "within", "in the set", "alone")
+            both = _means_of_both(_concat(in_set.assign(within="in the set"), alone), "within", "in the set", "alone")
             yield {"effect": "beside", "a": "in the set", "b": "alone", "evidence_set": str(name), **about}, both
     mixed = answers[answers["condition"].astype(object) == "mixed"]
-    for about, rows in by(mixed.assign(kind="both"), (*MODEL, *OF)):
-        for effect, a, b, larger in (
-            ("length", "longer", "shorter", _larger(rows["right_length"], rows["wrong_length"])),
-            (
-                "date",
-                "newer",
-                "older",
-                _larger(*(_comparable_dates(rows[f"{side}_date"]) for side in ("right", "wrong"))),
-            ),
-        ):
-            yield {"effect": effect, "a": a, "b": b, **about}, _sides(rows, larger)
+    for about, rows in iter_groups(mixed.assign(kind="both"), (*MODEL, *OF)):
+        is_longer = _larger(rows["right_length"], rows["wrong_length"])
+        yield {"effect": "length", "a": "longer", "b": "shorter", **about}, _shares_by_size(rows, is_longer)
+        is_newer = _larger(_comparable_dates(rows["right_date"]), _comparable_dates(rows["wrong_date"]))
+        yield {"effect": "date", "a": "newer", "b": "older", **about}, _shares_by_size(rows, is_newer)
 
 
 def _concat(*frames: Frame) -> Frame:
@@ -113,7 +110,7 @@ def _concat(*frames: Frame) -> Frame:
     return pd.concat(frames, ignore_index=True)
 
 
-def _beside(rows: Frame, column: str, a: str, b: str) -> Frame:
+def _means_of_both(rows: Frame, column: str, a: str, b: str) -> Frame:
     """Return each question's mean of a and of b, for questions with both."""
     means = rows.groupby(["cluster", "question_id", column], observed=True)["value"].mean().unstack(column)
     return means.reindex(columns=[a, b]).dropna().set_axis(["a", "b"], axis=1).reset_index()
@@ -134,14 +131,14 @@ def _larger(right: Any, wrong: Any) -> Any:
     complete = right.notna() & wrong.notna()
 
     def larger(a: Any, b: Any) -> bool | None:
-        exact = not isinstance(a, str) or len(a) == len(b)  # 2026 is neither before nor after 2026-03-01
-        return bool(a > b) if exact and a != b else None
+        equally_exact = not isinstance(a, str) or len(a) == len(b)  # 2026 is neither before nor after 2026-03-01
+        return bool(a > b) if equally_exact and a != b else None
 
-    values = [larger(a, b) if ok else None for ok, a, b in zip(complete, right, wrong, strict=True)]
+    values = [larger(a, b) if both else None for both, a, b in zip(complete, right, wrong, strict=True)]
     return pd.Series(values, index=right.index, dtype=object)
 
 
-def _sides(rows: Frame, larger: Any) -> Frame:
+def _shares_by_size(rows: Frame, larger: Any) -> Frame:
     """Return each question's share of replies that state the larger and the smaller of its two passages.
 
     A question with several passages of a kind has two rows if the right passage is larger only in some orders.
@@ -185,9 +182,13 @@ def _compare_means(both: Frame, seed: int) -> tuple[Row, Paired]:
 def adjust_rows(rows: list[Row]) -> list[Row]:
     """Return the rows with p_adjusted over all rows, and the direction."""
     for row in adjust(rows, ()):
-        if row["p_adjusted"] is not None:
-            clear = row["p_adjusted"] <= ALPHA and (row["low"] is None or not row["low"] <= 0 <= row["high"])
-            row["direction"] = ("larger" if row["difference"] > 0 else "smaller") if clear else "undecided"
+        if row["p_adjusted"] is None:
+            continue
+        interval_has_zero = row["low"] is not None and row["low"] <= 0 <= row["high"]
+        if row["p_adjusted"] > ALPHA or interval_has_zero:
+            row["direction"] = "undecided"
+        else:
+            row["direction"] = "larger" if row["difference"] > 0 else "smaller"
     return rows
 
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, InstanceCorrelation, RegressionRow
 from swaymeter.tasks.statistics.formulas.intervals import clustered_pearson
 from swaymeter.tasks.statistics.formulas.regression import Coefficient, correlation, pearson_interval, regression
-from swaymeter.tasks.statistics.frames import WITH, WITHOUT, by, drop_small_samples, pooled
+from swaymeter.tasks.statistics.frames import WITH, WITHOUT, add_totals, drop_small_samples, iter_groups
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL
 
@@ -40,9 +40,9 @@ CORRELATED = (
 
 
 def instances_by_group(frame: Frame) -> Iterator[tuple[Row, Frame]]:
-    """Yield the instances of each partition and condition, and of all together, in an order of their own."""
-    frame = pooled(drop_small_samples(frame, [COHERENT_PERSUASION], (WITH, WITHOUT)))
-    yield from by(frame.rename(columns={"cluster": "subject"}), GROUPS)
+    """Yield the instances of each partition and condition, and of all together, sorted by question and context."""
+    frame = add_totals(drop_small_samples(frame, [COHERENT_PERSUASION], (WITH, WITHOUT)))
+    yield from iter_groups(frame.rename(columns={"cluster": "subject"}), GROUPS)
 
 
 def correlations(frames: Frames, seed: int) -> list[Row]:
@@ -64,19 +64,14 @@ def correlations(frames: Frames, seed: int) -> list[Row]:
 
 
 def _correlation_columns(both: Frame, measure: str, seed: int) -> Row:
-    x, y = (both[name].to_numpy(dtype="float64") for name in (measure, COHERENT_PERSUASION))
+    x, y = both[measure].to_numpy(dtype="float64"), both[COHERENT_PERSUASION].to_numpy(dtype="float64")
     r, p, reason = correlation("pearson", x, y)
     row: Row = {"n": len(both), "subjects": int(both["subject"].nunique()), "pearson": r, "p": p, "untestable": reason}
     ends = dict.fromkeys(("low", "high", "subject_low", "subject_high"))
     if r is not None and len(both) >= FEWEST_FOR_INTERVAL:
         by_subject = clustered_pearson(x, y, both["subject"], seed)
         low, high = pearson_interval(r, len(both))
-        ends = {
-            "low": low,
-            "high": high,
-            "subject_low": by_subject.low,
-            "subject_high": by_subject.high,
-        }
+        ends = {"low": low, "high": high, "subject_low": by_subject.low, "subject_high": by_subject.high}
     return row | ends
 
 
@@ -96,13 +91,13 @@ def regression_on(name: str, version: int, entropies: str, *predictors: str) -> 
         return [
             {**about, "outcome": COHERENT_PERSUASION, "entropies": entropies, "unit": "nats", **row}
             for about, instances in instances_by_group(frames["instances"])
-            for row in _regressed(instances, predictors)
+            for row in _regression_rows(instances, predictors)
         ]
 
     return Statistic(name, version, RegressionRow, ("instances",), compute)
 
 
-def _regressed(instances: Frame, predictors: Sequence[str]) -> Iterator[Row]:
+def _regression_rows(instances: Frame, predictors: Sequence[str]) -> Iterator[Row]:
     complete = instances.dropna(subset=[COHERENT_PERSUASION, *predictors])
     empty = [name for name in (COHERENT_PERSUASION, *predictors) if instances[name].isna().all()]
     result = regression(

@@ -44,7 +44,7 @@ def reliability(measure: str, samples: Sequence[Frame]) -> list[Row]:
     import numpy as np
 
     context_key = ["context"] if measure == "persuasion" else []
-    samples = _numbered(samples, ["query", "entity", *context_key])
+    samples = _number_texts(samples, ["query", "entity", *context_key])
     # A text that occurs twice in a sample has the same score twice.
     samples = [frame.drop_duplicates(["query_type", "query", *context_key]) for frame in samples]
     for frame in samples:
@@ -65,7 +65,7 @@ def reliability(measure: str, samples: Sequence[Frame]) -> list[Row]:
     return rows
 
 
-def _numbered(frames: Sequence[Frame], columns: Sequence[str]) -> list[Frame]:
+def _number_texts(frames: Sequence[Frame], columns: Sequence[str]) -> list[Frame]:
     """Number the texts of these columns, equal in all frames, because numbers are grouped faster than texts."""
     import numpy as np
     import pandas as pd
@@ -87,13 +87,13 @@ def _variances(frames: Sequence[Frame], keys: Sequence[str], measure: str, count
     scores = pd.concat([frame[[*keys, measure]] for frame in frames], ignore_index=True)
     groups = scores.groupby(list(keys), sort=True, observed=True)[measure]
     all_scores = groups.agg(["size", "mean", "var"])
-    whole = all_scores[all_scores["size"] == count]
+    complete = all_scores[all_scores["size"] == count]
     first = frames[0].groupby(list(keys), observed=True).ngroups
-    row: dict[str, Any] = {"n": len(whole), "of_first": first, "untestable": None}
+    row: dict[str, Any] = {"n": len(complete), "of_first": first, "untestable": None}
     names = ("mean_score", "variance", "median", "percentile_95", "largest")
-    if count < 2 or whole.empty:
+    if count < 2 or complete.empty:
         reason = "there is one score of each" if count < 2 else "nothing has all scores"
         return {**row, "n": 0, **dict.fromkeys(names), "untestable": reason}
-    variances = whole["var"].to_numpy(dtype="float64")
-    values = (whole["mean"].mean(), variances.mean(), *np.quantile(variances, (0.5, 0.95, 1)))
+    variances = complete["var"].to_numpy(dtype="float64")
+    values = (complete["mean"].mean(), variances.mean(), *np.quantile(variances, (0.5, 0.95, 1)))
     return row | dict(zip(names, map(float, values), strict=True))

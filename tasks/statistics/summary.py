@@ -9,7 +9,7 @@ import numpy as np
 from swaymeter.data.records.statistics import QUANTILES, SHARE, Summary
 from swaymeter.tasks.statistics.formulas.groups import Scores, scores
 from swaymeter.tasks.statistics.formulas.intervals import clustered_mean, mean_interval, share_interval
-from swaymeter.tasks.statistics.frames import ALL, by, means, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, iter_groups, means, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
 if TYPE_CHECKING:
@@ -77,19 +77,23 @@ class Mean:
         frame = means(frame, self.averaged, column) if self.averaged else frame
         if self.larger_group:
             frame = frame.assign(larger=frame.groupby([*self.larger_group], observed=True)[column].transform("size"))
-        read = [column, *(["cluster"] if self.interval_over else []), *(["larger"] if self.larger_group else [])]
+        columns = [column]
+        if self.interval_over:
+            columns.append("cluster")
+        if self.larger_group:
+            columns.append("larger")
         rows = []
-        for group_of, group in by(frame, self.grouped_by, () if self.extra_columns else read):
-            about = {name: group_of.pop(name) for name in RELATION if name in group_of}
-            group_of |= self.labels
+        for keys, group in iter_groups(frame, self.grouped_by, () if self.extra_columns else columns):
+            about = {name: keys.pop(name) for name in RELATION if name in keys}
+            keys |= self.labels
             values = scores(group[column].dropna() if self.skip_missing else group[column])
             row = {
                 **EMPTY,
                 **about,
                 "quantity": self.quantity,
                 "unit": self.unit,
-                "grouped_by": list(group_of),
-                "group_values": [str(value) for value in group_of.values()],
+                "grouped_by": list(keys),
+                "group_values": [str(value) for value in keys.values()],
                 "unit_of_analysis": self.unit_of_analysis,
                 "n": len(values),
             }
@@ -98,14 +102,13 @@ class Mean:
                 if self.quantiles:
                     quantiles = np.quantile(values, list(QUANTILES.values())).tolist()
                     row |= dict(zip(QUANTILES, quantiles, strict=True))
-                row |= (
-                    self._interval(values, group["cluster"] if self.interval_over else None, seed)
-                    if self.interval
-                    else {}
-                )
+                if self.interval:
+                    row |= self._interval(values, group["cluster"] if self.interval_over else None, seed)
             if self.larger_group:
                 row["share"] = len(group) / int(group["larger"].iloc[0])
-            rows.append(row | (self.extra_columns(group) if self.extra_columns else {}))
+            if self.extra_columns:
+                row |= self.extra_columns(group)
+            rows.append(row)
         return rows
 
     def _interval(self, values: Scores, clusters: "pd.Series[Any] | None", seed: int) -> Row:

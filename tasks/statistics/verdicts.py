@@ -55,7 +55,8 @@ def shares(frames: Frames, seed: int) -> list[Row]:
     if replies.empty or not replies["condition"].isin(OWN_CONDITIONS).any():
         return []
     replies = parts(replies)
-    over = "subject" if (replies["cluster"] != replies["question_id"].astype(str)).any() else "question"
+    has_subjects = (replies["cluster"] != replies["question_id"].astype(str)).any()
+    over = "subject" if has_subjects else "question"
     rows: list[Row] = []
     for name in PARTS:
         share = Mean(name, (*MODEL, *GROUP), "reply", SHARE, column="value", interval=True, interval_over=over)

@@ -67,7 +67,7 @@ def kappa_interval(first: Sequence[str], second: Sequence[str], clusters: Sequen
     if len(sums) < FEWEST_FOR_INTERVAL or (first_codes == second_codes).all():
         return Interval(len(sums))
     drawn = _kappas(sums_over_samples(sums, seed).reshape(-1, size, size))
-    has_interval = bool(np.ptp(drawn) > _ROUNDING)  # not NaN, where a sample has no kappa
+    has_interval = bool(np.ptp(drawn) > _ROUNDING)  # False for a NaN, which a sample without kappa gives
     return Interval(len(sums), *ends(drawn)) if has_interval else Interval(len(sums))
 
 
@@ -94,5 +94,5 @@ def _kappas(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     observed = np.trace(shares, axis1=1, axis2=2)
     expected = (shares.sum(axis=2) * shares.sum(axis=1)).sum(axis=1)
     is_defined = (totals > 0) & (1 - expected > _ROUNDING)
-    beyond = np.where(np.abs(observed - expected) > _ROUNDING, observed - expected, 0.0)
-    return np.where(is_defined, beyond / np.where(is_defined, 1 - expected, 1), np.nan)
+    beyond_chance = np.where(np.abs(observed - expected) > _ROUNDING, observed - expected, 0.0)
+    return np.where(is_defined, beyond_chance / np.where(is_defined, 1 - expected, 1), np.nan)

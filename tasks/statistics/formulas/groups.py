@@ -21,8 +21,8 @@ from swaymeter.data.errors import ScoreError
 
 Scores = NDArray[np.float64]
 
-# Means that agree in exact arithmetic differ by some units in the last digit; this is no spread.
 ROUNDING = 1e-12
+"""Largest relative spread that is rounding: equal means can differ by some units in the last digit."""
 
 
 class Result(NamedTuple):

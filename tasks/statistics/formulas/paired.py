@@ -30,6 +30,7 @@ from swaymeter.tasks.statistics.formulas.intervals import difference_interval, e
 from swaymeter.tasks.statistics.formulas.permutation import all_signs, p_values, unreachable
 
 WAYS = 10_000
+"""Limit of the ways to flip signs; if there are more, so many are drawn."""
 BATCH = 1_000
 MIN_CLUSTERS_TO_TEST = next(k for k in count(FEWEST_FOR_INTERVAL) if not unreachable(2**k, exchangeable=True))
 """Smallest number of clusters for which p can be 0.05; fewer clusters have no test."""
@@ -66,17 +67,17 @@ def paired_differences(
     pairs: Iterable[tuple[ArrayLike, ArrayLike]], seed: int, *, shares: bool = False
 ) -> list[Paired]:
     """Return `paired_difference` of each pair; pairs with equal numbers of clusters share their draws."""
-    clustered = [_clustered(*pair) for pair in pairs]
-    results = {number: pair.untested() for number, pair in enumerate(clustered)}
-    by_count: dict[int, list[int]] = {}
-    for number, pair in enumerate(clustered):
-        if pair.k >= FEWEST_FOR_INTERVAL:
-            by_count.setdefault(pair.k, []).append(number)
-    for k, numbers in by_count.items():
+    clustered = [_cluster(*pair) for pair in pairs]
+    results = {number: differences.without_test() for number, differences in enumerate(clustered)}
+    numbers_by_k: dict[int, list[int]] = {}
+    for number, differences in enumerate(clustered):
+        if differences.k >= FEWEST_FOR_INTERVAL:
+            numbers_by_k.setdefault(differences.k, []).append(number)
+    for k, numbers in numbers_by_k.items():
         group, rng = [clustered[number] for number in numbers], generator(seed, "paired", k)
-        intervals = [pair.share_interval() for pair in group] if shares else _intervals(group, seed)
+        intervals = [differences.share_interval() for differences in group] if shares else _intervals(group, seed)
         reason = unreachable(2**k, exchangeable=True)
-        p = None if reason else _p_values(np.stack([pair.sums for pair in group], axis=1), rng)
+        p = None if reason else _p_values(np.stack([differences.sums for differences in group], axis=1), rng)
         for index, number in enumerate(numbers):
             low, high = intervals[index]
             p_value = None if p is None else float(p[index])
@@ -103,8 +104,15 @@ def smallest_shown_fall(clusters: int, tests: int = 1) -> float | None:
     return None
 
 
-class _Clustered(NamedTuple):
-    """Differences (n,), the cluster of each (n,) by its place, and how many (k,) with what sum (k,) each has."""
+class _ClusteredDifferences(NamedTuple):
+    """Differences of n pairs in k clusters.
+
+    Attributes:
+        values: the differences, (n,).
+        codes: the number of each difference's cluster, (n,), from 0.
+        counts: the number of differences in each cluster, (k,).
+        sums: their sum in each cluster, (k,).
+    """
 
     values: NDArray[np.float64]
     codes: NDArray[np.int64]
@@ -113,10 +121,11 @@ class _Clustered(NamedTuple):
 
     @property
     def k(self) -> int:
+        """The number of clusters."""
         return len(self.counts)
 
-    def untested(self) -> Paired:
-        """The difference without an interval, and why it has no test."""
+    def without_test(self) -> Paired:
+        """Return the mean difference without an interval, and the reason for a missing test."""
         n, k = len(self.values), self.k
         if k < 2:
             return Paired(n, k, float(self.values.mean()) if n else None, untestable="one cluster" if k else "no pair")
@@ -127,25 +136,25 @@ class _Clustered(NamedTuple):
         return difference_interval(self.values, self.codes)[1:]
 
 
-def _intervals(clustered: Sequence[_Clustered], seed: int) -> list[tuple[float, float]]:
-    """Return the ends of the bootstrap interval of each of these differences, all over as many clusters."""
-    columns = [column for pair in clustered for column in (pair.sums, pair.counts)]
+def _intervals(clustered: Sequence[_ClusteredDifferences], seed: int) -> list[tuple[float, float]]:
+    """Return the ends of the bootstrap interval of each mean difference, all over the same number of clusters."""
+    columns = [column for differences in clustered for column in (differences.sums, differences.counts)]
     drawn = sums_over_samples(np.stack(columns, axis=1), seed)
-    return [ends(drawn[:, at] / drawn[:, at + 1]) for at in range(0, len(columns), 2)]
+    return [ends(drawn[:, column] / drawn[:, column + 1]) for column in range(0, len(columns), 2)]
 
 
-def _clustered(differences: ArrayLike, clusters: ArrayLike) -> _Clustered:
+def _cluster(differences: ArrayLike, clusters: ArrayLike) -> _ClusteredDifferences:
     values = scores(differences)
     _, codes = np.unique(np.asarray(clusters, dtype=object), return_inverse=True)
     counts = np.bincount(codes).astype(np.float64)
     sums = np.bincount(codes, weights=values, minlength=len(counts)).astype(np.float64)
-    return _Clustered(values, codes, counts, sums)
+    return _ClusteredDifferences(values, codes, counts, sums)
 
 
 def _p_values(sums: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     """Return the p-values (m,) of m differences from their sums (k, m) over the same number of clusters."""
     k, tolerance = len(sums), ROUNDING * np.abs(sums).sum(axis=0)
-    every = 2**k <= WAYS
+    is_exact = 2**k <= WAYS
     drawn = (rng.choice((1.0, -1.0), size=(BATCH, k)) for _ in range(WAYS // BATCH))
-    batches = all_signs(k) if every else drawn
-    return p_values(batches, sums, sums.sum(axis=0), tolerance, "two-sided", every)
+    batches = all_signs(k) if is_exact else drawn
+    return p_values(batches, sums, sums.sum(axis=0), tolerance, "two-sided", is_exact)

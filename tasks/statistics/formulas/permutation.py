@@ -53,10 +53,10 @@ Alternative = Literal["greater", "two-sided"]
 Pair = tuple[Scores, Scores]
 
 PERMUTATIONS = 10_000
-# Permutations in memory at a time: 500 of some hundred rows fit a processor's cache.
 BATCH = 500
-# Sums that agree in exact arithmetic differ by some units in the last digit; relative to the sum of all sizes.
+"""Permutations in memory at a time: 500 of some hundred rows fit a processor's cache."""
 ROUNDING = 1e-13
+"""Tolerance of equal sums, which can differ by some units in the last digit, relative to the sum of absolute values."""
 TOO_FEW = f"n is too small for p ≤ {ALPHA}"
 
 
@@ -89,21 +89,22 @@ def permutation(
     for (n_a, n_b), family in families.items():
         first, second = (np.stack([pairs[number][group] for number in family], axis=1) for group in (0, 1))
         if paired:
-            rows, every = first - second, 2**n_a <= permutations
+            rows, is_exact = first - second, 2**n_a <= permutations
             observed = rows.sum(axis=0)
-            batches = all_signs(n_a) if every else _random_signs(n_a, permutations, seed)
+            batches = all_signs(n_a) if is_exact else _random_signs(n_a, permutations, seed)
         else:
-            rows, every = np.concatenate([first, second]), math.comb(n_a + n_b, n_a) <= permutations
+            rows, is_exact = np.concatenate([first, second]), math.comb(n_a + n_b, n_a) <= permutations
             rows -= rows.mean(axis=0)
             observed = rows[:n_a].sum(axis=0)
-            batches = _all_deals(n_a, n_b) if every else _random_deals(n_a, n_b, permutations, seed)
+            batches = _all_deals(n_a, n_b) if is_exact else _random_deals(n_a, n_b, permutations, seed)
         tolerance = ROUNDING * np.abs(rows).sum(axis=0)
-        for number, p in zip(family, p_values(batches, rows, observed, tolerance, alternative, every), strict=True):
+        for number, p in zip(family, p_values(batches, rows, observed, tolerance, alternative, is_exact), strict=True):
             results[number] = Result(_t(*pairs[number], paired=paired), float(p))
     return results
 
 
 def _t(a: Scores, b: Scores, *, paired: bool) -> float:
+    """Return Student's t of two groups, or of pairs."""
     if paired:
         return float((a - b).mean() / ((a - b).std(ddof=1) / np.sqrt(len(a))))
     return float((a.mean() - b.mean()) / np.sqrt(pooled_variance(a, b) * (1 / len(a) + 1 / len(b))))
@@ -125,9 +126,18 @@ def p_values(
     observed: NDArray[np.float64],
     tolerance: NDArray[np.float64],
     alternative: Alternative,
-    every: bool,
+    is_exact: bool,
 ) -> Scores:
-    """Return the p-values (m,) of m sums over rows (n, m), from batches (k, n) of weights; `every`: these are all."""
+    """Return the p-values of m tests, (m,).
+
+    Args:
+        batches: the permutations as weights of rows, (k, n) each.
+        rows: the values of each test, (n, m).
+        observed: the observed sum of each test, (m,).
+        tolerance: the rounding of each sum, (m,).
+        alternative: greater or two-sided.
+        is_exact: True if the batches have every permutation, so that the observed one is among them.
+    """
     extreme, count = np.zeros(rows.shape[1]), 0
     for weights in batches:
         sums = weights @ rows
@@ -136,7 +146,7 @@ def p_values(
         else:
             extreme += (sums >= observed - tolerance).sum(axis=0)
         count += len(weights)
-    observed_count = 0 if every else 1
+    observed_count = 0 if is_exact else 1
     return np.asarray((extreme + observed_count) / (count + observed_count))
 
 
@@ -157,6 +167,7 @@ def _all_deals(n_a: int, n_b: int) -> Iterator[NDArray[np.float64]]:
 
 
 def _random_signs(n: int, permutations: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """Yield batches (k, n) of random signs of n rows."""
     rng = generator(seed, "signs", n)
     for start in range(0, permutations, BATCH):
         yield rng.choice(np.array([1.0, -1.0]), size=(min(BATCH, permutations - start), n))
@@ -221,7 +232,7 @@ def permutation_of_levels(a: Levels, b: Levels, seed: int, permutations: int) ->
     observed = np.array([a.n * (a.mean - mean)])
     tolerance = ROUNDING * np.array([np.abs(rows) @ counts])
     batch = sign * drawn.astype(np.float64)
-    (p,) = p_values(iter([batch]), rows[:, None], observed, tolerance, "greater", every=False)
+    (p,) = p_values(iter([batch]), rows[:, None], observed, tolerance, "greater", is_exact=False)
     return Result(effect / math.sqrt(1 / a.n + 1 / b.n), float(p)), effect
 
 
