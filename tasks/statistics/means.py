@@ -202,7 +202,7 @@ def _frames_with_errors(frames: Frames) -> Frames:
 
 
 def _beside_susceptibility(measure: str, frame: str, unit: str) -> list[Mean]:
-    """Return the means of a measure and of susceptibility over the queries with both, and the measure's over relations."""
+    """Return the means of a measure and of susceptibility over queries with both, and of the measure over relations."""
     both, count = (measure, SUSCEPTIBILITY), _count_distinct("query_id")
     of_measure = Mean(measure, RELATION, "query", unit, frame=frame, required=both, extra_columns=count)
     return [
