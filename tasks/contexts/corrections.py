@@ -51,43 +51,50 @@ def correct(question: Question, corrections: Mapping[str, str]) -> Question:
     return replace(changed, flags=tuple(dict.fromkeys((*broken, *other_flags))))
 
 
-def _with_contexts(changed: Question, before: Question, context: str | None) -> Question:
-    old = _snippet(before)
+def _with_contexts(changed: Question, uncorrected: Question, context: str | None) -> Question:
+    """Return the question with both contexts and the flags of its snippet.
+
+    Args:
+        changed: the question with its new texts and the old contexts.
+        uncorrected: the question before the correction.
+        context: the new original context, perhaps with slots; None if it is not corrected.
+    """
+    old_snippet = _snippet(uncorrected)
     if context is None:
-        original, snippet = _texts(changed.object, before, old)
+        original, snippet = _context_for_answer(changed.object, uncorrected, old_snippet)
     elif SLOT in context:
         original, snippet = fill_slot(context, changed.object), context
     else:
-        longer = before.object if len(before.object) > len(changed.object) else ""
+        longer = uncorrected.object if len(uncorrected.object) > len(changed.object) else ""
         original, snippet = context, _with_slots(context, changed.object, places_of(context, longer))
     flags: tuple[str, ...] = tuple(flag for flag in changed.flags if flag in _CONTEXT_FLAGS)
     if snippet is None:
         flags = (OBJECT_NOT_IN_CONTEXT,)
-    elif snippet != old or not set(changed.answers) <= {before.object, *before.answers}:
+    elif snippet != old_snippet or not set(changed.answers) <= {uncorrected.object, *uncorrected.answers}:
         # Only forms that a text is likely to use for the answer: not "in" for India, nor "reading" for the town.
         forms = (changed.object, *(form for form in changed.answers if len(form) > SHORT))
-        meant = [form for form in forms if is_written(snippet.replace(SLOT, " "), form)]
-        flags = slots.flags_of_snippet(snippet, meant)
+        likely_forms = [form for form in forms if is_written(snippet.replace(SLOT, " "), form)]
+        flags = slots.flags_of_snippet(snippet, likely_forms)
         if changed.partition == "disputable" and context is not None:
             # Editors dispute one position in a sentence; a new sentence with several mentions must mark it by a slot.
             flags = tuple(flag for flag in flags if flag != ANSWER_LEFT_IN_CONTEXT)
-            if SLOT not in context and snippet.count(SLOT) > max(1, (old or "").count(SLOT)):
+            if SLOT not in context and snippet.count(SLOT) > max(1, (old_snippet or "").count(SLOT)):
                 flags = (*flags, ANSWER_LEFT_IN_CONTEXT)
+    counter_memory = fill_slot(snippet, changed.replacement) if snippet else ""
+    other_flags = (flag for flag in changed.flags if flag not in _CONTEXT_FLAGS)
     return replace(
         changed,
-        contexts=both_contexts(
-            original, fill_slot(snippet, changed.replacement) if snippet else "", changed.forms, changed.replacement
-        ),
-        flags=(*(flag for flag in changed.flags if flag not in _CONTEXT_FLAGS), *flags),
+        contexts=both_contexts(original, counter_memory, changed.forms, changed.replacement),
+        flags=(*other_flags, *flags),
     )
 
 
-def _texts(answer: str, before: Question, snippet: str | None) -> tuple[str, str | None]:
-    """Return the original context for an answer, unchanged if it states the answer, and its snippet."""
-    original = before.original_context
-    if answer == before.object:
+def _context_for_answer(answer: str, uncorrected: Question, snippet: str | None) -> tuple[str, str | None]:
+    """Return the original context for a new answer, unchanged if it states the answer, and its snippet."""
+    original = uncorrected.original_context
+    if answer == uncorrected.object:
         return original, snippet
-    stated = _with_slots(original, answer, _slots(snippet, before.object))
+    stated = _with_slots(original, answer, _slot_ranges(snippet, uncorrected.object))
     if stated is not None or snippet is None:
         return original, stated
     return fill_slot(snippet, answer), snippet
@@ -111,7 +118,7 @@ def _with_slots(context: str, answer: str, excluded: Iterable[_Range]) -> str | 
     return "".join((*pieces, context[end:])) if pieces else None
 
 
-def _slots(snippet: str | None, answer: str) -> list[_Range]:
+def _slot_ranges(snippet: str | None, answer: str) -> list[_Range]:
     """Return the ranges of the answer in a filled snippet."""
     ranges, end = [], 0
     for piece in snippet.split(SLOT)[:-1] if snippet else ():

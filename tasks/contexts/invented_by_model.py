@@ -12,7 +12,7 @@ from swaymeter.data.catalog import names_prompt
 from swaymeter.data.catalog.name_parts import class_of_names
 from swaymeter.data.errors import InputError, UsageError
 from swaymeter.data.invented import LENGTHS, invented_names
-from swaymeter.tasks.contexts.texts import folded
+from swaymeter.tasks.contexts.texts import fold
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.language_model import LanguageModel
 from swaymeter.tasks.models.prompts.answer_prompts import filled, turn_prompt
@@ -28,16 +28,16 @@ _MAX_WORDS = 12
 _MAX_WORDS_OF_SENTENCE = 5
 _MAX_WORDS_OF_PIECE = 5
 
-_MARK = re.compile(r"^(?:[-–—•*·+#>|]\s*|\(?\d{1,3}[.):]\s*|\(?[a-z][.)]\s+)+")
+_MARK = re.compile(r"^(?:[-–—•*·+#>|]\s*|\(?\d{1,3}[.):]\s*|\(?[a-z][.)]\s+)+")  # "- ", "1. ", "(a) "
 _QUOTED = re.compile(r"^[\"“”„«‹](.+?)[\"“”»›]")
-# A dash between spaces, a colon, a bracket, a tab; a sentence that follows; "is a"; ", which", ", a small town".
-_ABOUT = re.compile(
+# The beginning of a description behind a name: " - ", ": ", " (", a tab; ". "; " is "; ", which ", ", a ".
+_DESCRIPTION = re.compile(
     r"\s+[-–—]+\s|\s*[:|\t]\s|\s+[(\[=]|(?<=\w{4})\.\s|\s(?:is|was|are|were)\s"
     r"|,\s+(?:an?|the|which|who|whose|where)\s"
 )
-_SAYS = re.compile(r"\s(?:is|was|are|were)\s")
-_AROUND = " \t\"'“”„‘’«»‹›*_`.,;:|"
-_TALK = re.compile(
+_VERB = re.compile(r"\s(?:is|was|are|were)\s")
+_QUOTES = " \t\"'“”„‘’«»‹›*_`.,;:|"
+_CHAT = re.compile(
     r"^(?:sure|certainly|of course|okay|here (?:are|is)|here's|these (?:are|names)|i'm|i am|i can|i have|sorry|"
     r"as an ai|note|please|let me|the following)\b",
     re.IGNORECASE,
@@ -68,7 +68,7 @@ def names_by_model(
         raise UsageError(f"{count} invented names are requested; request 0 or more")
     rounds = MIN_ROUNDS + count // 2
     examples = invented_names(entity_class, EXAMPLES * rounds, seed=seed)
-    taken = {folded(name) for name in existing}
+    taken = {fold(name) for name in existing}
     names: list[str] = []
     form = names_prompt().chat if prompt_form(model) == "chat" else names_prompt().plain
     for number in range(rounds):
@@ -86,12 +86,12 @@ def names_by_model(
             temperature=TEMPERATURE,
             seed=seed,
         )
-        proper = not shown[0][0].islower()  # names begin with a capital if the examples do
+        needs_capitals = not shown[0][0].islower()  # names begin with a capital if the examples do
         for answer in answers.samples:
-            for name in names_in(answer.text, ended=answer.state != "truncated", proper=proper):
-                name_words, prompt_words = (" ".join(re.findall(r"\w+", folded(text))) for text in (name, prompt))
-                if folded(name) not in taken and f" {name_words} " not in f" {prompt_words} ":
-                    taken.add(folded(name))
+            for name in names_in(answer.text, is_complete=answer.state != "truncated", needs_capitals=needs_capitals):
+                name_words, prompt_words = (" ".join(re.findall(r"\w+", fold(text))) for text in (name, prompt))
+                if fold(name) not in taken and f" {name_words} " not in f" {prompt_words} ":
+                    taken.add(fold(name))
                     names.append(name)
     if len(names) >= count:
         return names[:count]
@@ -101,55 +101,59 @@ def names_by_model(
     )
 
 
-def names_in(answer: str, *, ended: bool = True, proper: bool = False) -> list[str]:
+def names_in(answer: str, *, is_complete: bool = True, needs_capitals: bool = False) -> list[str]:
     """Return the names in a reply in order, in normal form C, of 2 to 80 characters.
 
     Args:
         answer: the reply.
-        ended: False drops the last name, because the reply was cut off.
-        proper: True requires a capital or a digit at the beginning of a name and of at least half of its words.
+        is_complete: False drops the last name, because the reply was cut off.
+        needs_capitals: True requires a capital or a digit at the beginning of a name and of at least half of its words.
     """
     text = _THOUGHT.sub("", unicodedata.normalize("NFC", answer))
     pieces = [piece for line in map(str.strip, text.splitlines()) if line for piece in _items_of_line(line)]
-    if not ended:
+    if not is_complete:
         pieces = pieces[:-1]
     names = (_name(piece) for piece in pieces)
-    return [name for name in names if name and (not proper or _is_proper(name))]
+    return [name for name in names if name and (not needs_capitals or _is_proper(name))]
 
 
 def _items_of_line(line: str) -> list[str]:
     """Return the line, or its names if the line is itself a list."""
     for separator in (";", ","):
         pieces = [_AND.sub("", piece.strip()) for piece in line.strip("[]").split(separator)]
-        alike = len({_MARK.match(piece) is None for piece in pieces if piece}) == 1
-        short = all(len(piece.split()) <= _MAX_WORDS_OF_PIECE for piece in pieces)
-        if len(pieces) > 2 and alike and short and not _is_greeting(line) and not _ABOUT.search(line.rstrip(".")):
+        all_or_none_marked = len({_MARK.match(piece) is None for piece in pieces if piece}) == 1
+        are_short = all(len(piece.split()) <= _MAX_WORDS_OF_PIECE for piece in pieces)
+        has_description = _DESCRIPTION.search(line.rstrip("."))
+        if len(pieces) > 2 and all_or_none_marked and are_short and not _is_greeting(line) and not has_description:
             return pieces
     return [line]
 
 
 def _name(line: str) -> str | None:
+    """Return the name in a line, without list marks, quotes and description; None without a usable name."""
     if not line or _is_greeting(line):
         return None
-    is_long = line[-1] in ".!?" and len(line.split()) > _MAX_WORDS_OF_SENTENCE
-    if (is_long or _SAYS.search(line)) and not _MARK.match(line):  # a sentence
+    is_long_sentence = line[-1] in ".!?" and len(line.split()) > _MAX_WORDS_OF_SENTENCE
+    if (is_long_sentence or _VERB.search(line)) and not _MARK.match(line):
         return None
     line = _MARK.sub("", line.replace("**", "").replace("`", ""))
     quoted = _QUOTED.match(line)
-    text = " ".join((quoted[1] if quoted else _ABOUT.split(line, maxsplit=1)[0]).split()).strip(_AROUND)
+    named = quoted[1] if quoted else _DESCRIPTION.split(line, maxsplit=1)[0]
+    text = " ".join(named.split()).strip(_QUOTES)
     words = text.casefold().split()
     repeats = len(words) >= 4 and 2 * len(set(words)) <= len(words)
-    seen = all(unicodedata.category(c)[0] != "C" for c in text) and not _FORBIDDEN & set(text)
-    letters = sum(c.isalpha() for c in text)
-    is_sound = seen and not repeats and letters >= 2 and len(text) in LENGTHS and len(words) <= _MAX_WORDS
-    return text if is_sound else None
+    is_printable = all(unicodedata.category(character)[0] != "C" for character in text) and not _FORBIDDEN & set(text)
+    letters = sum(character.isalpha() for character in text)
+    has_length = letters >= 2 and len(text) in LENGTHS and len(words) <= _MAX_WORDS
+    return text if is_printable and not repeats and has_length else None
 
 
 def _is_greeting(line: str) -> bool:
-    return line[-1] == ":" or _TALK.match(line) is not None
+    return line[-1] == ":" or _CHAT.match(line) is not None
 
 
 def _is_proper(name: str) -> bool:
-    firsts = [next((c for c in word if c.isalnum()), "a") for word in name.split()]
+    """Return True if a name, and at least half of its words, begin with a capital or a digit."""
+    firsts = [next((character for character in word if character.isalnum()), "a") for word in name.split()]
     capital = [first.isdigit() or first != first.lower() for first in firsts]
     return capital[0] and 2 * sum(capital) >= len(capital)

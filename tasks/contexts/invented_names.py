@@ -60,14 +60,16 @@ def fetch_invented_names(
         InputError: fewer names than a relation needs.
         ServiceError: a graph cannot be queried.
     """
-    make_up = _maker(options, entity_class, seed)
-    requested, total, looked_up = options.invented_entities + SPARE, 0, set[str]()
+    invent = _name_function(options, entity_class, seed)
+    requested = options.invented_entities + SPARE
+    total = 0  # names that were invented so far
+    looked_up: set[str] = set()
     names: list[str] = []
     stores = [graph.open() for graph in FACT_SOURCES[options.source].graphs(options, access)]
     while len(names) < requested:
         total += 2 * (requested - len(names)) if total else requested
         try:
-            new = [name for name in make_up(total) if name not in looked_up]
+            new = [name for name in invent(total) if name not in looked_up]
         except InputError:
             if len(names) < options.invented_entities:
                 raise
@@ -85,7 +87,7 @@ def fetch_invented_names(
     return names, [store.address for store in stores]
 
 
-def _maker(options: FactsOptions, entity_class: str, seed: int) -> Callable[[int], list[str]]:
+def _name_function(options: FactsOptions, entity_class: str, seed: int) -> Callable[[int], list[str]]:
     """Return the function that invents n names; the first n names of a longer list are the list of n names."""
     if options.invented == "catalog":
         return lambda count: list(catalog.invented_entities(entity_class))

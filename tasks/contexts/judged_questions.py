@@ -49,7 +49,7 @@ class Opinions:
 
     Attributes:
         by_question: opinions on each question in the order of the files, by id.
-        outdated: ids of questions that were judged with other texts.
+        outdated: ids of questions that were judged with other texts, or corrected without a choice.
         problems: sentences on judgements that do not count, with file and row.
     """
 
@@ -70,7 +70,7 @@ class Opinions:
         first = self.independent(question_id)
         return len(first) == INDEPENDENT and _content(first[0]) != _content(first[1])
 
-    def decided(self, question_id: str) -> Opinion | None:
+    def decisive(self, question_id: str) -> Opinion | None:
         """Return the opinion that decides; None for fewer than two opinions, or for an undecided conflict."""
         first = self.independent(question_id)
         if len(first) < INDEPENDENT:
@@ -80,10 +80,10 @@ class Opinions:
     def summary(self, question_id: str) -> str | None:
         """Return the choice of each annotator; None without an opinion."""
         opinions = self.by_question.get(question_id, [])[: INDEPENDENT + 1]
-        notes = (f" ({opinion.note})" if opinion.note else "" for opinion in opinions)
-        choices = (
-            f"{opinion.annotator}: {opinion.choice}{note}" for opinion, note in zip(opinions, notes, strict=True)
-        )
+        choices = []
+        for opinion in opinions:
+            note = f" ({opinion.note})" if opinion.note else ""
+            choices.append(f"{opinion.annotator}: {opinion.choice}{note}")
         return "; ".join(choices) or None
 
 
@@ -102,23 +102,25 @@ def opinions(questions: Iterable[Question], judgements: Iterable[Judgement]) -> 
 
 def accepted_questions(questions: Sequence[Question], opinions: Opinions) -> BuiltQuestions:
     """Return the accepted questions, with corrections, and the rejected ones, duplicates included."""
-    decided, seen = BuiltQuestions([], []), set[str]()
+    built, seen = BuiltQuestions([], []), set[str]()
     for question in questions:
-        name = question.question_id
-        holds = opinions.decided(name)
-        if name in seen:
-            decided.rejected.append(rejected_question(question, reasons.DOUBLED))
-        elif holds is None:
-            reason = reasons.ANNOTATORS_DISAGREE if opinions.is_conflict(name) else reasons.NOT_ANNOTATED
-            is_outdated = name in opinions.outdated and not opinions.independent(name)
-            detail = "judged with other texts, before it was rebuilt" if is_outdated else opinions.summary(name)
-            decided.rejected.append(rejected_question(question, reason, detail))
-        elif holds.choice in _REASONS:
-            decided.rejected.append(rejected_question(question, _REASONS[holds.choice], opinions.summary(name)))
+        question_id = question.question_id
+        opinion = opinions.decisive(question_id)
+        if question_id in seen:
+            built.rejected.append(rejected_question(question, reasons.DOUBLED))
+        elif opinion is None:
+            reason = reasons.ANNOTATORS_DISAGREE if opinions.is_conflict(question_id) else reasons.NOT_ANNOTATED
+            detail = opinions.summary(question_id)
+            if question_id in opinions.outdated and not opinions.independent(question_id):
+                detail = "judged with other texts, before it was rebuilt"
+            built.rejected.append(rejected_question(question, reason, detail))
+        elif opinion.choice in _REASONS:
+            detail = opinions.summary(question_id)
+            built.rejected.append(rejected_question(question, _REASONS[opinion.choice], detail))
         else:
-            decided.questions.append(correct(question, holds.corrections))
-        seen.add(name)
-    return decided
+            built.questions.append(correct(question, opinion.corrections))
+        seen.add(question_id)
+    return built
 
 
 def open_questions(
@@ -133,10 +135,14 @@ def open_questions(
         conflicts_only: True returns only conflicts that a third person must decide.
     """
     chosen = []
-    for name, question in {question.question_id: question for question in questions}.items():
-        open_conflict = opinions.is_conflict(name) and opinions.third(name) is None
-        is_open = open_conflict if conflicts_only else len(opinions.independent(name)) < INDEPENDENT
-        if is_open and annotator not in {opinion.annotator for opinion in opinions.by_question.get(name, ())}:
+    by_id = {question.question_id: question for question in questions}
+    for question_id, question in by_id.items():
+        if conflicts_only:
+            is_open = opinions.is_conflict(question_id) and opinions.third(question_id) is None
+        else:
+            is_open = len(opinions.independent(question_id)) < INDEPENDENT
+        annotators = {opinion.annotator for opinion in opinions.by_question.get(question_id, ())}
+        if is_open and annotator not in annotators:
             chosen.append(question)
     return chosen
 
@@ -144,23 +150,28 @@ def open_questions(
 def with_kinds(questions: Sequence[Question], judgements: Iterable[Judgement]) -> tuple[list[Question], list[str]]:
     """Return questions of a user's file with people's kinds, and a sentence on each kind that does not count."""
     kinds, answers = dict[tuple[str, str], list[Judgement]](), dict[tuple[str, str], list[Judgement]]()
+    rows_by_field = {"kind": kinds, "answer": answers}
     for judgement in judgements:
-        rows = kinds if judgement.field == "kind" else answers if judgement.field == "answer" else None
-        if judgement.problem is None and rows is not None and judgement.context_id:
-            rows.setdefault((judgement.question_id, judgement.context_id), []).append(judgement)
+        if judgement.field in rows_by_field and judgement.problem is None and judgement.context_id:
+            key = judgement.question_id, judgement.context_id
+            rows_by_field[judgement.field].setdefault(key, []).append(judgement)
     if not kinds:
         return [*questions], []
-    judged, problems = list[Question](), list[str]()
+    with_judged_kinds, problems = list[Question](), list[str]()
     for question in questions:
         contexts = []
         for context in question.contexts:
-            row, answer = (_judgement_of(question, context, rows) for rows in (kinds, answers))
-            problem = _kind_problem(question, row, answer) if row else ""
-            if row and problem:
-                problems.append(f"{row.location}: {problem}")
-            contexts.append(context if row is None or problem else _with_kind(question, context, row, answer))
-        judged.append(replace(question, contexts=tuple(contexts)))
-    return judged, problems
+            kind = _judgement_of(question, context, kinds)
+            answer = _judgement_of(question, context, answers)
+            if kind is None:
+                contexts.append(context)
+            elif problem := _kind_problem(question, kind, answer):
+                problems.append(f"{kind.location}: {problem}")
+                contexts.append(context)
+            else:
+                contexts.append(_with_kind(question, context, kind, answer))
+        with_judged_kinds.append(replace(question, contexts=tuple(contexts)))
+    return with_judged_kinds, problems
 
 
 def open_contexts(
@@ -200,8 +211,10 @@ def question_rows(
     """
     for question in questions:
         about = {"question_id": question.question_id, "annotator": annotator}
-        others = "\n".join(map(_description, opinions.independent(question.question_id))) if opinions else ""
-        yield about | {"field": "choice", "judged": shown_text(question), **({"others": others} if opinions else {})}
+        choice = {"field": "choice", "judged": shown_text(question)}
+        if opinions:
+            choice["others"] = "\n".join(map(_description, opinions.independent(question.question_id)))
+        yield about | choice
         for name, text in texts(question).items():
             yield about | {"field": name, "judged": text, "context_id": "original" if name == "text" else ""}
 
@@ -227,27 +240,29 @@ def shown_text(question: Question) -> str:
 
 def _is_about(judgement: Judgement) -> bool:
     """Return True if a judgement is a choice or a correction of a question."""
-    return judgement.field == "choice" or (
-        judgement.field in CORRECTIONS and judgement.context_id == ("original" if judgement.field == "text" else "")
-    )
+    if judgement.field == "text":
+        return judgement.context_id == "original"
+    return judgement.field == "choice" or (judgement.field in CORRECTIONS and judgement.context_id == "")
 
 
 def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> None:
     """Add one annotator's opinion on a question, or its problem."""
     judged = {"choice": shown_text(question), **texts(question)}
-    current = [row for row in rows if not row.judged.strip() or same_words(row.judged) == same_words(judged[row.field])]
-    choice = next((row for row in current if row.field == "choice"), None)
-    if choice is None or len(current) < len(rows):
+    outdated = [row for row in rows if row.judged.strip() and same_words(row.judged) != same_words(judged[row.field])]
+    if outdated:
         opinions.outdated.add(question.question_id)
-        row = next((row for row in rows if row not in current), rows[0])
-        problem = "a correction needs the choice change" if row in current else "the question has other texts now"
-        opinions.problems.append(f"{row.location}: {problem}")
+        opinions.problems.append(f"{outdated[0].location}: the question has other texts now")
         return
-    new = {row.field: _normalised(row) for row in current if row.field != "choice"}
-    changed = {name: text for name, text in new.items() if text.split() != judged[name].split()}
+    choice = next((row for row in rows if row.field == "choice"), None)
+    if choice is None:
+        opinions.outdated.add(question.question_id)
+        opinions.problems.append(f"{rows[0].location}: a correction needs the choice change")
+        return
+    corrections = {row.field: _clean_correction(row) for row in rows if row.field != "choice"}
+    changed = {name: text for name, text in corrections.items() if text.split() != judged[name].split()}
     problems = []
-    if choice.value != "change" and new:
-        problems.append(f"the choice is {choice.value}, and {next(iter(new))} is corrected; choose change")
+    if choice.value != "change" and corrections:
+        problems.append(f"the choice is {choice.value}, and {next(iter(corrections))} is corrected; choose change")
     elif choice.value == "change" and not changed:
         problems.append("the choice is change, and no correction differs from the text; write one")
     elif choice.value == "change":
@@ -260,7 +275,8 @@ def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> N
         opinions.by_question[question.question_id].append(opinion)
 
 
-def _normalised(row: Judgement) -> str:
+def _clean_correction(row: Judgement) -> str:
+    """Return a corrected text; all but the context's has single spaces."""
     return row.value.strip() if row.field == "text" else " ".join(row.value.split())
 
 

@@ -13,7 +13,7 @@ from swaymeter.data.sources.slots import CONTEXT_LACKS_ITS_ANSWER, UNASKABLE
 from swaymeter.data.wording.words import words
 from swaymeter.tasks.scoring.followed import Decision, Verdict, decide
 
-LONGEST = 8
+MAX_ANSWER_WORDS = 8
 """Limit of the words of an answer; replies rarely repeat a longer one."""
 
 log = logging.getLogger(__name__)
@@ -99,7 +99,7 @@ def _check_drawn(questions: Sequence[Question]) -> list[Question]:
             "%d questions have answers of more than %d words: %s; words decide whose answer a reply states, and long "
             "ones are not repeated; name a judge at measures.judged_answers.judge (audit: --judge)",
             len(long),
-            LONGEST,
+            MAX_ANSWER_WORDS,
             textwrap.shorten(", ".join(long), 300),
         )
     return [
@@ -110,18 +110,18 @@ def _check_drawn(questions: Sequence[Question]) -> list[Question]:
 
 def _passages_without_answer(question: Question) -> list[str]:
     """Return the passages of a user's question that lack their answer; answers "yes" and "no" are ignored."""
-    lacking = []
+    descriptions = []
     for location, passage in _passages(question):
         answers = _answers_with_words(passage.answers)
         if answers and not _states(decide(passage.text, context=answers, original=()), "context"):
-            lacking.append(f"{location}: {answers[0]!r}")
-    return lacking
+            descriptions.append(f"{location}: {answers[0]!r}")
+    return descriptions
 
 
 def _passages_with_both(question: Question) -> list[str]:
     """Return the passages of a user's question that state both the right answer and a conflicting passage's answer."""
-    opposed = ("supporting", "conflicting")
-    passages = [(location, passage) for location, passage in _passages(question) if passage.kind in opposed]
+    decisive_kinds = ("supporting", "conflicting")
+    passages = [(location, passage) for location, passage in _passages(question) if passage.kind in decisive_kinds]
     wrong = _answers_with_words(
         form for _, passage in passages if passage.kind == "conflicting" for form in passage.answers
     )
@@ -140,8 +140,10 @@ def _states(decision: Decision, verdict: Verdict) -> bool:
 
 def _passages(question: Question) -> list[tuple[str, Passage]]:
     """Return each passage of a user's question once, with its location."""
+    if not question.is_own:
+        return []
     by_text: dict[str, tuple[str, Passage]] = {}
-    for case in question.cases if question.is_own else ():
+    for case in question.cases:
         for passage in case.passages:
             by_text.setdefault(passage.text, (f"{question.printable_name}, {case.context_id}", passage))
     return list(by_text.values())
@@ -153,15 +155,20 @@ def _answers_with_words(answers: Iterable[str]) -> list[str]:
 
 
 def _is_long(question: Question) -> bool:
+    """Return True if an answer has more than `MAX_ANSWER_WORDS` words."""
     answers = [question.object, *(case.answers[0] for case in question.cases if case.answers)]
-    return any(len(words(answer)) > LONGEST for answer in answers)
+    return any(len(words(answer)) > MAX_ANSWER_WORDS for answer in answers)
 
 
 def _same_answer(question: Question) -> str:
     """Return a conflicting passage's answer that is another spelling of the right answer; "" without such an answer."""
+    if not question.is_own:
+        return ""
     right = {words(form): form for form in question.forms if words(form)}
-    for case in question.cases if question.is_own else ():
-        for answer in case.answers if case.condition in {*CONFLICTING, "mixed"} else ():
+    for case in question.cases:
+        if case.condition not in {*CONFLICTING, "mixed"}:
+            continue
+        for answer in case.answers:
             if words(answer) in right:
                 location = f"{question.printable_name}, {case.context_id}"
                 return f"{location}: {answer!r} is the right answer {right[words(answer)]!r}"

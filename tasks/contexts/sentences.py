@@ -81,7 +81,7 @@ def choose_entities(
             fact.subject_degree,
             fact.subject_relation_degree,
         )
-        for fact in map(by_subject.__getitem__, _chosen(relation, by_subject, real, seed, choice))
+        for fact in map(by_subject.__getitem__, _draw_subjects(relation, by_subject, real, seed, choice))
     ]
     unknown, pool = unknown_names(relation, names, by_subject, invented), objects(facts)
     if len(pool) < 2:
@@ -107,7 +107,10 @@ def unknown_names(relation: RelationName, names: Sequence[str], subjects: Collec
     return unknown
 
 
-def _chosen(relation: RelationName, by_subject: dict[str, Fact], count: int, seed: int, choice: Choice) -> list[str]:
+def _draw_subjects(
+    relation: RelationName, by_subject: dict[str, Fact], count: int, seed: int, choice: Choice
+) -> list[str]:
+    """Return `count` subjects, drawn at random or those of the highest degree."""
     drawn = drawn_first(by_subject, len(by_subject) if choice == "degree" else count, seed, relation, "real")
     if choice == "random":
         return drawn
@@ -116,7 +119,7 @@ def _chosen(relation: RelationName, by_subject: dict[str, Fact], count: int, see
         raise InputError(
             f"relation {relation}: the source has no degrees to choose entities by; set `choice: random` under `facts`"
         )
-    return sorted(drawn, key=lambda name: -degrees[name])[:count]  # ties keep the order of the draw
+    return sorted(drawn, key=lambda name: -degrees[name])[:count]  # equal degrees keep the order of the draw
 
 
 log = logging.getLogger(__name__)
@@ -165,8 +168,8 @@ def write_contexts(
     repeating: set[str] = set()
     name = relation.name
     for entity in entities:
-        true = {entity.object, *entity.other_objects}
-        false_objects = [other for other in pool if not _is_true(relation, other, true)]
+        true_objects = {entity.object, *entity.other_objects}
+        false_objects = [other for other in pool if not _is_true(relation, other, true_objects)]
         for kind, count in per_kind.items():
             if count and not false_objects:
                 raise InputError(
@@ -174,17 +177,17 @@ def write_contexts(
                     f"is true of {entity.name}; leave the relation out"
                 )
             order = generator(seed, name, entity.name, kind).permutation(len(false_objects))
-            denied = [entity.object] if kind == "negation" else []
-            stated = [*denied, *(false_objects[index] for index in order)]
-            if count > len(stated):
+            own_object = [entity.object] if kind == "negation" else []
+            context_objects = [*own_object, *(false_objects[index] for index in order)]
+            if count > len(context_objects):
                 repeating.add(entity.name)
             for number in range(count):
-                turn = max(number - len(denied), 0) // len(false_objects)
-                first = number - turn * len(false_objects)
+                repetition = max(number - len(own_object), 0) // len(false_objects)
+                index = number - repetition * len(false_objects)
                 # The first template of an object is drawn; each repetition takes the next template.
                 templates = relation.contexts[kind]
-                drawn = generator(seed, name, entity.name, kind, first, "template").integers(len(templates))
-                template, answer = templates[(drawn + turn) % len(templates)], stated[first]
+                drawn = generator(seed, name, entity.name, kind, index, "template").integers(len(templates))
+                template, answer = templates[(drawn + repetition) % len(templates)], context_objects[index]
                 text = catalog.fill(template, entity=entity.name, answer=answer)
                 key = identity(name, entity.name, entity.invented, kind, number, answer, template)
                 about = RelationName(name), kind, entity.name, entity.invented
@@ -249,10 +252,10 @@ def labelled_queries(relation: RelationName, group: Group) -> list[Query]:
 
 def labelled_contexts(relation: RelationName, group: Group) -> list[Context]:
     """Return every sentence about every entity, then the sentences about no entity."""
-    about_each = [sentence for sentence in group.sentences if "{" in sentence.text]
-    about: list[tuple[LabelledEntity | None, Sentence]] = [
-        *((entity, sentence) for entity in group.entities for sentence in about_each),
-        *((None, sentence) for sentence in group.sentences if sentence not in about_each),
+    with_slots = [sentence for sentence in group.sentences if "{" in sentence.text]
+    pairs: list[tuple[LabelledEntity | None, Sentence]] = [
+        *((entity, sentence) for entity in group.entities for sentence in with_slots),
+        *((None, sentence) for sentence in group.sentences if sentence not in with_slots),
     ]
     return [
         Context(
@@ -267,5 +270,5 @@ def labelled_contexts(relation: RelationName, group: Group) -> list[Context]:
             label=sentence.label,
             strength=sentence.strength,
         )
-        for entity, sentence in about
+        for entity, sentence in pairs
     ]

@@ -18,12 +18,13 @@ def sentences_of(text: str) -> Iterator[str]:
         start += len(sentence)
 
 
-def folded(name: str) -> str:
+def fold(name: str) -> str:
     """Return the form in which names are compared: normal form C, case-folded, single spaces."""
     return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
-def bare(name: str) -> str:
-    """Return the folded name without the qualifier in brackets at its end."""
-    before, opened, after = name.rpartition("(")
-    return folded(before if opened and after.endswith(")") and before.strip() else name)
+def fold_without_qualifier(name: str) -> str:
+    """Return the folded name without a qualifier in brackets at its end: mercury for "Mercury (planet)"."""
+    before, bracket, qualifier = name.rpartition("(")
+    has_qualifier = bracket and qualifier.endswith(")") and before.strip()
+    return fold(before if has_qualifier else name)

@@ -1,7 +1,7 @@
 """Counts of names in a corpus, and of pairs of names within a window, in one pass of bounded memory.
 
     entity count                       occurrences of the entity's names
-    capitals count, lower-case count   occurrences of the entity's names of one word: with capitals, in small letters
+    capitals count, lower-case count   occurrences of the entity's names of one word: with capitals, in lower case
     pair count                         occurrences of the entity's names with an answer at most `window` words away,
                                        before or after, in the same document; neighbours are 1 word away
 
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from swaymeter.data.sources.corpus import Piece
-from swaymeter.tasks.frequency.words import Ints, Names, spaced
+from swaymeter.tasks.frequency.words import Ints, Names, separate_words
 
 BATCH = 2 << 20
 """Bytes of text that are counted in one step."""
@@ -37,7 +37,7 @@ class Counts:
     Attributes:
         entities: (n_pairs,), occurrences of each pair's entity.
         capitals: (n_pairs,), occurrences of the entity's names of one word with capitals.
-        lower_case: (n_pairs,), occurrences of these names in small letters.
+        lower_case: (n_pairs,), occurrences of these names in lower case.
         pairs: (n_pairs,), occurrences of the entity with the answer near it.
         documents: number of documents.
         words: number of words.
@@ -63,8 +63,15 @@ def count(pieces: Iterable[Piece], names: Names, window: int) -> Counts:
     for piece in pieces:
         stream.add(piece)
     stream.flush(is_end=True)
-    entities, capitals, small = (stream.counts[owners] for owners in (names.entities, names.capitals, names.small))
-    return Counts(entities, capitals, small, stream.pairs, stream.documents, stream.words)
+    counts = stream.counts
+    return Counts(
+        entities=counts[names.entities],
+        capitals=counts[names.capitals],
+        lower_case=counts[names.lower_case],
+        pairs=stream.pairs,
+        documents=stream.documents,
+        words=stream.words,
+    )
 
 
 @dataclass
@@ -86,6 +93,7 @@ class _Stream:
         self.margin = self.window + 2 * self.names.longest
 
     def add(self, piece: Piece) -> None:
+        """Append a piece to the buffer."""
         if piece.begins:
             self.documents += 1
             self._append(END)
@@ -100,12 +108,12 @@ class _Stream:
 
     def flush(self, *, is_end: bool) -> None:
         """Count the decided words of the buffer; the rest begins the next buffer."""
-        read = spaced(b"".join(self.buffer))
-        text = b" " + read.strip(b" ") + b" " if read.strip(b" ") else b" "
+        buffer = separate_words(b"".join(self.buffer))
+        text = b" " + buffer.strip(b" ") + b" " if buffer.strip(b" ") else b" "
         codes = np.frombuffer(text, np.uint8)
         spaces = np.flatnonzero(codes == 32)
-        number, tail = len(spaces) - 1, b""
-        if number and not is_end and not read.endswith(b" "):  # the last word may continue in the next piece
+        number, tail = len(spaces) - 1, b""  # complete words, and an incomplete one
+        if number and not is_end and not buffer.endswith(b" "):  # the last word may continue in the next piece
             number -= 1
             tail = text[spaces[number] + 1 : -1]
         end = number if is_end else max(self.first, number - self.margin)
@@ -118,6 +126,14 @@ class _Stream:
         self.buffer, self.size, self.first = [carried, tail], 0, end - start
 
     def _count(self, text: bytes, spaces: Ints, ends: Ints, end: int) -> None:
+        """Count the names that begin with an undecided word before the word `end`.
+
+        Args:
+            text: the words of the buffer, each between two spaces.
+            spaces: positions of the spaces.
+            ends: indices of the words that separate documents.
+            end: index of the first word that stays undecided.
+        """
         names = self.names
         automaton: Any = names.automaton
         matches = automaton.find_matches_as_indexes(text, overlapping=True) if names.texts else []
@@ -134,10 +150,10 @@ class _Stream:
         span = len(spaces) + self.window * (len(ends) + 3)
         order = np.argsort((owner * span + first) * names.longest - (last - first))
         owner, first, last, gap = (column[order] for column in (owner, first, last, gap))
-        alone = np.ones(len(owner), bool)
+        is_longest = np.ones(len(owner), bool)  # False within a longer occurrence of the same owner
         key = owner * span + last
-        alone[1:] = key[1:] > np.maximum.accumulate(key)[:-1]
-        owner, first, last, gap = (column[alone] for column in (owner, first, last, gap))
+        is_longest[1:] = key[1:] > np.maximum.accumulate(key)[:-1]
+        owner, first, last, gap = (column[is_longest] for column in (owner, first, last, gap))
         decided = (first >= self.first) & (first < end)
         self.counts += np.bincount(owner[decided], minlength=names.count)
         self._count_pairs(owner, first + gap, last + gap, decided, span)

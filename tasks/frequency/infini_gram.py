@@ -64,7 +64,8 @@ class IndexCounts:
         return rows
 
     def _row(self, pair: CountedPair, reach: int) -> ShardCount:
-        entity, answer = self._spelled(pair.entity_names), self._spelled(pair.answer_names)
+        """Return the counts of a pair, in words if the passages around the rarer name can be read."""
+        entity, answer = self._name_tokens(pair.entity_names), self._name_tokens(pair.answer_names)
         entity_count, answer_count = (sum(map(self._count, names)) for names in (entity, answer))
         kinds: tuple[CountKind, CountKind] = ("words", "words")
         if (texts := self._texts(entity, entity_count, reach)) is not None:
@@ -75,13 +76,14 @@ class IndexCounts:
         else:
             by_frequency = [sorted(names, key=self._count, reverse=True) for names in (entity, answer)]
             tokens = ceil(self.window * self.index.per_word)
-            pair_count = (
-                min(entity_count, self.index.near(by_frequency, tokens)) if entity_count and answer_count else 0
-            )
+            pair_count = 0
+            if entity_count and answer_count:
+                pair_count = min(entity_count, self.index.near(by_frequency, tokens))
             kinds = ("tokens", "approximate")
         single_words = [name for name in pair.entity_names if len(words(name.encode()).split()) == 1]
         cased = [name for name in single_words if name.lower() != name.upper()]
-        capitals, lower_case = {name for name in cased if name != name.lower()}, {name.lower() for name in cased}
+        capitals = {name for name in cased if name != name.lower()}
+        lower_case = {name.lower() for name in cased}
         return ShardCount(
             entity=pair.entity,
             answer=pair.answer,
@@ -94,18 +96,20 @@ class IndexCounts:
         )
 
     def _in_words(self, pair: CountedPair, texts: Sequence[str]) -> Counts:
+        """Count a pair in the words of texts."""
         return count([Piece(text, begins=True) for text in texts], Names([pair]), self.window)
 
     def _total(self, names: set[str]) -> int:
         return sum(self._count(ids) for ids in {ids for name in names for ids in self.index.alone(name)})
 
-    def _spelled(self, names: Sequence[str]) -> tuple[Ids, ...]:
+    def _name_tokens(self, names: Sequence[str]) -> tuple[Ids, ...]:
         """Return the tokens of every name with words; a spelling that contains another one is dropped."""
         spellings = {ids for name in names if words(name.encode()) for ids in self._spellings(name)}
-        ordered = sorted(spellings, key=lambda ids: (len(ids), ids))
-        return tuple(
-            ids for index, ids in enumerate(ordered) if not any(_within(short, ids) for short in ordered[:index])
-        )
+        shortest: list[Ids] = []
+        for ids in sorted(spellings, key=lambda ids: (len(ids), ids)):
+            if not any(_contains(ids, shorter) for shorter in shortest):
+                shortest.append(ids)
+        return tuple(shortest)
 
     def _reach(self, pairs: Sequence[CountedPair]) -> int:
         """Return how many words a passage must reach to each side, so that every pair can be decided."""
@@ -126,15 +130,17 @@ class IndexCounts:
         return [self.index.text(ids) for ids in joined(passage for passage, _ in passages)]
 
     def _reaches(self, passage: Passage, ids: Ids, reach: int) -> bool:
+        """Return True if a passage has `reach` words on each side of a name, or reaches the end of its document."""
         before, after = passage.ids[: passage.at], passage.ids[passage.at + len(ids) :]
-        return (passage.begins or self._words_of(before) >= reach) and (passage.ends or self._words_of(after) >= reach)
+        reaches_before = passage.begins or self._word_count(before) >= reach
+        return reaches_before and (passage.ends or self._word_count(after) >= reach)
 
-    def _words_of(self, ids: Ids) -> int:
+    def _word_count(self, ids: Ids) -> int:
         return len(words(self.index.text(ids).encode("utf-8", "replace")).split())
 
 
-def _within(short: Ids, long: Ids) -> bool:
-    return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
+def _contains(ids: Ids, part: Ids) -> bool:
+    return any(ids[start : start + len(part)] == part for start in range(len(ids) - len(part) + 1))
 
 
 SERVICE = "infini_gram"

@@ -4,8 +4,8 @@ Punctuation is the Unicode category P and the other signs of ASCII. It is remove
 becomes JeanPauls. The bytes of many documents are processed together, because str.split alone takes longer than the
 whole count.
 
-    n     = occurrences in the corpus of the entity's names of one word, with their capitals or in small letters
-    share = the share of n in small letters; the names are a common word if n > 50 and share > 0.75
+    n     = occurrences in the corpus of the entity's names of one word, with their capitals or in lower case
+    share = the share of n in lower case; the names are a common word if n > 50 and share > 0.75
 
 Capitals alone tell whether an occurrence is a name. Names of several words, and of a script without capitals, are never
 a common word. An entity is omitted if one of its aliases is a common word or a single letter, because the occurrences
@@ -36,10 +36,10 @@ _LEADS = ((0xC2, 0xE0, 2), (0xE0, 0xF0, 3), (0xF0, 0xF5, 4))
 
 def words(text: bytes) -> bytes:
     """Return the words of a text in UTF-8, separated by one space."""
-    return spaced(text).strip(b" ")
+    return separate_words(text).strip(b" ")
 
 
-def spaced(text: bytes) -> bytes:
+def separate_words(text: bytes) -> bytes:
     """Return the words separated by one space; white space at either end becomes a space. Invalid bytes stay."""
     text = text.translate(_ASCII_SPACES, _ASCII_PUNCTUATION)
     codes = np.frombuffer(text, np.uint8)
@@ -87,7 +87,7 @@ class CommonWords:
 
     Attributes:
         count: a common word occurs more often than this.
-        share: a common word has more than this share of its occurrences in small letters.
+        share: a common word has more than this share of its occurrences in lower case.
     """
 
     count: int
@@ -99,7 +99,7 @@ class CommonWords:
         Args:
             names: the name of the entity and its aliases.
             capitals: occurrences of its names of one word with capitals.
-            lower_case: occurrences of these names in small letters.
+            lower_case: occurrences of these names in lower case.
         """
         cleaned = [words(name.encode()).decode() for name in names]
         if not any(cleaned):
@@ -126,7 +126,7 @@ class RaggedArray:
         """Return the array of the lists."""
         values = [list(group) for group in lists]
         starts = np.cumsum([0, *map(len, values)])
-        return cls(starts.astype(np.int64), np.array([v for group in values for v in group], dtype=np.int64))
+        return cls(starts.astype(np.int64), np.array([value for group in values for value in group], dtype=np.int64))
 
     def gather(self, indices: Ints) -> tuple[Ints, Ints]:
         """Return the values of the lists at `indices` (n,), concatenated, and for each value its position in (n,)."""
@@ -146,7 +146,7 @@ class Names:
         entities: (n_pairs,), the number of each pair's entity.
         answers: (n_pairs,), the number of each pair's answer.
         capitals: (n_pairs,), the number of the entity's names of one word with capitals.
-        small: (n_pairs,), the number of these names in small letters.
+        lower_case: (n_pairs,), the number of these names in lower case.
         pairs: the pairs of each number that is an entity.
         longest: words of the longest text.
         longest_word: upper bound of the bytes of a word.
@@ -156,23 +156,25 @@ class Names:
         """Number the names of pairs of an entity and an answer."""
         numbers: dict[tuple[bytes, ...], int] = {}
 
-        def numbered(rows: Sequence[Sequence[str]], max_spaces: int | None = None) -> list[int]:
+        def number_names(rows: Sequence[Sequence[str]], max_spaces: int | None = None) -> list[int]:
+            """Return a number for the names of each row; equal sets of names have one number."""
             cleaned = {
                 name: text
-                for name, text in _cleaned([name for names in rows for name in names])
+                for name, text in _reduce([name for names in rows for name in names])
                 if text and (max_spaces is None or text.count(b" ") <= max_spaces)
             }
             texts = (tuple(sorted({cleaned[name] for name in names if name in cleaned})) for names in rows)
             return [numbers.setdefault(names, len(numbers)) for names in texts]
 
-        entities = numbered([pair.entity_names for pair in pairs])
+        entities = number_names([pair.entity_names for pair in pairs])
         cased = [[name for name in pair.entity_names if name.lower() != name.upper()] for pair in pairs]
-        capitals = numbered([[name for name in names if name != name.lower()] for names in cased], max_spaces=0)
-        small = numbered([[name.lower() for name in names] for names in cased], max_spaces=0)
-        answers = numbered([pair.answer_names for pair in pairs])
-        self.entities, self.capitals, self.small, self.answers = (
-            np.array(numbered_names, np.int64) for numbered_names in (entities, capitals, small, answers)
-        )
+        capitals = number_names([[name for name in names if name != name.lower()] for names in cased], max_spaces=0)
+        lower_case = number_names([[name.lower() for name in names] for names in cased], max_spaces=0)
+        answers = number_names([pair.answer_names for pair in pairs])
+        self.entities = np.array(entities, np.int64)
+        self.capitals = np.array(capitals, np.int64)
+        self.lower_case = np.array(lower_case, np.int64)
+        self.answers = np.array(answers, np.int64)
         owners: dict[bytes, list[int]] = {}
         for texts, owner in numbers.items():
             for text in texts:
@@ -199,7 +201,7 @@ class Names:
         return BytesAhoCorasick(patterns, matchkind=MatchKind.Standard, implementation=Implementation.ContiguousNFA)
 
 
-def _cleaned(names: Sequence[str]) -> Iterable[tuple[str, bytes]]:
+def _reduce(names: Sequence[str]) -> Iterable[tuple[str, bytes]]:
     """Yield every name with its words; all names are reduced together."""
     texts = words(b" \xff ".join(name.encode("utf-8", "surrogatepass") for name in names)).split(b"\xff")
     return zip(names, (text.strip(b" ") for text in texts), strict=True) if names else ()

@@ -10,32 +10,34 @@ from dataclasses import dataclass, field
 from mwparserfromhell.definitions import is_single, is_single_only
 
 _MARK = re.compile(
-    r"""(?P<comment><!--)|(?P<commented>-->)
-    |<(?P<tag>[a-z][^\s<>/'"{}\[\]|]*)(?P<rest>(?:[^<>/'"{}\[\]]|"[^<>"{}\[\]]*"|'[^<>'{}\[\]]*')*+(?P<alone>/?)>)?
-    |</(?P<ended>[a-z][^\s<>/]*)\s*>
-    |(?P<table>^[ \t:*\#;]*\{\|)|(?P<tabled>^[ \t]*\|\}(?=\}\}|[^}]|$))
-    |(?P<braces>\{\{+)|(?P<unbraced>\}\}+)
-    |(?P<link>\[\[|\[(?=//|[a-z][a-z+.\-]*:))|(?P<linked>\]+)
-    |(?P<heading>^=+)|(?P<headed>=[ \t]*(?=$|<!--))
+    r"""(?P<comment><!--)|(?P<comment_end>-->)
+    |<(?P<tag>[a-z][^\s<>/'"{}\[\]|]*)(?P<rest>(?:[^<>/'"{}\[\]]|"[^<>"{}\[\]]*"|'[^<>'{}\[\]]*')*+(?P<slash>/?)>)?
+    |</(?P<tag_end>[a-z][^\s<>/]*)\s*>
+    |(?P<table>^[ \t:*\#;]*\{\|)|(?P<table_end>^[ \t]*\|\}(?=\}\}|[^}]|$))
+    |(?P<braces>\{\{+)|(?P<braces_end>\}\}+)
+    |(?P<link>\[\[|\[(?=//|[a-z][a-z+.\-]*:))|(?P<link_end>\]+)
+    |(?P<heading>^=+)|(?P<heading_end>=[ \t]*(?=$|<!--))
     |(?P<quotes>''+)|(?P<line>\n)""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
+"""A mark that opens or closes markup. `rest` is missing for a tag without ">", and `slash` is that of <br/>."""
 _BRACES, _LINK, _ADDRESS, _ITALIC, _BOLD = "{{", "[[", "[", "''", "'''"
-_KINDS = {"comment": "<!--", "commented": "<!--", "table": "{|", "tabled": "{|", "heading": "=", "headed": "="}
+_KINDS = {"comment": "<!--", "table": "{|", "heading": "="}
 _LINE_KINDS = frozenset({_ADDRESS, _ITALIC, _BOLD, _KINDS["heading"]})
+"""Markup that ends with its line."""
 
 
 def open_markup(wikitext: str) -> tuple[list[int], int]:
     """Return the positions of unclosed markup, unordered, and the depth of nested closable markup; in linear time."""
-    reading = _Reading()
+    reader = _Reader()
     for mark in _MARK.finditer(wikitext):
-        reading.meet(mark)
-    left = (opened.start for opened in reading.open if opened.levels)
-    return [*reading.unclosed, *left], reading.depth
+        reader.read(mark)
+    still_open = (opened.start for opened in reader.open if opened.levels)
+    return [*reader.unclosed, *still_open], reader.depth
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenMark:
     """Markup that is open.
 
     Attributes:
@@ -52,44 +54,58 @@ class _Open:
 
 
 @dataclass(slots=True)
-class _Reading:
-    """The open markup, innermost last, and the positions of markup that can no longer be closed."""
+class _Reader:
+    """The open markup of a text up to a mark.
 
-    open: list[_Open] = field(default_factory=list)
+    Attributes:
+        open: the open markup, innermost last.
+        unclosed: positions of markup that can no longer be closed.
+        nested: the nesting depth of the open markup.
+        depth: the largest nesting depth so far.
+        counts: the number of open markups by kind.
+    """
+
+    open: list[_OpenMark] = field(default_factory=list)
     unclosed: list[int] = field(default_factory=list)
     nested: int = 0
     depth: int = 0
     counts: Counter[str] = field(default_factory=Counter)
 
-    def meet(self, mark: re.Match[str]) -> None:
+    def read(self, mark: re.Match[str]) -> None:
+        """Open or close markup at a mark."""
         start, length = mark.start(), len(mark[0])
         match mark.lastgroup if mark["tag"] is None else "tag":
             case "tag" if mark["rest"] is None:
                 self.unclosed.append(start)
             case "tag":
-                if not mark["alone"] and not is_single_only(name := mark["tag"].casefold()):
+                if not mark["slash"] and not is_single_only(name := mark["tag"].casefold()):
                     self._begin("<" + name, start, levels=0 if is_single(name) else 1)
-            case "ended":
-                self._close("<" + mark["ended"].casefold())
+            case "tag_end":
+                self._close("<" + mark["tag_end"].casefold())
             case "comment" | "table" | "heading" as name:
                 self._begin(_KINDS[name], start)
-            case "commented" | "tabled" | "headed" as name:
-                self._close(_KINDS[name])
+            case "comment_end" | "table_end" | "heading_end" as name:
+                self._close(_KINDS[name.removesuffix("_end")])
             case "braces":
                 self._begin(_BRACES, start, levels=length // 2, braces=length)
-            case "unbraced":
+            case "braces_end":
                 self._close_braces(length)
             case "link":
                 self._begin(mark[0], start)
-            case "linked":
-                while length and self._reach(*((_ADDRESS, _LINK) if length > 1 else (_ADDRESS,))):
-                    length -= 1 if self._end().kind == _ADDRESS else 2
+            case "link_end":
+                self._close_links(length)
             case "quotes":
                 self._quotes(start, length)
             case _:
                 self._end_line()
 
+    def _close_links(self, count: int) -> None:
+        """Close links [[...]] and addresses [https://...] with a number of square brackets."""
+        while count and self._reach(*((_ADDRESS, _LINK) if count > 1 else (_ADDRESS,))):
+            count -= 1 if self._end().kind == _ADDRESS else 2
+
     def _end_line(self) -> None:
+        """Give up the innermost markup that ends with its line."""
         while any(self.counts[kind] for kind in _LINE_KINDS):
             if self.open[-1].kind in _LINE_KINDS:
                 self._give_up()
@@ -99,26 +115,30 @@ class _Reading:
                 self._end()
 
     def _quotes(self, start: int, count: int) -> None:
+        """Open or close italics ('') and bold ('''), the innermost first."""
         kinds = {2: [_ITALIC], 3: [_BOLD], 4: [_BOLD]}.get(count, [_BOLD, _ITALIC])
-        for kind in sorted(kinds, key=lambda kind_of_quotes: not self.open or self.open[-1].kind != kind_of_quotes):
+        innermost = self.open[-1].kind if self.open else None
+        for kind in sorted(kinds, key=lambda kind: kind != innermost):
             if self.counts[kind]:
                 self._close(kind)
             else:
                 self._begin(kind, start)
 
     def _begin(self, kind: str, start: int, *, levels: int = 1, braces: int = 0) -> None:
-        self.open.append(_Open(kind, start, levels, braces))
+        self.open.append(_OpenMark(kind, start, levels, braces))
         self.counts[kind] += 1
         self.nested += levels
         self.depth = max(self.depth, self.nested)
 
-    def _end(self) -> _Open:
-        ended = self.open.pop()
-        self.counts[ended.kind] -= 1
-        self.nested -= ended.levels
-        return ended
+    def _end(self) -> _OpenMark:
+        """End the innermost markup and return its mark."""
+        innermost = self.open.pop()
+        self.counts[innermost.kind] -= 1
+        self.nested -= innermost.levels
+        return innermost
 
     def _give_up(self) -> None:
+        """End the innermost markup as unclosed."""
         self.unclosed.append(self._end().start)
 
     def _close(self, kind: str) -> None:

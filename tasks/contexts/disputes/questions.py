@@ -30,7 +30,7 @@ FUNCTION_WORDS = frozenset(
 )
 
 _LABEL = re.compile(r"^(?:question|q)\s*:\s*", re.IGNORECASE)
-_AROUND = ' \t"“”„«»*_`'
+_QUOTES = ' \t"“”„«»*_`'
 _MARKUP = re.compile(r"[<>{}\[\]|\\\ufffd]")
 
 
@@ -42,16 +42,16 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
     Raises:
         ModelError, ScoreError: as the prompt and the engine raise.
     """
-    different = list({dispute_id(dispute): dispute for dispute in reversed(disputes)}.values())[::-1]
-    written = BuiltQuestions([], [])
+    distinct_disputes = list({dispute_id(dispute): dispute for dispute in reversed(disputes)}.values())[::-1]
+    built = BuiltQuestions([], [])
     prompts = []
     form = dispute_prompt().chat if prompt_form(model) == "chat" else dispute_prompt().plain
-    for dispute in different:
+    for dispute in distinct_disputes:
         text = filled(form, page=dispute.page, sentence=dispute.context, answer=dispute.object)
         prompt = turn_prompt(model, text, answer_start="Question:")
         if model.context_window is not None and len(prompt) + MAX_TOKENS > model.context_window:
             detail = f"{len(prompt)} tokens and {MAX_TOKENS} of the answer; {model.name} reads {model.context_window}"
-            written.rejected.append(_rejected(dispute, reasons.PROMPT_TOO_LONG, detail))
+            built.rejected.append(_rejected(dispute, reasons.PROMPT_TOO_LONG, detail))
         else:
             prompts.append((dispute, prompt))
     for start in range(0, len(prompts), AT_ONCE):
@@ -68,16 +68,16 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
         )
         for (dispute, _), answers in zip(batch, answered, strict=True):
             questions = filter(None, (question_in(answer.text) for answer in answers.samples))
-            tries = [text for text in questions if _is_about(text, dispute)]
-            both = (dispute.object, dispute.replacement)
-            for text in tries:
-                if not any(QUESTION_CONTAINS_ANSWER in flags_of(text, (), answer, "") for answer in both):
-                    written.questions.append(_question(dispute, text))
+            candidates = [text for text in questions if _is_about(text, dispute)]
+            spans = (dispute.object, dispute.replacement)
+            for text in candidates:
+                if not any(QUESTION_CONTAINS_ANSWER in flags_of(text, (), span, "") for span in spans):
+                    built.questions.append(_question(dispute, text))
                     break
             else:
-                reason = QUESTION_CONTAINS_ANSWER if tries else reasons.NO_QUESTION_WRITTEN
-                written.rejected.append(_rejected(dispute, reason, tries[0] if tries else None))
-    return written
+                reason = QUESTION_CONTAINS_ANSWER if candidates else reasons.NO_QUESTION_WRITTEN
+                built.rejected.append(_rejected(dispute, reason, candidates[0] if candidates else None))
+    return built
 
 
 def dispute_id(dispute: Dispute) -> str:
@@ -89,7 +89,7 @@ def dispute_id(dispute: Dispute) -> str:
 def question_in(answer: str) -> str | None:
     """Return the first line that is a question of 4 to 40 words, without label and quotes; None without such a line."""
     for line in answer.splitlines():
-        text = " ".join(_LABEL.sub("", line.strip(_AROUND)).strip(_AROUND).split())
+        text = " ".join(_LABEL.sub("", line.strip(_QUOTES)).strip(_QUOTES).split())
         fits = MIN_WORDS <= len(text.split()) <= MAX_WORDS and not _MARKUP.search(text)
         if fits and text.endswith("?"):
             return text
@@ -99,13 +99,13 @@ def question_in(answer: str) -> str | None:
 def _is_about(question: str, dispute: Dispute) -> bool:
     """Return True if a question shares a word with title or sentence; small models often ask about the task itself."""
     texts = (question, dispute.page, dispute.context)
-    question_words, title, sentence = (set(re.findall(r"\w+", text.casefold())) for text in texts)
-    topic_words = {word for word in sentence if len(word) >= MIN_TOPIC_LETTERS} | (title - FUNCTION_WORDS)
-    return bool(question_words & topic_words)
+    question_words, title_words, sentence_words = (set(re.findall(r"\w+", text.casefold())) for text in texts)
+    long_words = {word for word in sentence_words if len(word) >= MIN_TOPIC_LETTERS}
+    return bool(question_words & (long_words | title_words - FUNCTION_WORDS))
 
 
 def _question(dispute: Dispute, text: str) -> Question:
-    countered = dispute.countered()
+    counter_memory = dispute.countered()
     flags = flags_of(text, (dispute.object,), dispute.object, dispute.replacement)
     return Question(
         question_id=dispute_id(dispute),
@@ -121,7 +121,7 @@ def _question(dispute: Dispute, text: str) -> Question:
         question=text,
         contexts=both_contexts(
             dispute.context,
-            dispute.context if countered is None else countered,
+            dispute.context if counter_memory is None else counter_memory,
             [dispute.object],
             dispute.replacement,
         ),
@@ -131,7 +131,7 @@ def _question(dispute: Dispute, text: str) -> Question:
         id_source=None,
         source=dispute.source,
         licence=dispute.licence,
-        flags=flags if countered is not None else (*flags, OBJECT_NOT_IN_CONTEXT),
+        flags=flags if counter_memory is not None else (*flags, OBJECT_NOT_IN_CONTEXT),
         replacement_by="reversion",
         replacement_quality=dispute.similarity,
         page=dispute.page,

@@ -23,7 +23,7 @@ from swaymeter.data.sources.wikimedia.pageviews import PageViews
 from swaymeter.data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
 from swaymeter.tasks.contexts.disputes.running_text import PlacedSentence
 from swaymeter.tasks.contexts.disputes.spans import MAX_BYTES_PER_WORD, Replacement, Span, likeness, replacement
-from swaymeter.tasks.contexts.texts import folded
+from swaymeter.tasks.contexts.texts import fold
 
 RELATION = RelationName("disputable")
 SIMILARITY = 0.98
@@ -138,9 +138,8 @@ def reverted_pairs(revisions: Sequence[Revision]) -> list[RevertedPair]:
 
 def rejection_reason(pair: RevertedPair) -> str | None:
     """Return the reason why a pair is no evidence of a dispute between registered editors; None if it is evidence."""
-    if pair.edited.sha1 is None or any(
-        revision.content_hidden for revision in (pair.before, pair.edited, pair.restored)
-    ):
+    revisions = (pair.before, pair.edited, pair.restored)
+    if pair.edited.sha1 is None or any(revision.content_hidden for revision in revisions):
         return reasons.HIDDEN_CONTENT
     for edit in (pair.edited, pair.restored):
         if edit.user is None:
@@ -199,25 +198,26 @@ def _by_dispute(reversions: Iterable[_Reversion]) -> list[list[_Reversion]]:
     """Group the reversions of each pair of spans at one position, oldest first; the words around it may change."""
     disputes: dict[frozenset[str], list[list[_Reversion]]] = {}
     for reversion in reversions:
-        spans = frozenset({folded(reversion.restored.text), folded(reversion.undone.text)})
+        spans = frozenset({fold(reversion.restored.text), fold(reversion.undone.text)})
         disputes_of_spans = disputes.setdefault(spans, [])
-        alike = [likeness(reversions_at[-1].replacement, reversion.replacement) for reversions_at in disputes_of_spans]
-        if any(alike):
-            disputes_of_spans[alike.index(max(alike))].append(reversion)
+        shares = [likeness(dispute[-1].replacement, reversion.replacement) for dispute in disputes_of_spans]
+        if any(shares):
+            disputes_of_spans[shares.index(max(shares))].append(reversion)
         else:
             disputes_of_spans.append([reversion])
-    every = (reversions_at for disputes_of_spans in disputes.values() for reversions_at in disputes_of_spans)
-    return sorted(every, key=lambda reversions_at: reversions_at[0].pair.edits)
+    all_disputes = (dispute for disputes_of_spans in disputes.values() for dispute in disputes_of_spans)
+    return sorted(all_disputes, key=lambda dispute: dispute[0].pair.edits)
 
 
 def _similarities(disputes: Sequence[Sequence[_Reversion]], embed: Embed) -> list[float]:
     """Return the cosine similarity of the two spans of each dispute; 1 for spans that differ only in case."""
     spans = [(dispute[-1].restored.text, dispute[-1].undone.text) for dispute in disputes]
     vectors = embed([text for both in spans for text in both]) if spans else np.zeros((0, 1))
-    return [
-        1.0 if folded(restored) == folded(undone) else float(np.clip(np.dot(*pair), -1.0, 1.0))
-        for (restored, undone), *pair in zip(spans, vectors[::2], vectors[1::2], strict=True)
-    ]
+    similarities = []
+    for (restored, undone), first, second in zip(spans, vectors[::2], vectors[1::2], strict=True):
+        is_equal = fold(restored) == fold(undone)
+        similarities.append(1.0 if is_equal else float(np.clip(np.dot(first, second), -1.0, 1.0)))
+    return similarities
 
 
 def _dispute(history: History, dispute: Sequence[_Reversion], sentence: PlacedSentence, similarity: float) -> Dispute:

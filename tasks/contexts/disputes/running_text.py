@@ -25,6 +25,7 @@ _READ = frozenset(
 _SHOWS_NOTHING = frozenset(
     {"ref", "references", "gallery", "table", "li", "dd", "dt", "hr", "includeonly", "section", "templatestyles"}
 )
+"""Tags whose text is read, and tags that show no text in a line; any other tag leaves a gap."""
 _FOOTNOTES = frozenset(
     {"sfn", "sfnp", "sfnm", "efn", "efn-ua", "efn-la", "refn", "r", "rp", "ref", "notetag", "cn", "fact"}
     | {"citation needed", "cite needed", "better source needed", "page needed", "failed verification"}
@@ -36,11 +37,11 @@ _TABLE_LINE = re.compile(r"\s*(?:[|!]|\{\|)")
 _MARKUP = re.compile(r"\{\{|\}\}|\[\[|\]\]|</?[a-z]|<!--|-->", re.IGNORECASE)
 _MAGIC = re.compile(r"__[A-Z]+__")
 _NO_TEXT = re.compile(r"\s*(?:file|image|media|category)\s*:", re.IGNORECASE)
-_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*:")
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*:")  # the link de:Oslo to another Wikipedia
 _REDIRECT = re.compile(r"\s*#redirect\b", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
-_BEFORE_MARK = re.compile(r" +(?=[,.;:!?)\]](?:[\s\")\]]|$))")
-_BEHIND_BRACKET = re.compile(r"\((?:[ ,;]+|(?=\)))")
+_BEFORE_MARK = re.compile(r" +(?=[,.;:!?)\]](?:[\s\")\]]|$))")  # the space of "Oslo , the capital"
+_BEHIND_BRACKET = re.compile(r"\((?:[ ,;]+|(?=\)))")  # "(; " of a removed pronunciation
 _EMPTY_BRACKETS = re.compile(r" ?\( ?\)")
 _ENDS = re.compile(r"[.!?…][\"'”’»)\]]*$")
 _WORD = re.compile(
@@ -51,7 +52,7 @@ _WORD = re.compile(
 # The character of an HTML entity is text, even if it looks like markup, so a private-use character replaces it until
 # the search for markup is over.
 _HIDDEN = {ord(sign): chr(0xE000 + ord(sign)) for sign in "<>[]{}|!"}
-_SHOWN = {ord(hidden): chr(sign) for sign, hidden in _HIDDEN.items()}
+_RESTORED = {ord(hidden): chr(sign) for sign, hidden in _HIDDEN.items()}
 
 WORDS = range(5, 101)  # numbers of words of a sentence
 MAX_LETTERS = 2_000
@@ -67,15 +68,15 @@ def running_text(wikitext: str) -> list[str]:
     """
     if _REDIRECT.match(wikitext) or not _is_readable(wikitext):
         return []
-    sound = wikitext.encode("utf-8", "replace").decode("utf-8")
+    encodable = wikitext.encode("utf-8", "replace").decode("utf-8")
     try:
-        shown = "".join(_shown(mwparserfromhell.parse(sound).nodes))
+        shown = "".join(_visible_text(mwparserfromhell.parse(encodable).nodes))
     except (ParserError, RecursionError):
         return []
     lines = []
     for line in shown.split("\n"):
         if not _TABLE_LINE.match(line) and not _MARKUP.search(line):
-            text = _SPACE.sub(" ", _MAGIC.sub("", line.translate(_SHOWN))).strip()
+            text = _SPACE.sub(" ", _MAGIC.sub("", line.translate(_RESTORED))).strip()
             lines.append(_EMPTY_BRACKETS.sub("", _BEHIND_BRACKET.sub("(", _BEFORE_MARK.sub("", text))))
     return [line for line in lines if line.strip(f"{GAP} ")]
 
@@ -116,7 +117,8 @@ def _is_readable(wikitext: str) -> bool:
     return depth <= MAX_DEPTH and sum(len(wikitext) - position for position in unclosed) <= MAX_REREAD
 
 
-def _shown(nodes: Iterable[Node]) -> Iterator[str]:
+def _visible_text(nodes: Iterable[Node]) -> Iterator[str]:
+    """Yield the text that a reader sees of nodes, with `GAP` for nodes without text."""
     for node in nodes:
         if isinstance(node, Text):
             yield node.value
@@ -125,9 +127,9 @@ def _shown(nodes: Iterable[Node]) -> Iterator[str]:
         elif isinstance(node, Wikilink):
             title = str(node.title)
             if not _NO_TEXT.match(title) and not (node.text is None and _LANGUAGE.match(title)):
-                yield from _within(node.title if node.text is None else node.text)
+                yield from _visible_text_of(node.title if node.text is None else node.text)
         elif isinstance(node, ExternalLink):
-            yield GAP if node.title is None and not node.brackets else "".join(_within(node.title))
+            yield GAP if node.title is None and not node.brackets else "".join(_visible_text_of(node.title))
         elif isinstance(node, Template):
             name = " ".join(str(node.name).replace("_", " ").split()).casefold()
             yield " " if name in _FOOTNOTES else GAP
@@ -138,20 +140,21 @@ def _shown(nodes: Iterable[Node]) -> Iterator[str]:
             if name == "br":
                 yield " "
             elif name in _READ:
-                yield from _within(node.contents)
+                yield from _visible_text_of(node.contents)
             elif name not in _SHOWS_NOTHING:
                 yield GAP
 
 
-def _within(code: Wikicode | None) -> Iterator[str]:
+def _visible_text_of(code: Wikicode | None) -> Iterator[str]:
     if code is not None:
-        yield from _shown(code.nodes)
+        yield from _visible_text(code.nodes)
 
 
 def _character(entity: HTMLEntity) -> str:
+    """Return the character of an HTML entity, or a space if it is not printable."""
     try:
         character = str(entity.normalize())
     except (ValueError, OverflowError):
         return " "
-    seen = all(letter.isprintable() and letter != "\ufffd" for letter in character)
-    return character.translate(_HIDDEN) if seen else " "
+    is_printable = all(letter.isprintable() and letter != "\ufffd" for letter in character)
+    return character.translate(_HIDDEN) if is_printable else " "

@@ -12,14 +12,15 @@ from itertools import chain, islice
 from swaymeter.data import reasons
 from swaymeter.tasks.contexts.disputes.open_markup import open_markup
 from swaymeter.tasks.contexts.disputes.running_text import PlacedSentence, running_text, sentence_at, words_of
-from swaymeter.tasks.contexts.texts import folded
+from swaymeter.tasks.contexts.texts import fold
 
 MAX_BYTES_PER_WORD = 200
 _NEIGHBOURS = 5
-_ALIKE = 0.5
+"""Words around a span that are compared on either side."""
+_MIN_LIKENESS = 0.5
 _WORDS_OF_MARKUP = 2  # a link has a word of its target for each visible word
 _PIECE = re.compile(r"\w+|\s+|.", re.DOTALL)
-_FOREIGN = re.compile(r"\{\{|\}\}|[<>]")
+_NON_TEXT = re.compile(r"\{\{|\}\}|[<>]")
 _LINK = re.compile(r"[\[\]|]")
 
 
@@ -80,14 +81,14 @@ def likeness(first: Replacement, second: Replacement) -> float:
     """Return the share of equal words around two replacements, 0 to 1; 0 if less than half are equal on one side."""
     sides = ((first.before, second.before), (first.behind, second.behind))
 
-    def share(mine: Sequence[str], theirs: Sequence[str]) -> float:
-        blocks = SequenceMatcher(None, mine, theirs, autojunk=False).get_matching_blocks()
-        return sum(block.size for block in blocks) / max(len(mine), len(theirs))
+    def share(words: Sequence[str], other_words: Sequence[str]) -> float:
+        blocks = SequenceMatcher(None, words, other_words, autojunk=False).get_matching_blocks()
+        return sum(block.size for block in blocks) / max(len(words), len(other_words))
 
-    shares = [share(mine, theirs) for mine, theirs in sides if mine and theirs]
+    shares = [share(words, other_words) for words, other_words in sides if words and other_words]
     if not shares:
-        return float(all(mine == theirs for mine, theirs in sides))
-    return sum(shares) / len(shares) if min(shares) >= _ALIKE else 0.0
+        return float(all(words == other_words for words, other_words in sides))
+    return sum(shares) / len(shares) if min(shares) >= _MIN_LIKENESS else 0.0
 
 
 def _sections(first: Sequence[str], second: Sequence[str], number: int) -> tuple[str, str]:
@@ -96,11 +97,13 @@ def _sections(first: Sequence[str], second: Sequence[str], number: int) -> tuple
     start = max((index for index in headings if index < number), default=0)
     end = min((index for index in headings if index > number), default=len(first))
     sections = "\n".join(first[start:end]), "\n".join(second[start:end])
-    unclosed = (places for places, _ in map(open_markup, ("\n".join(first[:start]), *sections)))
-    return ("\n".join(first), "\n".join(second)) if any(unclosed) else sections
+    texts = ("\n".join(first[:start]), *sections)
+    has_open_markup = any(positions for positions, _ in map(open_markup, texts))
+    return ("\n".join(first), "\n".join(second)) if has_open_markup else sections
 
 
 def _is_heading(line: str) -> bool:
+    """Return True for a line such as "== History ==", perhaps with a comment behind it."""
     text = line.rstrip()
     if text.startswith("=") and text.endswith("-->"):
         text = text[: max(0, text.rfind("<!--"))].rstrip()
@@ -118,12 +121,12 @@ def _line_rejection(first: str, second: str, max_words: int) -> str | None:
     counts = [len(middle_words) for middle_words in words]
     if words[0] == words[1]:
         return reasons.ONLY_MARKUP
-    link = any(_LINK.search(middle) for middle in middles)
-    if not all(counts) and not link:
+    has_link = any(_LINK.search(middle) for middle in middles)
+    if not all(counts) and not has_link:
         return reasons.SEVERAL_SPANS
     if max(counts) > max_words * _WORDS_OF_MARKUP:
         return reasons.SPAN_TOO_LONG
-    if any(_FOREIGN.search(middle) for middle in middles):
+    if any(_NON_TEXT.search(middle) for middle in middles):
         return reasons.NOT_IN_RUNNING_TEXT
     return None
 
@@ -156,8 +159,8 @@ def _line_replacement(
 
 def _neighbours(nearest: Sequence[str], beyond: Sequence[str], *, step: int) -> tuple[str, ...]:
     """Return the words nearest to a span, nearest first: from its line, then from further lines."""
-    in_order = chain(nearest, (word[0] for line in beyond for word in words_of(line)[::step]))
-    return tuple(folded(word) for word in islice(in_order, _NEIGHBOURS))
+    all_words = chain(nearest, (word[0] for line in beyond for word in words_of(line)[::step]))
+    return tuple(fold(word) for word in islice(all_words, _NEIGHBOURS))
 
 
 def _common_ends(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from swaymeter.data.records import WikidataId
 from swaymeter.data.sources.wikimedia.wikidata import Similar
-from swaymeter.tasks.contexts.texts import bare, folded
+from swaymeter.tasks.contexts.texts import fold, fold_without_qualifier
 from swaymeter.tasks.contexts.wikidata.facts import Items, KnownItem
 from swaymeter.tasks.contexts.wikidata.mentions import mentions
 
@@ -62,13 +62,13 @@ class Truth:
     @property
     def names(self) -> frozenset[str]:
         """Every form of a right answer, folded."""
-        return frozenset(folded(name) for names in self.name_lists for name in names)
+        return frozenset(fold(name) for names in self.name_lists for name in names)
 
 
 def truth(subject: KnownItem, answer: KnownItem, items: Items, answers: Iterable[str] = ()) -> Truth:
     """Return a fact with all right answers; `items` has the values of the subject, and `answers` adds other names."""
-    stated = {value.item_id: value for item_id in subject.stated if (value := items.get(item_id))}
-    right = [answer, *(value for value in stated.values() if value.item_id != answer.item_id)]
+    items_of_values = {value.item_id: value for item_id in subject.stated if (value := items.get(item_id))}
+    right = [answer, *(value for value in items_of_values.values() if value.item_id != answer.item_id)]
     return Truth(
         subject=subject,
         object=answer,
@@ -89,11 +89,13 @@ def is_wrong_but_alike(candidate: KnownItem, fact: Truth) -> bool:
         return False
     if candidate.item_id in fact.ids | fact.implied | {fact.subject.item_id} or candidate.wider & fact.ids:
         return False
-    if fact.names & set(map(folded, candidate.names)) or bare(name) in map(bare, fact.subject.names):
+    if fact.names & set(map(fold, candidate.names)) or fold_without_qualifier(name) in map(
+        fold_without_qualifier, fact.subject.names
+    ):
         return False
-    pairs = [(name, names) for names in fact.name_lists] + [
-        (right, (name,)) for names in fact.name_lists for right in names
-    ]
+    # A right answer within the candidate's name, and the candidate within the name of a right answer.
+    pairs: list[tuple[str, tuple[str, ...]]] = [(name, names) for names in fact.name_lists]
+    pairs += [(right, (name,)) for names in fact.name_lists for right in names]
     return not any(mentions(unicodedata.normalize("NFC", text), names, any_case=True) for text, names in pairs)
 
 
@@ -117,6 +119,7 @@ def embeddings_answer(candidates: Iterable[KnownItem], fact: Truth, embed: Embed
 
 
 def _first(candidates: Iterable[tuple[KnownItem | None, float]], fact: Truth, by: str) -> CounterMemory | None:
+    """Return the first candidate, an item with its similarity, that fits; None if no candidate fits."""
     fit = ((item, quality) for item, quality in candidates if item and is_wrong_but_alike(item, fact))
     return next((CounterMemory(item.item_id, item.name, by, quality) for item, quality in fit), None)
 

@@ -11,7 +11,7 @@ from swaymeter.data.records import SLOT, Partition, Rejected, Triple, WikidataId
 from swaymeter.data.sources.slots import QUESTION_CONTAINS_ANSWER, flags_of
 from swaymeter.data.sources.wikimedia import wikidata, wikipedia
 from swaymeter.data.sources.wikimedia.edit_history import EditHistory, edit_history
-from swaymeter.tasks.contexts.texts import bare
+from swaymeter.tasks.contexts.texts import fold_without_qualifier
 from swaymeter.tasks.contexts.wikidata.mentions import CONTROL, SHORT, find_snippet
 
 ID_SOURCE = "wikidata"
@@ -78,7 +78,8 @@ class Items:
         """Request the items that are not cached; raises ServiceError."""
         new = [item_id for item_id in dict.fromkeys(ids) if item_id not in self._cache]
         items = self._wikidata.items(new)
-        self._cache |= {item_id: self._of(items[item_id]) if item_id in items else None for item_id in new}
+        for item_id in new:
+            self._cache[item_id] = self._known_item(items[item_id]) if item_id in items else None
 
     def get(self, item_id: WikidataId) -> KnownItem | None:
         """Return a cached item; for a merged item, its target; None if the item does not exist."""
@@ -89,7 +90,8 @@ class Items:
         item = self._cache[item_id]
         return item.item_id if item else item_id
 
-    def _of(self, item: wikidata.Item) -> KnownItem:
+    def _known_item(self, item: wikidata.Item) -> KnownItem:
+        """Return the parts of an item that questions need."""
         return KnownItem(
             item_id=item.item_id,
             label=_single_line(item.label),
@@ -173,7 +175,7 @@ def stated_facts(triples: Sequence[Triple], items: Items) -> Iterator[StatedFact
     """Yield the listed facts in order, each once; `items` must contain their subjects, objects and values."""
     seen: set[str] = set()
     for triple in triples:
-        fact = _stated(triple, items)
+        fact = _check_triple(triple, items)
         if isinstance(fact, StatedFact) and fact.question_id in seen:
             fact = reject(fact, reasons.DOUBLED)
         elif isinstance(fact, StatedFact):
@@ -181,7 +183,8 @@ def stated_facts(triples: Sequence[Triple], items: Items) -> Iterator[StatedFact
         yield fact
 
 
-def _stated(triple: Triple, items: Items) -> StatedFact | Rejected:
+def _check_triple(triple: Triple, items: Items) -> StatedFact | Rejected:
+    """Return the fact of a triple if Wikidata states it and a question can ask for it; else its rejection."""
     subject, answer = items.get(triple.subject_id), items.get(triple.object_id)
     if subject is None or answer is None:
         return _reject_triple(triple, reasons.SUBJECT_MISSING if subject is None else reasons.OBJECT_MISSING)
@@ -193,7 +196,7 @@ def _stated(triple: Triple, items: Items) -> StatedFact | Rejected:
     if answer.item_id not in map(items.true_id, subject.values):
         now = ", ".join(subject.values) or "none"
         return reject(fact, reasons.NOT_A_VALUE, detail=f"values: {now}"[:200])
-    if bare(subject.label) == bare(answer.label):
+    if fold_without_qualifier(subject.label) == fold_without_qualifier(answer.label):
         return reject(fact, reasons.OBJECT_IS_SUBJECT)
     question = fact.question(items)
     if any(QUESTION_CONTAINS_ANSWER in flags_of(question, (), form, "") for form in fact.meant):
@@ -220,12 +223,14 @@ def read_fact(
     snippet = find_snippet(page.text, fact.object.names, subject=(*fact.subject.names, page.title), words=words)
     if snippet is None:
         reason = reasons.SLOT_IN_TEXT if SLOT in page.text else reasons.NOT_MENTIONED
-        reason = reason if page.text.strip() else reasons.PAGE_WITHOUT_TEXT
+        if not page.text.strip():
+            reason = reasons.PAGE_WITHOUT_TEXT
         return reject(fact, reason, history, f"{page.title}, revision {page.revision}")
     return ReadFact(fact, history, replace(page, text=""), snippet)
 
 
 def _is_about(page: wikipedia.Page, fact: StatedFact, items: Items) -> bool:
+    """Return True if a page is about the fact's subject, or names no item."""
     if page.item_id is None or page.item_id == fact.subject.item_id:
         return True
     items.learn([page.item_id])

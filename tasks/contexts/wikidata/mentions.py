@@ -96,6 +96,7 @@ def is_written(text: str, name: str) -> bool:
 
 
 def _ranges(plain: str, names: Sequence[str], any_case: bool) -> Iterator[tuple[int, int]]:
+    """Yield the range of every occurrence of a name as whole words."""
     for form in _forms(names):
         if len(form) <= len(plain):
             for match in _pattern(form, any_case).finditer(plain):
@@ -104,22 +105,23 @@ def _ranges(plain: str, names: Sequence[str], any_case: bool) -> Iterator[tuple[
 
 
 def _pattern(form: str, any_case: bool) -> re.Pattern[str]:
+    """Return the pattern of a name by the rules for capitals in the module's docstring."""
     words = form.split()
     if len(form) > SHORT and (any_case or not _has_capitals(form)):
         return re.compile(" +".join(map(re.escape, words)), re.IGNORECASE)
-    begins = words[0][0].upper() + words[0][1:]  # as at the beginning of a sentence
-    patterns = [_either(words[0], begins), *map(re.escape, words[1:])]
-    if len(form) > SHORT:
-        proper = any(_has_capitals(word) for word in words if word.lower() not in _PARTICLES)
-        patterns = [
-            _either(word.lower(), word.capitalize()) if proper and word.lower() in _PARTICLES else pattern
-            for word, pattern in zip(words, patterns, strict=True)
-        ]
-        patterns = [f"(?:{' +'.join(patterns)}|{' +'.join(re.escape(word.upper()) for word in words)})"]
-    return re.compile(" +".join(patterns))
+    capitalised = words[0][0].upper() + words[0][1:]  # as at the beginning of a sentence
+    patterns = [_alternatives(words[0], capitalised), *map(re.escape, words[1:])]
+    if len(form) <= SHORT:
+        return re.compile(" +".join(patterns))
+    if any(_has_capitals(word) for word in words if word.lower() not in _PARTICLES):
+        for index, word in enumerate(words):
+            if word.lower() in _PARTICLES:  # "The Hague", "the Hague"
+                patterns[index] = _alternatives(word.lower(), word.capitalize())
+    in_capitals = " +".join(re.escape(word.upper()) for word in words)
+    return re.compile(f"(?:{' +'.join(patterns)}|{in_capitals})")
 
 
-def _either(first: str, second: str) -> str:
+def _alternatives(first: str, second: str) -> str:
     return f"(?:{re.escape(first)}|{re.escape(second)})"
 
 
@@ -130,14 +132,15 @@ def _has_capitals(form: str) -> bool:
 
 
 def _forms(names: Sequence[str]) -> list[str]:
+    """Return the forms of names that can match, by the rules for short forms in the module's docstring."""
     plain = [_plain(name) for name in names]
     long = [form for form in plain if len(form) > SHORT or form == plain[0]]
     short = [form for form in plain if len(form) <= SHORT and any(_is_short_for(form, other) for other in long)]
-    small = {form.lower() for form in plain[:1]} - {*plain[:1]}  # "reading" beside the label "Reading"
+    lower_case = {form.lower() for form in plain[:1]} - {*plain[:1]}  # "reading" beside the label "Reading"
     return [
         form
         for form in dict.fromkeys((*long, *short))
-        if len(form) > 1 and form not in small and any(map(str.isalnum, form))
+        if len(form) > 1 and form not in lower_case and any(map(str.isalnum, form))
     ]
 
 
@@ -146,6 +149,7 @@ def _plain(name: str) -> str:
 
 
 def _is_short_for(form: str, name: str) -> bool:
+    """Return True if a form is a word or the initials of a name: "pop" of "pop music", "US" of "United States"."""
     words = re.findall(r"\w+", name.casefold())
     if form.casefold() in words:
         return True
@@ -167,7 +171,7 @@ WORDS = 80
 _FEWEST_WORDS = 3
 _DEEPEST_HEADING = 6
 
-_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]]*\s*\Z")
+_SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]]*\s*\Z")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _ABOUT_THE_TEXT = frozenset(
     {
@@ -203,17 +207,18 @@ class _Sentence:
     @property
     def is_whole(self) -> bool:
         """True if it ends like a sentence, which an entry of a list does not."""
-        return _END.search(self.text) is not None
+        return _SENTENCE_END.search(self.text) is not None
 
     def with_slots(self) -> str:
-        parts, after = [], 0
+        """Return the sentence with a slot for each mention."""
+        parts, behind_last = [], 0
         for mention in self.mentions:
             start, end = mention.start - self.start, mention.end - self.start
-            # The last point of "U.S." at the end of a sentence also ends the sentence.
-            end -= self.text[end - 1] == "." and not self.text[end:].strip()
-            parts += [self.text[after:start], SLOT]
-            after = end
-        return "".join((*parts, self.text[after:]))
+            if self.text[end - 1] == "." and not self.text[end:].strip():
+                end -= 1  # the last point of "U.S." also ends the sentence
+            parts += [self.text[behind_last:start], SLOT]
+            behind_last = end
+        return "".join((*parts, self.text[behind_last:]))
 
 
 def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = (), words: int = WORDS) -> str | None:
@@ -270,14 +275,15 @@ def _sentences(paragraph: str, mentioned: Sequence[NameSpan]) -> list[_Sentence]
 
 
 def _snippet(sentences: Sequence[_Sentence], index: int, words: int) -> str:
+    """Return the sentences around the one at `index`, as many as fit into `words` words, with slots."""
     first, last = 0, index
-    taken = sum(sentence.words for sentence in sentences[: index + 1])
-    while taken > words and first < index:
-        taken -= sentences[first].words
+    size = sum(sentence.words for sentence in sentences[: index + 1])
+    while size > words and first < index:
+        size -= sentences[first].words
         first += 1
     while last + 1 < len(sentences) and sentences[last + 1].is_whole:
-        taken += sentences[last + 1].words
-        if taken > words:
+        size += sentences[last + 1].words
+        if size > words:
             break
         last += 1
     return "".join(sentence.with_slots() for sentence in sentences[first : last + 1]).strip()

@@ -76,20 +76,21 @@ def questions_of_property(
     items.learn(item_id for triple in triples for item_id in (triple.subject_id, triple.object_id))
     items.learn(value for triple in triples if (subject := items.get(triple.subject_id)) for value in subject.stated)
 
-    stated = list(stated_facts(triples, items))
-    facts = [fact for fact in stated if isinstance(fact, StatedFact)]
+    listed_facts = list(stated_facts(triples, items))
+    facts = [fact for fact in listed_facts if isinstance(fact, StatedFact)]
     outcomes = [read_fact(fact, clients.wikidata, clients.wikipedia, items, words=words) for fact in facts]
-    read = [fact for fact in outcomes if isinstance(fact, ReadFact)]
-    rejected = [row for row in (*stated, *outcomes) if isinstance(row, Rejected)]
-    similar = [_similar(fact.stated, clients.wembedder) for fact in read]
-    items.learn(alike.item_id for listed in similar for alike in listed)
+    read_facts = [fact for fact in outcomes if isinstance(fact, ReadFact)]
+    rejected = [row for row in (*listed_facts, *outcomes) if isinstance(row, Rejected)]
+    similar_items = [_similar_items(fact.stated, clients.wembedder) for fact in read_facts]
+    items.learn(similar.item_id for similar_to_fact in similar_items for similar in similar_to_fact)
 
     questions, objects, embed = [], [fact.object for fact in facts], cached_embeddings(embed)
-    for fact, listed in zip(read, similar, strict=True):
+    for fact, similar in zip(read_facts, similar_items, strict=True):
         right_answers = truth(fact.stated.subject, fact.stated.object, items, answers=fact.stated.triple.answers)
-        replacement = wembedder_answer(listed, items, right_answers) or embeddings_answer(objects, right_answers, embed)
+        replacement = wembedder_answer(similar, items, right_answers)
+        replacement = replacement or embeddings_answer(objects, right_answers, embed)
         if replacement is None:
-            by_service = f"{len(listed)} by Wembedder, " if clients.wembedder else ""
+            by_service = f"{len(similar)} by Wembedder, " if clients.wembedder else ""
             among = f"{by_service}{len({answer.item_id for answer in objects})} answers of the property"
             rejected.append(reject(fact.stated, reasons.NO_REPLACEMENT, fact.history, f"none fits of {among}"))
         else:
@@ -97,9 +98,12 @@ def questions_of_property(
     return BuiltQuestions(questions, rejected)
 
 
-def _similar(fact: StatedFact, wembedder: Wembedder | None) -> tuple[Similar, ...]:
+def _similar_items(fact: StatedFact, wembedder: Wembedder | None) -> tuple[Similar, ...]:
+    """Return the items that Wembedder finds similar to the object; empty without Wembedder."""
+    if wembedder is None:
+        return ()
     try:
-        return (wembedder and wembedder.similar_items(fact.object.item_id)) or ()
+        return wembedder.similar_items(fact.object.item_id) or ()
     except ServiceError as error:
         raise type(error)(f"{error}; or set `counter_memory: embeddings` under `questions`") from error
 

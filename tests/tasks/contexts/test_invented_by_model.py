@@ -7,7 +7,7 @@ from swaymeter.data.errors import InputError, UnknownName, UsageError
 from swaymeter.data.invented import invented_names
 from swaymeter.tasks.contexts import invented_by_model
 from swaymeter.tasks.contexts.invented_by_model import EXAMPLES, MIN_ROUNDS, names_by_model, names_in
-from swaymeter.tasks.contexts.texts import folded
+from swaymeter.tasks.contexts.texts import fold
 from swaymeter.tasks.models import LanguageModel
 from tests.tasks.contexts.conftest import Say
 
@@ -123,7 +123,7 @@ THREE = ["Velmar", "Port Ostrand", "Quell-am-Tholl"]
     ],
 )
 def test_names_are_found_in_every_form_of_list(answer: str) -> None:
-    assert names_in(answer, proper=True) == THREE
+    assert names_in(answer, needs_capitals=True) == THREE
 
 
 @pytest.mark.parametrize(
@@ -142,14 +142,14 @@ def test_what_is_no_name_is_left_out(answer: str) -> None:
 
 
 def test_last_name_of_cut_answer_is_left_out() -> None:
-    assert names_in("Velmar\nPort Ostrand\nQuell-am", ended=False) == THREE[:2]
-    assert names_in("Velmar, Port Ostrand, Quell-am", ended=False) == THREE[:2]
-    assert names_in("Velm", ended=False) == []
+    assert names_in("Velmar\nPort Ostrand\nQuell-am", is_complete=False) == THREE[:2]
+    assert names_in("Velmar, Port Ostrand, Quell-am", is_complete=False) == THREE[:2]
+    assert names_in("Velm", is_complete=False) == []
 
 
 def test_half_the_words_of_proper_names_are_capitalised() -> None:
     answer = "velmar glass\nVelmar\n4417 Velmar\nÉlmar\nLac de Velmar\nThe people of the sea"
-    assert names_in(answer, proper=True) == ["Velmar", "4417 Velmar", "Élmar", "Lac de Velmar"]
+    assert names_in(answer, needs_capitals=True) == ["Velmar", "4417 Velmar", "Élmar", "Lac de Velmar"]
     assert len(names_in(answer)) == 6
 
 
@@ -173,5 +173,5 @@ def test_commas_separate_names_and_not_their_descriptions() -> None:
 
 def test_names_are_compared_in_one_form() -> None:
     assert names_in("Ve\u0301lmar") == ["V\u00e9lmar"]
-    assert folded("Port  OSTRAND") == folded("port ostrand")
-    assert folded("Ve\u0301lmar") == folded("v\u00e9lmar")
+    assert fold("Port  OSTRAND") == fold("port ostrand")
+    assert fold("Ve\u0301lmar") == fold("v\u00e9lmar")

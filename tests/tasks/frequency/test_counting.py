@@ -9,7 +9,7 @@ from swaymeter.data.records import CountedPair
 from swaymeter.data.sources.corpus import Piece
 from swaymeter.tasks.frequency import counting
 from swaymeter.tasks.frequency.counting import count
-from swaymeter.tasks.frequency.words import CommonWords, Names, spaced, words
+from swaymeter.tasks.frequency.words import CommonWords, Names, separate_words, words
 from tests.tasks.frequency.slow_counts import slow_counts, slow_words
 
 WINDOW = 5
@@ -94,11 +94,11 @@ def test_no_document_makes_a_large_batch(texts: list[str], monkeypatch: pytest.M
 
     def noted(text: bytes) -> bytes:
         sizes.append(len(text))
-        return spaced(text)
+        return separate_words(text)
 
     monkeypatch.setattr(counting, "BATCH", 20)
     monkeypatch.setattr(counting, "SLICE", 20)
-    monkeypatch.setattr(counting, "spaced", noted)
+    monkeypatch.setattr(counting, "separate_words", noted)
     pairs = [CountedPair("Norway", "Oslo", ("Norway",), ("Oslo",))]
     counts = count([Piece(text, begins=True) for text in texts], Names(pairs), 5)
     assert (counts.entities.tolist(), counts.documents) == ([texts[0].count("Norway")], len(texts))
