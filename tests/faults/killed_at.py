@@ -29,7 +29,7 @@ class KilledAt:
         from swaymeter.tasks.measures import stored_chunks
 
         noted = os.open(self.prompts, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        within = stored_chunks._within
+        within = stored_chunks._chunk_reporter
         begun = seen = 0
 
         def note(progress: Any, done: int, prompts: int, total: int) -> Any:
@@ -47,7 +47,7 @@ class KilledAt:
             if (begun if self.moment == "layer" else seen) == self.nth:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        stored_chunks._within = note  # which begins a chunk
+        stored_chunks._chunk_reporter = note  # which begins a chunk
         moments = {"layer": (LlamaMLP, "forward"), "rename": (Path, "replace"), "load": (Building, "_insert")}
         _before(*moments[self.moment], perhaps_die)
 

@@ -89,9 +89,9 @@ def is_wrong_but_alike(candidate: KnownItem, fact: Truth) -> bool:
         return False
     if candidate.item_id in fact.ids | fact.implied | {fact.subject.item_id} or candidate.wider & fact.ids:
         return False
-    if fact.names & set(map(fold, candidate.names)) or fold_without_qualifier(name) in map(
-        fold_without_qualifier, fact.subject.names
-    ):
+    if fact.names & set(map(fold, candidate.names)):
+        return False
+    if fold_without_qualifier(name) in map(fold_without_qualifier, fact.subject.names):
         return False
     # A right answer within the candidate's name, and the candidate within the name of a right answer.
     pairs: list[tuple[str, tuple[str, ...]]] = [(name, names) for names in fact.name_lists]

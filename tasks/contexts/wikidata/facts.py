@@ -79,7 +79,7 @@ class Items:
         new = [item_id for item_id in dict.fromkeys(ids) if item_id not in self._cache]
         items = self._wikidata.items(new)
         for item_id in new:
-            self._cache[item_id] = self._known_item(items[item_id]) if item_id in items else None
+            self._cache[item_id] = self._item_parts(items[item_id]) if item_id in items else None
 
     def get(self, item_id: WikidataId) -> KnownItem | None:
         """Return a cached item; for a merged item, its target; None if the item does not exist."""
@@ -90,7 +90,7 @@ class Items:
         item = self._cache[item_id]
         return item.item_id if item else item_id
 
-    def _known_item(self, item: wikidata.Item) -> KnownItem:
+    def _item_parts(self, item: wikidata.Item) -> KnownItem:
         """Return the parts of an item that questions need."""
         return KnownItem(
             item_id=item.item_id,
