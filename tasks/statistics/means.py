@@ -204,10 +204,10 @@ def _frames_with_errors(frames: Frames) -> Frames:
 def _beside_susceptibility(measure: str, frame: str, unit: str) -> list[Mean]:
     """Return the means of a measure and of susceptibility over queries with both, and of the measure over relations."""
     both, count = (measure, SUSCEPTIBILITY), _count_distinct("query_id")
-    of_measure = Mean(measure, RELATION, "query", unit, frame=frame, required=both, extra_columns=count)
+    measure_mean = Mean(measure, RELATION, "query", unit, frame=frame, required=both, extra_columns=count)
     return [
-        of_measure,
-        replace(of_measure, quantity=SUSCEPTIBILITY, unit="nats", labels={"beside": measure}),
+        measure_mean,
+        replace(measure_mean, quantity=SUSCEPTIBILITY, unit="nats", labels={"beside": measure}),
         Mean(measure, TYPE, "relation", unit, frame=frame, required=[measure], averaged=RELATION),
     ]
 
