@@ -215,7 +215,7 @@ class Study:
         refresh: bool = False,
         offline: bool = False,
         wait: bool = False,
-        waiting: Callable[[str], object] = log.warning,
+        on_wait: Callable[[str], object] = log.warning,
         starts_api: bool = False,
     ) -> tuple[Graph, str]:
         """Run all steps that are not done, by `StudyRun.execute`, and return the graph after the run.
@@ -227,7 +227,7 @@ class Study:
             refresh: Fetch data again that changes daily at its source.
             offline: Use no network.
             wait: Wait for another run that uses the workspace.
-            waiting: Receives a sentence about the other run.
+            on_wait: Receives a sentence about the other run.
             starts_api: Start a temporary API of Prefect if none is configured.
 
         Returns:
@@ -236,7 +236,7 @@ class Study:
         limit_threads()  # before torch is imported
         set_offline(offline)  # the plan has the revisions of models
         run = StudyRun(self.plan, self._select(stages), name=self.name, force=force, refresh=refresh, offline=offline)
-        message = run.execute(progress, waiting=waiting if wait else None, starts_api=starts_api)
+        message = run.execute(progress, on_wait=on_wait if wait else None, starts_api=starts_api)
         return run.graph, message
 
     def _select(self, stages: Collection[str]) -> Selection:

@@ -22,10 +22,10 @@ from prefect.utilities.annotations import allow_failure, quote
 from swaymeter.data.errors import SwaymeterError, UsageError
 from swaymeter.flows.config.places import RunnerName
 from swaymeter.flows.config.reading import read_study
-from swaymeter.flows.execution.artifacts import show_outcome, show_thresholds, shown_progress, tag_run
 from swaymeter.flows.execution.executor import Submit
-from swaymeter.flows.execution.progress import progress
-from swaymeter.flows.execution.run import THREADS, StudyRun, begun_run
+from swaymeter.flows.execution.prefect_page import scoring_reports, show_outcome, show_thresholds, tag_run
+from swaymeter.flows.execution.progress import current_display
+from swaymeter.flows.execution.run import THREADS, StudyRun, current_run
 from swaymeter.flows.execution.task import Task, Workers
 from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.graph.graph import RunSettings
@@ -45,16 +45,16 @@ REFUSED = "Refused"
 
 
 def run_name() -> str:
-    """Return the name of a flow run: the study, its selection, and the start; a retried run keeps its name.
+    """Return the name of a flow run, such as "quickstart, run, 2026-05-04 09:30:00"; a retried run keeps its name.
 
-    People find a run by this name, which `prefect flow-run retry NAME` takes.
+    `prefect flow-run retry NAME` takes this name.
     """
     if flow_run.run_count:
         return str(flow_run.name)
     parameters = flow_run.parameters
     stages = parameters.get("stages") or STAGES
-    whole = "run" if "stages" in parameters else flow_run.flow_name
-    verb = whole if set(stages) == set(STAGES) else " and ".join(stages)
+    all_stages = "run" if "stages" in parameters else flow_run.flow_name  # the flows report and backfill have no stages
+    verb = all_stages if set(stages) == set(STAGES) else " and ".join(stages)
     if parameters.get("failed"):
         verb += " what failed"
     return f"{Path(parameters['study']).stem}, {verb}, {datetime.now():%Y-%m-%d %H:%M:%S}"
@@ -91,7 +91,7 @@ def study(
         offline: use no network.
         refresh: fetch the edits and page views of live questions again; only changed steps are computed again.
         runner: the runner of models, in place of the study's.
-        failed: only the relations with a failed step; all relations without a failed step, as after a killed run.
+        failed: only the relations with a failed step; if no step has failed, as after a killed run, all relations.
         wait: wait for another run that uses the workspace; otherwise this run fails with a message about the other.
     """
     selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()), tuple(stages or STAGES))
@@ -101,18 +101,18 @@ def study(
             study, workspace, selection, runner=runner, force=force, refresh=refresh, offline=offline, failed=failed
         )
 
-    return _stated(lambda: _run(begun_run() or read(), wait=wait))
+    return _state_of(lambda: _run(current_run() or read(), wait=wait))
 
 
 @flow(name="report", flow_run_name=run_name, persist_result=False)
 def report(study: str, workspace: str | None = None, wait: bool = False) -> State[Any]:
     """Load all finished steps into the database and draw the report, in a separate deployment."""
     summarising = Selection(stages=("aggregate", "report"))
-    return _stated(lambda: _run(_read(study, workspace, summarising), wait=wait))
+    return _state_of(lambda: _run(_read(study, workspace, summarising), wait=wait))
 
 
-def _stated(run: Callable[[], State[Any]]) -> State[Any]:
-    """Return the state of a run; a refused run has a state of another name, so that no automation retries it."""
+def _state_of(run: Callable[[], State[Any]]) -> State[Any]:
+    """Return the state of a run; the state of a refused run has the name REFUSED, so that no automation retries it."""
     try:
         check_home()
         return run()
@@ -142,7 +142,7 @@ def backfill(
 
     state: State[Any] = Completed(message="there are no values")
     for value in values:
-        state = _stated(partial(run_value, value))
+        state = _state_of(partial(run_value, value))
         if not state.is_completed():
             return state
     return state
@@ -154,7 +154,7 @@ def _run_task(name: str, task: Task, run: RunSettings, workers: Workers) -> Stat
     The task runs in a thread of the submitting process, even if a worker computes its steps. So its state is right even
     if the worker dies, and only the submitting process needs Prefect's API.
     """
-    outcome = task.compute(run, workers, progress())
+    outcome = task.compute(run, workers, current_display())
     if outcome.failed is None:
         return Completed(message=name)
     return Failed(name=TRANSIENT if outcome.may_pass else None, message=outcome.failed)
@@ -220,14 +220,15 @@ def _run(run: StudyRun, *, wait: bool) -> State[Any]:
     """Run the selected steps as tasks of Prefect, and return the state of the flow."""
     study = run.plan.study
     tag_run(study.name)
-    with shown_progress(), run.begin(log.warning if wait else None):
+    with scoring_reports(), run.begin(log.warning if wait else None):
         is_needed = run.is_needed
         run.compute(as_task_runs, is_retried=(flow_run.run_count or 0) > 1)
-    undone = run.undone
-    show_outcome(run.graph, undone)
-    if undone:
+    unfinished = run.unfinished
+    show_outcome(run.graph, unfinished)
+    if unfinished:
         return Failed(message=run.failure)
     if study.thresholds and "aggregate" in run.selection.stages:
         show_thresholds(study, run.plan.workspace)
-    nothing = "" if is_needed else f"nothing {'had failed, and nothing ' * run.failed}was to be done: "
-    return Completed(message=f"{nothing}{len(run.selected)} steps are done")
+    nothing_failed = "nothing had failed, and " if run.only_failed else ""
+    no_work = "" if is_needed else f"{nothing_failed}nothing was to be done: "
+    return Completed(message=f"{no_work}{len(run.selected)} steps are done")

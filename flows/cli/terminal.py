@@ -45,12 +45,11 @@ class _Bars(Bars):
 
 
 class TerminalProgress(Progress):
-    """Progress as a bar for each stage on a terminal, as lines elsewhere (cron, CI), and the sum of the steps' costs.
-
-    The object is a context manager: bars and lines appear only within its block.
+    """Display of a run: a bar for each stage on a terminal, or lines elsewhere (cron, CI), within a `with` block.
 
     Attributes:
-        spent: Cost of the finished steps.
+        spent: Sum of the costs of the finished steps.
+        bars: The bars.
         has_findings: True if the findings of the study were printed.
     """
 
@@ -82,41 +81,43 @@ class TerminalProgress(Progress):
             disable=not console.is_terminal,
         )
         self._is_over = threading.Event()
-        self._beating = threading.Thread(target=self._beat, args=(heartbeat,), daemon=True)
+        self._heartbeat = threading.Thread(target=self._beat, args=(heartbeat,), daemon=True)
 
     def __enter__(self) -> Self:
         self.bars.start()
         if not self._console.is_terminal:
-            self._beating.start()
+            self._heartbeat.start()
         return self
 
     def __exit__(self, *error: object) -> None:
         self.bars.stop()
         self._is_over.set()
 
-    def plan(self, totals: Mapping[str, int]) -> None:
+    def set_totals(self, totals: Mapping[str, int]) -> None:
         with self._lock:
-            begun = {stage: of.total for stage, of in self.stages.items() if of.ended or of.running}
-            super().plan(totals)
-            for stage, before in begun.items():
-                if (more := self.stages[stage].total - before) > 0:
+            totals_before = {
+                stage: progress.total for stage, progress in self.stages.items() if progress.ended or progress.running
+            }
+            super().set_totals(totals)
+            for stage, total_before in totals_before.items():
+                if (more := self.stages[stage].total - total_before) > 0:
                     self._line(f"{stage} goes on: {more} more")
             for stage, total in totals.items():
                 if stage not in self._tasks:
                     self._tasks[stage] = self.bars.add_task(stage, total=total, ended=0)
                 self._update(stage)
 
-    def started(self, stage: str, name: str) -> None:
+    def begin_step(self, stage: str, name: str) -> None:
         with self._lock:
-            begun = self.stages[stage]
-            if not (begun.ended or begun.running):
-                self._line(f"{stage} begins: {begun.total} step{'s' * (begun.total != 1)}")
-            super().started(stage, name)
+            progress = self.stages[stage]
+            if not (progress.ended or progress.running):
+                self._line(f"{stage} begins: {progress.total} step{'s' * (progress.total != 1)}")
+            super().begin_step(stage, name)
             self._update(stage)
 
-    def within(self, stage: str, name: str, done: int, total: int) -> None:
+    def advance_step(self, stage: str, name: str, done: int, total: int) -> None:
         with self._lock:
-            super().within(stage, name, done, total)
+            super().advance_step(stage, name, done, total)
             self._first.setdefault(name, (time.monotonic(), done))
             self._update(stage)
 
@@ -128,17 +129,17 @@ class TerminalProgress(Progress):
                 self._console.print()
                 show_outcome(self._console, self._study, findings, self._note_count)
 
-    def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
+    def end_step(self, stage: str, name: str, failure: str | None, spent: Spent | None = None) -> None:
         with self._lock:
-            super().finished(stage, name, failed, spent)
+            super().end_step(stage, name, failure, spent)
             self._first.pop(name, None)
             if spent:
                 self.spent = Spent.total([asdict(self.spent), asdict(spent)])
             self._update(stage)
-            took = f" ({spent.prompts} prompts in {spent.seconds:.0f} s)" if spent and spent.forward_passes else ""
-            outcome = f"[red]failed[/red]: {escape(failed)}" if failed else f"done{took}"
-            of = self.stages[stage]
-            self._line(f"{stage} {len(of.ended)} of {of.total}  {escape(name)}  {outcome}")
+            cost = f" ({spent.prompts} prompts in {spent.seconds:.0f} s)" if spent and spent.forward_passes else ""
+            outcome = f"[red]failed[/red]: {escape(failure)}" if failure else f"done{cost}"
+            progress = self.stages[stage]
+            self._line(f"{stage} {len(progress.ended)} of {progress.total}  {escape(name)}  {outcome}")
 
     def _line(self, line: str) -> None:
         """Print a line with the time in output without bars; a console flushes every line."""
@@ -154,31 +155,33 @@ class TerminalProgress(Progress):
     def _running(self) -> list[str]:
         """Return a line for each running step: first its progress, because names are long."""
         return [
-            "  ".join(filter(None, (self._within(stage, name), name)))
-            for stage, of in self.stages.items()
-            for name in of.running
+            "  ".join(filter(None, (self._step_progress(stage, name), name)))
+            for stage, progress in self.stages.items()
+            for name in progress.running
         ]
 
-    def _within(self, stage: str, name: str) -> str:
-        """Return the progress within a step: prompts done, speed and time left."""
+    def _step_progress(self, stage: str, name: str) -> str:
+        """Return the progress within a step: "48 of 1,200 prompts, 12/s, 0:01:36 left"."""
         done, total = self.stages[stage].running[name]
         if total < 2:  # a step without prompts
             return ""
-        since, first = self._first[name]
-        fresh, seconds = done - first, time.monotonic() - since
+        first_time, first_done = self._first[name]  # prompts that an earlier run has stored do not count for the speed
+        new, seconds = done - first_done, time.monotonic() - first_time
         text = f"{done:,} of {total:,}{' prompts' * (stage == 'score')}"
-        if not fresh or seconds < 1:
+        if not new or seconds < 1:
             return text
-        left = timedelta(seconds=round((total - done) * seconds / fresh))
-        return f"{text}, {rate(fresh, seconds)}, {left} left"
+        left = timedelta(seconds=round((total - done) * seconds / new))
+        return f"{text}, {rate(new, seconds)}, {left} left"
 
     def _update(self, stage: str) -> None:
-        of = self.stages[stage]
+        """Update the bar of a stage and the lines below the bars."""
+        progress = self.stages[stage]
         running = self._running()
         more = [f"and {len(running) - MAX_RUNNING} more steps"] if len(running) > MAX_RUNNING else []
         spent = [f"{self.spent.prompts:,} prompts done{speed(self.spent)}"] if self.spent.forward_passes else []
         self.bars.lines = [*running[:MAX_RUNNING], *more, *spent]
-        self.bars.update(self._tasks[stage], completed=of.done, total=of.total, ended=len(of.ended))
+        ended = len(progress.ended)
+        self.bars.update(self._tasks[stage], completed=progress.progress, total=progress.total, ended=ended)
 
 
 def speed(spent: Spent) -> str:
@@ -188,10 +191,11 @@ def speed(spent: Spent) -> str:
 
 def rate(count: float, seconds: float, unit: str = "") -> str:
     """Return a rate in words: the number per second, or the seconds for each if they are more than one."""
-    a_second = count / seconds
-    if a_second < 1:
-        return f"{1 / a_second:.1f} s {f'a {unit}' if unit else 'each'}"
-    return f"{a_second:.{int(a_second < 10)}f}{f' {unit}s a second' if unit else '/s'}"
+    per_second = count / seconds
+    if per_second < 1:
+        return f"{1 / per_second:.1f} s {f'a {unit}' if unit else 'each'}"
+    decimals = 1 if per_second < 10 else 0
+    return f"{per_second:.{decimals}f}{f' {unit}s a second' if unit else '/s'}"
 
 
 def log_to(console: Console, verbose: bool) -> None:

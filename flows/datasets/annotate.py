@@ -140,4 +140,4 @@ def _questions(contents: Contents, partitions: Sequence[Partition]) -> tuple[lis
     if errors and not questions:
         raise next(iter(errors.values()))
     unread = (f"partition {partition}: {error}" for partition, error in errors.items())
-    return questions, (*unread, *contents.missing([name for name in partitions if name not in errors]))
+    return questions, (*unread, *contents.unfinished_steps([name for name in partitions if name not in errors]))

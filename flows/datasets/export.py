@@ -57,7 +57,7 @@ def export_questions(
     existing = [folder / name for name in FILES.values() if (folder / name).exists()]
     if existing and not force:
         raise UsageError(f"{existing[0]} exists; name another folder, or write over it with --force")
-    missing = contents.missing()
+    missing = contents.unfinished_steps()
     if missing and not incomplete:
         raise UsageError(
             f"questions are missing: {', '.join(missing[:5])}{' and more' if len(missing) > 5 else ''}; run "

@@ -13,7 +13,7 @@ from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.flows.config.places import study_file
 from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.stages.aggregate import schema
-from swaymeter.flows.stages.build import part_of
+from swaymeter.flows.stages.build import seed_part
 from swaymeter.flows.stages.contents import Contents
 from swaymeter.flows.stages.report import DRAW_REPORT, card_of
 from swaymeter.reports.publish.publication import ModelEntry, Publication
@@ -73,7 +73,7 @@ def _machine() -> dict[str, object]:
 
 def _further(contents: Contents) -> Iterator[dict[str, object]]:
     """Yield the existing files of scores of further seeds."""
-    parts = {part_of(seed): seed for seed in contents.study.further_seeds}
+    parts = {seed_part(seed): seed for seed in contents.study.further_seeds}
     for node in contents.graph:
         if node.id.stage == "score" and node.id.part in parts:
             for measure, check in node.checks.items():

@@ -1,13 +1,12 @@
-"""Workers of Dask: of a cluster by its scheduler's address, processes of this machine, or SLURM's jobs.
+"""Workers of Dask: processes of this machine, a cluster with a scheduler's address, or jobs of SLURM.
 
 A worker has one unit of the resource `GPU` or, without a GPU, of `CPU`. A step with a model takes one unit, so that a
 worker computes one step at a time, and only steps for its kind of device. If a worker dies, Dask starts the step again
-on another worker, and the workspace keeps the chunks of both once. A worker keeps the models of the last step loaded,
-and unloads them if a step needs another: its GPU has room for one.
+on another worker, which continues from the stored chunks. A worker keeps the models of the last step loaded until a
+step needs another model, because its GPU has room for one.
 
-The jobs of SLURM, which dask-jobqueue starts, and their scheduler speak TLS, because a cluster has many users. The key
-is the key of Dask's configuration, or a key for the run, which lies in files of the workspace that only the user can
-read.
+dask-jobqueue starts the jobs of SLURM. The jobs and their scheduler use TLS, because a cluster has many users. The key
+is the key of Dask's configuration, or a new key in files of the workspace that only the user can read.
 """
 
 import functools
@@ -33,7 +32,7 @@ from uuid import uuid4
 from swaymeter.data.errors import UsageError, WorkFailed, WorkspaceError, first_line
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.sections import ModelPart
-from swaymeter.flows.execution.task import AT_ONCE, INTERRUPTED, TRIES, Outcome, Workers, attempt, failed
+from swaymeter.flows.execution.task import CAPACITIES, INTERRUPTED, TRIES, Outcome, Workers, attempt, record_failure
 from swaymeter.flows.execution.threads import usable_processors
 from swaymeter.flows.graph.graph import Node, RunSettings, Step
 from swaymeter.tasks.models.loading import forget_models
@@ -42,70 +41,73 @@ from swaymeter.tasks.models.machine import keep_freed_memory
 log = logging.getLogger(__name__)
 
 MARKS = ("GPU", "CPU")
-"""The resources of workers."""
+"""Resources of workers; a step with a model needs one unit of a resource."""
 
 LOCALHOST = "127.0.0.1"
 
-WITHOUT_GPU = 2
+DEFAULT_CPU_WORKERS = 2
 """Default number of worker processes on a machine without a GPU."""
 
 NO_PAGES: Mapping[str, list[str]] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
 """Routes of Dask's pages: none, because the pages are unencrypted and visible to other users of this machine."""
 
 DASK_SETTINGS = {
-    # By default a worker looks a hundred times a second where its thread is, which takes a tenth of a processor.
+    # The profiler samples a worker's thread a hundred times a second, which takes a tenth of a processor.
     "distributed.worker.profile.enabled": False,
-    # A worker whose run was killed, or whose neighbour was, would write tracebacks of its connections.
+    # If a run or another worker is killed, a worker would log tracebacks of its broken connections.
     "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": "critical",
     **NO_PAGES,
 }
 
-SECONDS_BETWEEN_LOOKS = 2.0
+SECONDS_BETWEEN_UPDATES = 2.0
 """Seconds for which the list of workers is reused."""
 
 SECONDS_REFUSED = 10.0
-"""Seconds without steps for an unfit worker, which is then tried again, because a folder may be mounted again."""
+"""Seconds after which an unfit worker gets a step again, because its folder may be mounted again."""
 
-SECONDS_TO_COME = 120
+SECONDS_FOR_FIRST_WORKER = 120
 """Seconds that a run waits for the first worker."""
 
-SECONDS_WITHOUT = 15.0
+SECONDS_WITHOUT_WORKER = 15.0
 """Seconds without a worker after which a warning is logged."""
 
-GONE = ("closing", "closed")
+ENDED_CLIENT = ("closing", "closed")
 """Status of a client without a scheduler; its calls never end."""
 
-PLACEHOLDER = "tls://SCHEDULER:8786"
+SCHEDULER_PLACEHOLDER = "tls://SCHEDULER:8786"
 """A placeholder for the scheduler's address before the start of the scheduler."""
 
-KEY = ".dask-jobqueue.worker.KEY"
+KEY_PLACEHOLDER = ".dask-jobqueue.worker.KEY"
 """A placeholder for the files of the cluster's key, which are written at the start of the cluster."""
 
 SCHEDULER = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 """Options of the scheduler: no page, because the page would be unencrypted."""
 
 _compute_lock = threading.Lock()
-"""One step at a time, because a model and its tokenizer are for one thread and a worker may have several threads."""
+"""Held by the step of a worker, because a worker may have several threads and a tokenizer serves one thread."""
 
 _loaded = ("", "")
+"""Name and dtype of the model of the last step."""
 
 
 # ---- in a worker -----------------------------------------------------------------------------------------------------
 
 
 @functools.cache
-def worker_mark() -> str:
+def package_version() -> str:
     """Return the version of this package in the calling process."""
     return version("swaymeter")
 
 
-def why_not(run: RunSettings, mark: str) -> str:
+def misfit_of_worker(run: RunSettings, planned_version: str) -> str:
     """Return the reason why a worker does not fit a run: its version of the package, or no access to the workspace."""
-    if worker_mark() != mark:
-        return f"it has swaymeter {worker_mark()}, and the run has {mark}; install the same version there"
+    if package_version() != planned_version:
+        return (
+            f"it has swaymeter {package_version()}, and the run has {planned_version}; install the same version there"
+        )
     if not os.path.exists(run.workspace / "workspace.json"):  # Path.exists raises where a file server does not answer
         return (
-            f"it does not see the workspace {run.workspace}; put it in a folder that all workers share, under one path"
+            f"it cannot see the workspace {run.workspace}; use a --workspace that all workers see under the same path"
         )
     return ""
 
@@ -117,9 +119,9 @@ def unfit_models(models: Sequence[ModelPart]) -> list[str | None]:
     return [misfit_reason(model.source, model.dtype, model.device) if model.is_local else None for model in models]
 
 
-def attempt_elsewhere(step: Step, run: RunSettings, mark: str) -> Outcome:
-    """Compute a step in a worker, if the worker fits; `mark` is the package's version that gave the step its key."""
-    if reason := why_not(run, mark):
+def attempt_in_worker(step: Step, run: RunSettings, planned_version: str) -> Outcome:
+    """Compute a step in a worker that fits the run; `planned_version` is the version of the package that planned it."""
+    if reason := misfit_of_worker(run, planned_version):
         return Outcome(failed=reason, may_pass=True, is_away=True)
     keep_freed_memory()
     global _loaded
@@ -140,7 +142,7 @@ def local_cluster(workers: int | None) -> Any:
     for tries in range(1, TRIES + 1):
         try:
             return _started(settings)
-        except RuntimeError as error:  # one worker that was killed while it started ends them all
+        except RuntimeError as error:  # a worker that is killed while it starts ends all of them
             reason = first_line(error.__cause__ or error)
             log.warning("the workers of Dask did not start: %s (try %d of %d)", reason, tries, TRIES)
     raise WorkFailed(
@@ -149,9 +151,10 @@ def local_cluster(workers: int | None) -> Any:
 
 
 def _started(settings: list[dict[str, str]]) -> Any:
+    """Start a worker for each environment, with a scheduler, on this machine."""
     distributed = _distributed()
     # Workers execute any code that they receive, so connections of other users of the machine must be refused.
-    listening = {
+    connections = {
         "host": LOCALHOST,
         "protocol": "tls://",
         "security": distributed.Security.temporary(),
@@ -161,7 +164,7 @@ def _started(settings: list[dict[str, str]]) -> Any:
     def options(variables: Mapping[str, str]) -> dict[str, Any]:
         marks = MARKS if "CUDA_VISIBLE_DEVICES" in variables else ("CPU",)
         return {
-            **listening,
+            **connections,
             "nthreads": 1,
             "resources": dict.fromkeys(marks, 1),
             "env": variables,
@@ -169,18 +172,20 @@ def _started(settings: list[dict[str, str]]) -> Any:
             "silence_logs": logging.ERROR,
         }
 
-    workers = {n: {"cls": distributed.Nanny, "options": options(variables)} for n, variables in enumerate(settings)}
-    scheduler = {"cls": distributed.Scheduler, "options": {**listening, "port": 0}}
+    workers = {
+        number: {"cls": distributed.Nanny, "options": options(variables)} for number, variables in enumerate(settings)
+    }
+    scheduler = {"cls": distributed.Scheduler, "options": {**connections, "port": 0}}
     with import_module("dask").config.set(DASK_SETTINGS):
         return distributed.SpecCluster(
-            workers=workers, scheduler=scheduler, security=listening["security"], silence_logs=logging.ERROR
+            workers=workers, scheduler=scheduler, security=connections["security"], silence_logs=logging.ERROR
         )
 
 
 def environments(workers: int | None) -> list[dict[str, str]]:
     """Return the variables of each worker process of this machine: its GPU, or its share of the processors."""
     gpus = visible_gpus()
-    count = workers or len(gpus) or WITHOUT_GPU
+    count = workers or len(gpus) or DEFAULT_CPU_WORKERS
     threads = str(max(1, usable_processors() // count))
     own_gpus = [{"CUDA_VISIBLE_DEVICES": gpus[number % len(gpus)]} if gpus else {} for number in range(count)]
     return [{"OMP_NUM_THREADS": threads, **gpu} for gpu in own_gpus]
@@ -190,9 +195,9 @@ def visible_gpus() -> list[str]:
     """Return the GPUs that this process may use, in the notation of CUDA_VISIBLE_DEVICES."""
     import torch
 
-    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    devices = os.environ.get("CUDA_VISIBLE_DEVICES")
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    return named.split(",")[:count] if named else [str(number) for number in range(count)]
+    return devices.split(",")[:count] if devices else [str(number) for number in range(count)]
 
 
 # ---- the workers of a run --------------------------------------------------------------------------------------------
@@ -214,7 +219,7 @@ class Cluster(Workers):
             address: Address of the scheduler; None for a cluster of this machine, which ends with the run.
             workers: Number of workers of this machine; None for the default.
             run: Settings that each worker must fit.
-            models: Models, by their position in the study file, that at least one worker must be able to load.
+            models: Models by their position in the study file; at least one worker must be able to load each.
 
         Raises:
             UsageError: Dask is not installed.
@@ -226,27 +231,28 @@ class Cluster(Workers):
         self._workers, self._run, self._models = workers, run, models or {}
         self._local: Any = None
         self._marks: dict[str, set[str]] = {}  # resources of the present workers
-        self._seen, self._fitted = set[str](), set[str]()  # marks, and workers that fitted once
+        self._seen_marks = set[str]()  # resources that a worker of the run has or had
+        self._fit_workers = set[str]()  # workers that once fitted the run
         self._refused: dict[str, tuple[float, str]] = {}  # end of a worker's time without steps, and the reason
-        self._looking, self._looked_at = threading.Lock(), -math.inf
-        self._choosing, self._loads = threading.Lock(), Counter[str]()  # steps that each worker has
-        self._missed = set[str]()  # resources without a worker, for which a warning was logged
+        self._update_lock, self._updated_at = threading.Lock(), -math.inf
+        self._lock, self._loads = threading.Lock(), Counter[str]()  # number of running steps by worker
+        self._warned_marks = set[str]()  # resources without a worker, for which a warning was logged
 
     def __enter__(self) -> "Cluster":
-        logging.getLogger("distributed").setLevel(logging.ERROR)  # every worker that comes or goes is a warning
+        logging.getLogger("distributed").setLevel(logging.ERROR)  # Dask warns of every worker that comes or goes
         with ExitStack() as opened:
             if self._address is None:
                 self._local = opened.enter_context(closing(local_cluster(self._workers)))
             try:
                 client = _distributed().Client(self._local or self._address, set_as_default=False)
                 self._client = opened.enter_context(closing(client))
-                self._client.wait_for_workers(1, timeout=SECONDS_TO_COME)
+                self._client.wait_for_workers(1, timeout=SECONDS_FOR_FIRST_WORKER)
             except (OSError, TimeoutError, TypeError) as error:  # TypeError: TLS without a configuration
                 raise UsageError(
                     f"the Dask cluster at {self._address} cannot be used: {first_line(error)}; start its scheduler and "
                     "workers, or correct `execution.address` or Dask's configuration of TLS"
                 ) from None
-            self._look()
+            self._update_workers()
             self._check_workers()
             self._check_models()
             self._opened = opened.pop_all()
@@ -255,22 +261,22 @@ class Cluster(Workers):
     def __exit__(self, *error: object) -> None:
         try:
             self._opened.close()
-        except Exception:  # such as a lost scheduler; results are stored, and the reason of the end is logged already
-            log.debug("the cluster could not be left", exc_info=True)
+        except Exception:  # such as a lost scheduler: results are stored, and the reason is logged already
+            log.debug("the cluster could not be closed", exc_info=True)
 
     def _check_workers(self) -> None:
         """Raise UsageError if one of the workers does not fit."""
-        answers = self._client.run(why_not, self._run, worker_mark(), on_error="return")
+        answers = self._client.run(misfit_of_worker, self._run, package_version(), on_error="return")
         for address, answer in answers.items():
-            if isinstance(answer, OSError):  # the worker has ended; others like it may still fit
+            if isinstance(answer, OSError):  # the worker has ended; its successor may fit
                 answers[address] = None
             elif isinstance(answer, Exception):  # such as a worker that cannot import this package
-                answers[address] = f"{first_line(answer)}; install swaymeter {worker_mark()} there"
+                answers[address] = f"{first_line(answer)}; install swaymeter {package_version()} there"
             if not self._marks.get(address, MARKS):
                 answers[address] = "it has no resource; start it with --resources GPU=1, or --resources CPU=1"
-        if wrong := [f"worker {address} cannot be used: {reason}" for address, reason in answers.items() if reason]:
-            raise UsageError("; ".join(wrong))
-        self._fitted = {*answers}
+        if problems := [f"worker {address} cannot be used: {reason}" for address, reason in answers.items() if reason]:
+            raise UsageError("; ".join(problems))
+        self._fit_workers = {*answers}
 
     def _check_models(self) -> None:
         """Raise UsageError for a model that exceeds the GPUs of every worker."""
@@ -278,26 +284,26 @@ class Cluster(Workers):
         models = {number: model for number, model in self._models.items() if model.device != "cpu"}
         if not (workers and models):
             return
-        # A worker that is lost, or has no information, does not count against a model.
+        # A model is refused only if every worker answers and refuses it.
         answers = self._client.run(unfit_models, [*models.values()], workers=[*workers], on_error="ignore")
         for index, number in enumerate(models):
             if len(answers) == len(workers) and all(answer[index] for answer in answers.values()):
                 worker, reasons = min(answers.items())
                 raise UsageError(f"models.{number}: no worker of the cluster can hold it; {worker}: {reasons[index]}")
 
-    def _look(self) -> None:
+    def _update_workers(self) -> None:
         """Update the list of workers, unless it is recent."""
-        with self._looking:
-            if time.monotonic() - self._looked_at < SECONDS_BETWEEN_LOOKS:
+        with self._update_lock:
+            if time.monotonic() - self._updated_at < SECONDS_BETWEEN_UPDATES:
                 return
-            self._looked_at = time.monotonic()
+            self._updated_at = time.monotonic()
             try:  # not scheduler_info, whose result may come from a heartbeat without workers
                 workers = self._client.sync(self._client.scheduler.identity, n_workers=-1)["workers"]
             except Exception:  # keep the last list while the scheduler does not answer
-                log.debug("no workers are seen", exc_info=True)
+                log.debug("the list of workers could not be read", exc_info=True)
                 return
             self._marks = {address: {*MARKS} & worker["resources"].keys() for address, worker in workers.items()}
-            self._seen |= set[str]().union(*self._marks.values())
+            self._seen_marks |= set[str]().union(*self._marks.values())
 
     def _fitting(self, mark: str) -> set[str]:
         """Return the addresses of the workers with a resource, without refused workers."""
@@ -308,99 +314,101 @@ class Cluster(Workers):
         }
 
     def _judge(self, address: str, outcome: Outcome) -> None:
-        """Refuse an unfit worker for a while, and log a warning once."""
-        with self._choosing:
+        """Give no further step to an unfit worker for a while, and log a warning once."""
+        with self._lock:
             _, reason = self._refused.get(address, (0.0, ""))
             if outcome.is_away:
                 self._refused[address] = (time.monotonic() + SECONDS_REFUSED, str(outcome.failed))
             else:
                 self._refused.pop(address, None)
-                self._fitted.add(address)
+                self._fit_workers.add(address)
         if outcome.is_away and outcome.failed != reason:
-            goes_on = "goes on without it" if any(map(self._fitting, MARKS)) else "waits for one that can be used"
-            log.warning("worker %s cannot be used: %s; the run %s", address, outcome.failed, goes_on)
+            next_step = (
+                "goes on without it" if any(map(self._fitting, MARKS)) else "waits for a worker that can be used"
+            )
+            log.warning("worker %s cannot be used: %s; the run %s", address, outcome.failed, next_step)
         elif reason and not outcome.is_away:
             log.warning("worker %s can be used again", address)
 
-    def at_once(self) -> Mapping[str, int]:
-        self._look()
-        # A task for a resource that no worker ever had is started, and fails with the reason.
-        return {**AT_ONCE, **{mark: len(self._fitting(mark)) if mark in self._seen else 1 for mark in MARKS}}
+    def capacities(self) -> Mapping[str, int]:
+        self._update_workers()
+        # 1 for a resource that no worker ever had, so that its task starts and fails with the reason.
+        return {**CAPACITIES, **{mark: len(self._fitting(mark)) if mark in self._seen_marks else 1 for mark in MARKS}}
 
     def queue(self, step: Step | Node) -> str:
         if not step.device:
             return super().queue(step)
-        fit_once = self._fitted | (self._marks.keys() - self._refused.keys())  # a refused worker may fit again later
-        has_gpu = any("GPU" in self._marks.get(address, ()) for address in fit_once)
+        usable_workers = self._fit_workers | (self._marks.keys() - self._refused.keys())  # now or later
+        has_gpu = any("GPU" in self._marks.get(address, ()) for address in usable_workers)
         return "CPU" if step.device == "cpu" or (step.device == "auto" and not has_gpu) else "GPU"
 
     def compute(self, step: Step, run: RunSettings) -> Outcome:
         if not step.device:
             return super().compute(step, run)
         mark = self.queue(step)
-        if mark not in self._seen:
-            reason = f"device {step.device}: no worker of the cluster has the resource {mark}; start one, or change it"
-            return failed(step, run, reason)
-        topic, begun, away = f"{step.id} {uuid4()}", 0, 0
-        while begun < TRIES:
-            if outcome := self._tried(step, run, mark, topic):
-                away += outcome.is_away
-                if not outcome.is_away or self._away(run):
+        if mark not in self._seen_marks:
+            reason = f"device {step.device}: no worker of the cluster has a {mark}; start one, or change the device"
+            return record_failure(step, run, reason)
+        topic, starts, misfits = f"{step.id} {uuid4()}", 0, 0
+        while starts < TRIES:
+            if outcome := self._compute_on_free_worker(step, run, mark, topic):
+                misfits += outcome.is_away
+                if not outcome.is_away or self._unmounted(run):
                     return outcome
-                if away == TRIES:
-                    return failed(step, run, str(outcome.failed), may_pass=True)
-                topic, begun = f"{step.id} {uuid4()}", 0
+                if misfits == TRIES:
+                    return record_failure(step, run, str(outcome.failed), may_pass=True)
+                topic, starts = f"{step.id} {uuid4()}", 0
                 continue
             if self._is_abandoned:
                 return INTERRUPTED
-            while self._client.status == "connecting":  # for half a minute, the scheduler may come back
+            while self._client.status == "connecting":  # the client tries for half a minute
                 time.sleep(0.5)
             if self._client.status != "running":
                 reason = (
                     f"the Dask scheduler {self._address or ''} ended in the middle; start it and its workers again, "
                     "then run the study again: what is stored is kept"
                 )
-                return failed(step, run, reason)
-            if (times := self._times_begun(topic)) > begun:
-                log.warning("%s: its worker ended, or cannot be used any more; it is begun anew", step.id)
-            begun = times
+                return record_failure(step, run, reason)
+            if (starts_now := self._count_starts(topic)) > starts:
+                log.warning("%s: its worker ended, or cannot be used any more; the step starts again", step.id)
+            starts = starts_now
         reason = (
-            f"the worker that computed it ended {TRIES} times without a word, as it does where memory is short; free "
-            "some, or use fewer workers or a smaller model"
+            f"the worker of the step ended {TRIES} times without an error, perhaps because memory ran out; free memory "
+            "or use fewer workers or a smaller model"
         )
-        return failed(step, run, reason)
+        return record_failure(step, run, reason)
 
-    def _tried(self, step: Step, run: RunSettings, mark: str, topic: str) -> Outcome | None:
+    def _compute_on_free_worker(self, step: Step, run: RunSettings, mark: str, topic: str) -> Outcome | None:
         """Compute a step on a free worker; return None if the worker or the scheduler is lost."""
-        began = time.monotonic()
+        started_at = time.monotonic()
         while not (workers := self._fitting(mark)):
-            if self._is_abandoned or self._client.status in GONE:
+            if self._is_abandoned or self._client.status in ENDED_CLIENT:
                 return None
-            if away := self._away(run):  # no worker fits without a visible workspace
-                return away
-            if time.monotonic() - began > SECONDS_WITHOUT:
-                with self._choosing:
-                    is_repeated, self._missed = mark in self._missed, self._missed | {mark}
+            if unmounted := self._unmounted(run):  # no worker fits without a visible workspace
+                return unmounted
+            if time.monotonic() - started_at > SECONDS_WITHOUT_WORKER:
+                with self._lock:
+                    is_repeated, self._warned_marks = mark in self._warned_marks, self._warned_marks | {mark}
                 if not is_repeated:
                     log.warning("no worker with the resource %s is left; the run waits for one: start it", mark)
-            time.sleep(SECONDS_BETWEEN_LOOKS)
-            self._look()
-        self._missed.discard(mark)
-        with self._choosing:  # Dask could give two steps to one worker and none to another
+            time.sleep(SECONDS_BETWEEN_UPDATES)
+            self._update_workers()
+        self._warned_marks.discard(mark)
+        with self._lock:  # Dask could give two steps to one worker and none to another
             chosen = min(sorted(workers), key=self._loads.__getitem__)
             self._loads[chosen] += 1
         try:
-            outcome = self._by(chosen, step, run, mark, topic)
+            outcome = self._compute_on(chosen, step, run, mark, topic)
         finally:
-            with self._choosing:
+            with self._lock:
                 self._loads[chosen] -= 1
-        if outcome and outcome.is_away and (gone := self._away(run)):
-            return gone
+        if outcome and outcome.is_away and (unmounted := self._unmounted(run)):
+            return unmounted
         if outcome:
             self._judge(chosen, outcome)
         return outcome
 
-    def _by(self, worker: str, step: Step, run: RunSettings, mark: str, topic: str) -> Outcome | None:
+    def _compute_on(self, worker: str, step: Step, run: RunSettings, mark: str, topic: str) -> Outcome | None:
         """Compute a step on a worker; return None if the worker or the scheduler is lost."""
         distributed = _distributed()
         try:
@@ -408,7 +416,7 @@ class Cluster(Workers):
                 _attempt,
                 step,
                 run,
-                worker_mark(),
+                package_version(),
                 topic,
                 key=f"{step.id} {uuid4()}",
                 pure=False,
@@ -421,27 +429,27 @@ class Cluster(Workers):
         try:
             while True:
                 try:
-                    raised = future.exception(SECONDS_BETWEEN_LOOKS)
+                    raised = future.exception(SECONDS_BETWEEN_UPDATES)
                     break
-                except TimeoutError:  # it goes on; or its worker died with what it gave, and alone may compute it again
-                    self._look()
+                except TimeoutError:  # the step is still computed, or its worker has died with the result
+                    self._update_workers()
                 except Exception:  # the client is closed
                     log.debug("%s", step.id, exc_info=True)
                     return None
-                if worker not in self._fitting(mark) or self._client.status in GONE:
+                if worker not in self._fitting(mark) or self._client.status in ENDED_CLIENT:
                     return None
-            if raised is not None and not isinstance(raised, distributed.KilledWorker):  # such as an unreadable result
-                reason = f"{type(raised).__name__}: {first_line(raised)}; install swaymeter {worker_mark()} there"
+            if raised is not None and not isinstance(raised, distributed.KilledWorker):  # such as an unpicklable result
+                reason = f"{type(raised).__name__}: {first_line(raised)}; install swaymeter {package_version()} there"
                 return Outcome(failed=reason, may_pass=True, is_away=True)
             return self._fetched(future)
         finally:
             future.release()  # otherwise Dask would compute the result again if the worker dies
 
     def _fetched(self, future: Any) -> Outcome | None:
-        """Return the outcome of a step; None if it is lost with its worker or the scheduler.
+        """Return the outcome of a step; None if the outcome is lost with the worker or the scheduler.
 
-        `future.result()` is not used. Without a timeout it can wait for ever, because the lost worker alone may compute
-        the step again. With a timeout, calls of other threads that share a task with it fail.
+        Without a timeout, `future.result()` could wait for ever, because only the lost worker may compute the step
+        again. With a timeout, it would cancel the calls of other threads that share a task with it.
         """
         if future.status != "finished":
             return None
@@ -453,25 +461,26 @@ class Cluster(Workers):
         outcomes: dict[str, Outcome] = answer.get("data", {})
         return outcomes.get(future.key)
 
-    def _away(self, run: RunSettings) -> Outcome | None:
+    def _unmounted(self, run: RunSettings) -> Outcome | None:
         """Return the outcome of a step whose workspace this process cannot see; None if the workspace is visible."""
         try:
             Workspace(run.workspace).check_mounted()
-        except WorkspaceError as away:
-            return Outcome(failed=str(away), may_pass=True, is_away=True)
+        except WorkspaceError as error:
+            return Outcome(failed=str(error), may_pass=True, is_away=True)
         return None
 
-    def _times_begun(self, topic: str) -> int:
+    def _count_starts(self, topic: str) -> int:
+        """Return how often workers have started a step, by the events that they log."""
         try:
             return len(self._client.get_events(topic) or ())
-        except Exception:  # a broken connection shows again in the next call
+        except Exception:  # the next call notices a broken connection
             return 0
 
     def abandon(self) -> None:
         super().abandon()
         nannies: list[Any] = [*self._local.workers.values()] if self._local else []
-        for nanny in nannies:  # its worker may be at work for minutes
-            nanny.close_gracefully()  # so that it starts no other worker
+        for nanny in nannies:  # a worker may compute for minutes
+            nanny.close_gracefully()  # the nanny then starts no other worker
             if nanny.pid:
                 with suppress(OSError):
                     os.kill(nanny.pid, signal.SIGKILL)
@@ -481,8 +490,8 @@ class Cluster(Workers):
 def _attempt(step: Step, run: RunSettings, mark: str, topic: str) -> Outcome:
     """Run a step in a worker and return its outcome."""
     worker = _distributed().get_worker()
-    worker.log_event(topic, "begun")  # Dask also counts steps as lost that only waited for a dead worker
-    return attempt_elsewhere(step, run, mark)
+    worker.log_event(topic, "begun")  # Dask itself also counts steps that waited for a dead worker without starting
+    return attempt_in_worker(step, run, mark)
 
 
 def _distributed() -> Any:
@@ -496,8 +505,15 @@ def _distributed() -> Any:
 class Jobs:
     """Resources of each SLURM job; a job is one worker.
 
-    `folder` is a folder that all nodes share, with the files of the cluster's key while the jobs run. `gpus` is 0 for a
-    worker that computes on processors.
+    Attributes:
+        name: Name of the jobs.
+        folder: Folder that all nodes share; it has the files of the cluster's key while the jobs run.
+        gpus: Number of GPUs; 0 for a worker that computes on processors.
+        cores: Number of processors.
+        memory: Memory, such as 32GB.
+        walltime: Limit of the time, as hours:minutes:seconds.
+        partition: Partition of SLURM; None for the default.
+        account: Account of SLURM; None for the default.
     """
 
     name: str
@@ -511,10 +527,12 @@ class Jobs:
 
     def script(self) -> str:
         """Return the job script for sbatch, with a placeholder for the scheduler's address."""
-        slurm, written = _jobqueue().slurm, str(self.folder / KEY)
-        key = {"tls_ca_file": written, "tls_worker_cert": written, "tls_worker_key": written}
-        security = _configured() or import_module("distributed").Security(**key)
-        job = slurm.SLURMJob(PLACEHOLDER, name=self.name, protocol="tls://", security=security, **self._options())
+        slurm, key_file = _jobqueue().slurm, str(self.folder / KEY_PLACEHOLDER)
+        key_files = dict.fromkeys(("tls_ca_file", "tls_worker_cert", "tls_worker_key"), key_file)
+        security = _configured_tls() or import_module("distributed").Security(**key_files)
+        job = slurm.SLURMJob(
+            SCHEDULER_PLACEHOLDER, name=self.name, protocol="tls://", security=security, **self._options()
+        )
         return str(job.job_script())
 
     @contextmanager
@@ -525,7 +543,7 @@ class Jobs:
         """
         if shutil.which("sbatch") is None:
             raise UsageError("sbatch was not found; run this on a machine that submits jobs, or look at --dry-run")
-        security = _configured() or import_module("distributed").Security.temporary()
+        security = _configured_tls() or import_module("distributed").Security.temporary()
         tls = {
             "require-encryption": True,
             "tls.ca-file": security.tls_ca_file,
@@ -572,7 +590,7 @@ class Jobs:
         }
 
 
-def _configured() -> Any:
+def _configured_tls() -> Any:
     """Return the TLS settings of Dask's configuration; None without a certificate."""
     security = import_module("distributed").Security()
     return security if security.tls_ca_file else None

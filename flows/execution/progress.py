@@ -1,4 +1,4 @@
-"""Progress of an execution: stages, steps, prompts within a step, and the cost of a step."""
+"""Progress of a run by stage and step, and its display."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ class StageProgress:
         total: Number of its steps.
         ended: Names of the steps that have ended, done or failed.
         failed: Names of the steps that have failed.
-        running: Prompts (or other units of a step) that are done, and all of them, of each step that runs.
+        running: Finished prompts, or other units, and their total, for each running step by name.
     """
 
     total: int = 0
@@ -28,13 +28,15 @@ class StageProgress:
     running: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
-    def done(self) -> float:
-        """Progress in steps; running steps count as fractions."""
+    def progress(self) -> float:
+        """Number of ended steps, and the done fractions of the running steps."""
         return len(self.ended) + sum(done / total for done, total in [*self.running.values()] if total)
 
 
 class Progress:
-    """Progress of a run, and the base class of displays, which are context managers; any thread may call it.
+    """Progress of a run, without a display; the base class of displays, which show the progress within a `with` block.
+
+    Any thread may call the methods.
 
     Attributes:
         stages: Progress of each stage.
@@ -51,62 +53,62 @@ class Progress:
     def __exit__(self, *error: object) -> None:
         """End the display."""
 
-    def plan(self, totals: Mapping[str, int]) -> None:
-        """Set the number of steps of each stage, finished steps included; called again for further steps."""
+    def set_totals(self, totals: Mapping[str, int]) -> None:
+        """Set the number of steps of each stage, finished steps included; called again if there are more steps."""
         for stage, total in totals.items():
             self.stages.setdefault(stage, StageProgress()).total = total
 
-    def started(self, stage: str, name: str) -> None:
+    def begin_step(self, stage: str, name: str) -> None:
         """Record that a step begins."""
         self.stages[stage].running[name] = (0, 0)
 
-    def within(self, stage: str, name: str, done: int, total: int) -> None:
+    def advance_step(self, stage: str, name: str, done: int, total: int) -> None:
         """Record the number of finished prompts of a step."""
         self.stages[stage].running[name] = (done, total)
 
     def show_findings(self, findings: Findings) -> None:
         """Show the findings of the study, before its page is drawn."""
 
-    def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
-        """Record that a step is done, or the reason why it failed; a step that is tried again ends more than once."""
-        counts = self.stages[stage]
-        counts.running.pop(name, None)
-        counts.ended.add(name)
-        counts.failed.discard(name)
-        self.failures.pop(name, None)  # a step that was retried and is done did not fail
-        if failed:
-            counts.failed.add(name)
-            self.failures[name] = failed
+    def end_step(self, stage: str, name: str, failure: str | None, spent: Spent | None = None) -> None:
+        """Record that a step is done, or the reason why it failed; a retried step ends more than once."""
+        progress = self.stages[stage]
+        progress.running.pop(name, None)
+        progress.ended.add(name)
+        progress.failed.discard(name)
+        self.failures.pop(name, None)  # an earlier failure of a retried step does not count
+        if failure:
+            progress.failed.add(name)
+            self.failures[name] = failure
 
 
-_progress = Progress()
+_display = Progress()
 
 
-def report_to(progress: Progress) -> None:
-    """Set the receiver of this process's progress."""
-    global _progress
-    _progress = progress
+def set_display(display: Progress) -> None:
+    """Set the display of the runs of this process."""
+    global _display
+    _display = display
 
 
-def progress() -> Progress:
-    """Return the receiver of this process's progress."""
-    return _progress
+def current_display() -> Progress:
+    """Return the display of the runs of this process."""
+    return _display
 
 
-def report_within(stage: str, name: str, done: int, total: int) -> None:
-    """Report the done prompts of a step; unlike a bound method, it can be sent to a worker process."""
-    if stage in _progress.stages:
-        shown(_progress.within, stage, name, done, total)
+def advance_step(stage: str, name: str, done: int, total: int) -> None:
+    """Show the number of finished prompts of a step; unlike a bound method, it can be sent to a worker process."""
+    if stage in _display.stages:
+        call_safely(_display.advance_step, stage, name, done, total)
 
 
-def report_findings(findings: Findings) -> None:
-    """Show the findings of the study."""
-    shown(_progress.show_findings, findings)
+def show_findings(findings: Findings) -> None:
+    """Show the findings of the study; see `advance_step`."""
+    call_safely(_display.show_findings, findings)
 
 
-def shown(show: Callable[..., object], *about: object) -> None:
-    """Call `show`; its failure is logged and never stops the run. At a closed pipe rich raises SystemExit."""
+def call_safely(method: Callable[..., object], *arguments: object) -> None:
+    """Call a method of a display; a failure, such as rich's SystemExit at a closed pipe, never stops the run."""
     try:
-        show(*about)
+        method(*arguments)
     except (Exception, SystemExit):
-        log.debug("%s could not be shown", about, exc_info=True)
+        log.debug("%s could not be shown", arguments, exc_info=True)

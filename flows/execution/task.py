@@ -1,9 +1,9 @@
-"""A task: steps of one relation in one stage, computed one after the other by workers, with or without Prefect.
+"""A task: steps of one stage and subject, which workers compute one after the other, with or without Prefect.
 
     Task.compute -> Task.make -> Workers.compute -> attempt -> function of the step
 
-What came of a step is a value, and noted in the workspace. What we raise on purpose does not pass by itself; anything
-else may, and can be tried again.
+The outcome of a step is a value, and a failure is also recorded in the workspace. A SwaymeterError needs a correction.
+Any other exception may be transient, so that the step is tried again.
 """
 
 import logging
@@ -18,7 +18,7 @@ from typing import Self
 
 from swaymeter.data.errors import ServiceClosed, SwaymeterError, WorkspaceError
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.execution.progress import Progress, report_findings, report_within, shown
+from swaymeter.flows.execution.progress import Progress, advance_step, call_safely, show_findings
 from swaymeter.flows.graph.graph import Graph, Node, RunSettings, Step, StepId
 from swaymeter.flows.graph.stage import Stage
 from swaymeter.tasks.measures import MEASURES
@@ -28,12 +28,12 @@ from swaymeter.tasks.models.files.hub import set_offline
 log = logging.getLogger(__name__)
 
 JUDGED = "judged_answers"
-"""The pass that asks another model than the rest of its variant, perhaps on a server: a task of its own."""
+"""The measure whose pass is a separate task, because it asks the judge, another model than the other passes."""
 NO_MODEL = ("", "")
 """The model of a task without a model."""
 
-AT_ONCE: Mapping[str, int] = {"services": 3, "compute": 1}
-"""Number of tasks that run at the same time: tasks that wait for services, and tasks that compute."""
+CAPACITIES: Mapping[str, int] = {"services": 3, "compute": 1}
+"""Number of tasks that run at the same time, by queue."""
 
 TASKS_OF_A_SERVER = 1
 """Number of tasks that run at the same time for a model at a server; each task sends many requests."""
@@ -44,9 +44,13 @@ TRIES = 4
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a step: its cost, or its failure.
+    """Outcome of a step or of a task.
 
-    `is_away` is True for a failure of the worker, which cannot see the workspace or has another version of the package.
+    Attributes:
+        spent: Cost of a scoring step that is done.
+        failed: Reason of the failure; None without a failure.
+        may_pass: True if the failure may be transient.
+        is_away: True for a failure of the worker, which cannot see the workspace or has another version of the package.
     """
 
     spent: Spent | None = None
@@ -63,22 +67,22 @@ def attempt(step: Step, run: RunSettings) -> Outcome:
         workspace.check_mounted()
         spent = step.function(step, run)
         workspace.check_mounted()
-    except ServiceClosed as error:  # the run ends before the step, which is no failure of the step
+    except ServiceClosed as error:  # the run was interrupted: the step itself has not failed
         return Outcome(failed=str(error))
     except Exception as error:
         log.debug("%s", step.id, exc_info=True)
         try:
             workspace.check_mounted()
-        except WorkspaceError as away:  # the cause of the step's error
-            return Outcome(failed=str(away), may_pass=True, is_away=True)
+        except WorkspaceError as unmounted:  # the cause of the step's error
+            return Outcome(failed=str(unmounted), may_pass=True, is_away=True)
         if isinstance(error, SwaymeterError):
-            return failed(step, run, str(error))
-        return failed(step, run, f"{type(error).__name__}: {error}", traceback.format_exc(), may_pass=True)
+            return record_failure(step, run, str(error))
+        return record_failure(step, run, f"{type(error).__name__}: {error}", traceback.format_exc(), may_pass=True)
     workspace.forget_failure(str(step.id), step.key)
     return Outcome(spent)
 
 
-def failed(step: Step, run: RunSettings, reason: str, detail: str = "", *, may_pass: bool = False) -> Outcome:
+def record_failure(step: Step, run: RunSettings, reason: str, detail: str = "", *, may_pass: bool = False) -> Outcome:
     """Record the reason of a failed step, and return its outcome."""
     workspace = Workspace(run.workspace)
     with suppress(SwaymeterError):  # a full disk must not hide the reason of the failure
@@ -88,7 +92,7 @@ def failed(step: Step, run: RunSettings, reason: str, detail: str = "", *, may_p
 
 
 INTERRUPTED = Outcome(failed="the run was interrupted")
-"""The outcome of a step that an interrupted run never started; no failure is recorded."""
+"""Outcome of a step that an interrupted run did not start; no failure is recorded."""
 
 
 class Workers:
@@ -97,12 +101,12 @@ class Workers:
     def __init__(self) -> None:
         self._computing, self._is_abandoned = threading.Lock(), False
 
-    def at_once(self) -> Mapping[str, int]:
-        """Return the number of tasks that may run at the same time, by queue; the number may change during a run."""
-        return AT_ONCE
+    def capacities(self) -> Mapping[str, int]:
+        """Return the number of tasks that may run at the same time, by queue; it may change during a run."""
+        return CAPACITIES
 
     def queue(self, step: Step | Node) -> str:
-        """Return the queue of a step; each model at a server has a separate queue, which is not in `at_once`."""
+        """Return the queue of a step; each model at a server has a queue with the capacity TASKS_OF_A_SERVER."""
         return f"server {step.id.model}" if step.resource == "server" else step.resource
 
     def compute(self, step: Step, run: RunSettings) -> Outcome:
@@ -146,7 +150,7 @@ class Task:
 
     @cached_property
     def leading(self) -> Node:
-        """The node that decides where the task waits: the first that asks a server, else the first with a device."""
+        """Node that decides the queue: the first that asks a server, else the first with a device, else the first."""
         on_server = (node for node in self.nodes if node.resource == "server")
         return next(on_server, None) or next((node for node in self.nodes if node.device), self.nodes[0])
 
@@ -157,19 +161,18 @@ class Task:
 
     @property
     def model(self) -> tuple[str, str]:
-        """The name and dtype of the model in the memory of a device; empty for a task without one."""
-        leading = self.leading
-        return model_of(leading) if leading.device else NO_MODEL
+        """Name and dtype of the model that the task loads on a device; NO_MODEL for a task that loads none."""
+        return model_of(self.leading) if self.leading.device else NO_MODEL
 
     @property
     def size(self) -> int:
-        """Queries times contexts, or questions."""
+        """Product of the rows of the inputs, such as queries times contexts."""
         step = next((node.step for node in self.nodes if node.step), None)
         return math.prod(check.rows for check in step.checks.values()) if step else 0
 
     @cached_property
     def edges(self) -> dict[str, bool]:
-        """Names of its upstream tasks; True for one whose outputs it cannot do without."""
+        """Upstream tasks by name; True for a task whose outputs are required inputs."""
         edges = {task_name(other.id): False for node in self.nodes for other in node.waits_for}
         edges |= {task_name(other.id): True for node in self.nodes for other in node.inputs}
         edges.pop(self.name, None)
@@ -177,7 +180,7 @@ class Task:
 
     @property
     def is_blocked(self) -> bool:
-        """True if none of its steps can be computed: inputs are missing, or a model or file."""
+        """True if no step of the task can be computed, because inputs, a model or a file are missing."""
         return all(node.step is None for node in self.nodes)
 
     def resolve(self) -> None:
@@ -185,12 +188,18 @@ class Task:
         for node in self.nodes:
             self.graph.resolve(node)
 
-    def compute(self, run: RunSettings, workers: Workers, progress: Progress) -> Outcome:
-        """Make the outputs of its steps, in order; a failed step stops only those that need its outputs."""
-        failures: dict[str, str] = {}
+    def compute(self, run: RunSettings, workers: Workers, display: Progress) -> Outcome:
+        """Make the outputs of the steps in order; a failed step stops only the steps that need its outputs.
+
+        Args:
+            run: Settings of the run.
+            workers: Workers that compute the steps.
+            display: Receives the beginning and the end of each step.
+        """
+        failures: dict[str, str] = {}  # group of the first step by reason
         outcomes: list[Outcome] = []
         for node in self.nodes:
-            outcomes.append(self.make(node, run, workers, progress))
+            outcomes.append(self.make(node, run, workers, display))
             if node.state != "done":
                 failures.setdefault(outcomes[-1].failed or node.reason or node.state, node.id.group)
         if not failures:
@@ -198,11 +207,11 @@ class Task:
         reasons = [f"{group}: {reason}" if len(failures) > 1 else reason for reason, group in failures.items()]
         return Outcome(failed="; ".join(reasons), may_pass=any(outcome.may_pass for outcome in outcomes))
 
-    def make(self, node: Node, run: RunSettings, workers: Workers, progress: Progress) -> Outcome:
-        """Make the outputs of a step unless they are in the workspace: the key decides, then the verified files.
+    def make(self, node: Node, run: RunSettings, workers: Workers, display: Progress) -> Outcome:
+        """Make the outputs of a step, unless the workspace has verified files with their keys.
 
         `Graph.resolve` computes the keys from kind, version, subject, parameters and the digests of the inputs, and
-        verifies the files that have them. What a function has written is verified in the same manner.
+        verifies the files with these keys. The files that the step writes are verified in the same manner.
         """
         if self.graph.resolve(node).state == "done":
             return Outcome()
@@ -211,12 +220,12 @@ class Task:
         name, stage = str(node.id), self.stage
         if node.state == "damaged":
             log.warning("%s: %s", name, node.reason)
-        shown(progress.started, stage, name)
-        settings = replace(run, progress=partial(report_within, stage, name), show_findings=report_findings)
+        call_safely(display.begin_step, stage, name)
+        settings = replace(run, progress=partial(advance_step, stage, name), show_findings=show_findings)
         outcome = workers.compute(node.step, settings)
-        self.graph.renew(node)
-        failed = None if node.state == "done" else outcome.failed or node.reason or "its output is missing"
-        shown(progress.finished, stage, name, failed, None if failed else outcome.spent)
+        self.graph.recheck(node)
+        failure = None if node.state == "done" else outcome.failed or node.reason or "its output is missing"
+        call_safely(display.end_step, stage, name, failure, None if failure else outcome.spent)
         return outcome
 
 

@@ -27,8 +27,11 @@ from swaymeter.tasks.measures.stored_chunks import Spent
 
 Record = TypeVar("Record")
 Resource = Literal["services", "server", "compute"]
-"""Resource of a step. services: answers of services, a few at a time. server: the model's server, one step at a time
-for each model. compute: processors and GPU, one step at a time."""
+"""Resource that limits the steps at the same time.
+
+services: a few steps request data from public services. server: one step for each model at a server. compute: one step
+uses processors and GPU.
+"""
 
 
 @dataclass(frozen=True, order=True)
@@ -65,7 +68,7 @@ def with_setup(model: str, setup: str) -> str:
 
 
 def show_nothing(*values: object) -> None:
-    """Show nothing, in a process without a display."""
+    """Ignore progress and findings, in a process without a display."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class RunSettings:
     Attributes:
         workspace: Root of the workspace.
         offline: True to use no network.
-        progress: Function that is called with the number of finished prompts and of all prompts of a step.
+        progress: Function that a step calls with the numbers of its finished prompts and of all its prompts.
         show_findings: Function that is called with the findings of the study before its page is drawn.
     """
 
@@ -96,8 +99,8 @@ class Step:
         arguments: Further picklable arguments of the function.
         device: Device of the step's model, in the notation of study files; empty without a model.
         key_without_number: Digest of the key inputs, which identifies forced steps.
-        forced: Number of `--force`, 0 for none.
-        refreshed: Number of `--refresh`, 0 for none; only responses that were cached for the same number count.
+        forced: Number of `--force` (see rerun.py), 0 for none.
+        refreshed: Number of `--refresh`, 0 for none; only responses that were cached for the same number are reused.
         checks: Verified checks of the inputs at the time of resolution.
     """
 
@@ -115,7 +118,7 @@ class Step:
 
     @property
     def key(self) -> str:
-        """The keys of the outputs, which identify the step with its inputs."""
+        """Keys of the outputs, which identify the step together with its inputs."""
         return " ".join(artifact.key for artifact in self.outputs.values())
 
     @property
@@ -140,7 +143,7 @@ class Step:
         return [from_row(kind, row) for row in self.table(role).read().to_pylist()]
 
     def write(self, role: str, records: Iterable[Any], about: Mapping[str, Any] | None = None) -> None:
-        """Write an output table."""
+        """Write an output table; `about` is metadata of its file."""
         table = self.table(role)
         table.write(table.table.of([as_row(record) for record in records]), about)
 
@@ -173,7 +176,7 @@ class StepKind:
     def id(
         self, subject: str, part: str = "", *, group: str = "", model: str = "", dtype: str = "", setup: str = ""
     ) -> StepId:
-        """Return the identity of the step of this kind about a subject."""
+        """Return the identity of the step of this kind for a subject."""
         return StepId(self.stage, subject, group or self.group, part, model, dtype, setup)
 
 
@@ -199,7 +202,7 @@ class Reference:
     Attributes:
         node: The node that makes the output.
         role: Role of the output.
-        part: Digest of the rows that are read, so that other rows may change; None for all rows.
+        part: Digest of the rows that the other nodes read, so that other rows may change; None for all rows.
         all_columns: True if a change in any column changes the keys of dependent artifacts.
     """
 
@@ -210,7 +213,7 @@ class Reference:
 
     @property
     def digest(self) -> str:
-        """The digest for the keys of dependent artifacts."""
+        """Digest of the content, for the keys of dependent artifacts."""
         assert self.check is not None
         return self.part or (self.check.digest_of_all if self.all_columns else "") or self.check.digest
 
@@ -300,7 +303,7 @@ class Graph:
     def __init__(
         self, workspace: Workspace, *, rerun_numbers: RerunNumbers = NO_NUMBERS, memory: dict[Any, Any] | None = None
     ):
-        """Make an empty graph; `memory` has the checks of artifacts, which one run shares between its graphs."""
+        """Make an empty graph; `memory` keeps checks of artifacts and read tables for the other graphs of a run."""
         self.workspace = workspace
         self.rerun_numbers = rerun_numbers
         self.nodes: dict[StepId, Node] = {}
@@ -337,20 +340,20 @@ class Graph:
             device: Device of the step's model; empty without a model.
             listed_by: Nodes whose rows list the inputs.
         """
-        required, others, lists = dict(inputs or {}), dict(optional or {}), tuple(listed_by)
+        required_inputs, optional_inputs, lists = dict(inputs or {}), dict(optional or {}), tuple(listed_by)
         node = Node(
             kind,
             identity,
-            tuple(reference.node for reference in required.values()),
-            (*(reference.node for reference in others.values()), *lists),
-            lists,
-            outputs,
-            required,
-            others,
-            dict(parameters or {}),
-            arguments,
-            resource or kind.resource,
-            device,
+            inputs=tuple(reference.node for reference in required_inputs.values()),
+            waits_for=(*(reference.node for reference in optional_inputs.values()), *lists),
+            listed_by=lists,
+            outputs=outputs,
+            required=required_inputs,
+            optional=optional_inputs,
+            parameters=dict(parameters or {}),
+            arguments=arguments,
+            resource=resource or kind.resource,
+            device=device,
         )
         self.nodes[identity] = node
         return self.resolve(node)
@@ -360,10 +363,10 @@ class Graph:
         identity = node.id
         if not node.outputs:
             return node
-        lacking = next((reference.node for reference in node.required.values() if not reference.is_usable), None)
-        if lacking is not None:
+        unfinished = next((reference.node for reference in node.required.values() if not reference.is_usable), None)
+        if unfinished is not None:
             node.step, node.checks, node.state = None, {}, "blocked"
-            node.blocked_by = lacking.blocked_by or lacking.id
+            node.blocked_by = unfinished.blocked_by or unfinished.id
             node.reason = f"waits for {node.blocked_by}"
             return node
         node.blocked_by = None
@@ -383,50 +386,56 @@ class Graph:
         node.step = Step(
             identity,
             node.kind.function,
-            {role: reference.artifact for role, reference in usable.items()},
-            self._artifacts(node.outputs, key_inputs),
-            node.arguments,
-            node.resource,
-            node.device,
-            key_without_number,
-            forced,
-            refreshed,
-            {role: r.check for role, r in usable.items() if r.check},
+            inputs={role: reference.artifact for role, reference in usable.items()},
+            outputs=self._artifacts(node.outputs, key_inputs),
+            arguments=node.arguments,
+            resource=node.resource,
+            device=node.device,
+            key_without_number=key_without_number,
+            forced=forced,
+            refreshed=refreshed,
+            checks={role: reference.check for role, reference in usable.items() if reference.check},
         )
         self._check_outputs(node)
         return node
 
     def refuse(self, kind: StepKind, identity: StepId, error: SwaymeterError, *, inputs: Iterable[Node] = ()) -> Node:
-        """Add a step that cannot be resolved, such as a step with a missing model, as failed."""
+        """Add a step that can never run, such as a step with a missing model; its state is failed."""
         self.nodes[identity] = Node(
             kind, identity, tuple(inputs), resource=kind.resource, refusal=error, state="failed", reason=str(error)
         )
         return self.nodes[identity]
 
-    def wait(self, kind: StepKind, identity: StepId, lacking: Node, *, waits_for: Iterable[Node] = ()) -> Node:
-        """Add a placeholder for the steps that follow from the rows of a node or of `waits_for`."""
-        blocker, others = lacking.blocked_by or lacking.id, tuple(waits_for)
+    def wait(self, kind: StepKind, identity: StepId, unfinished: Node, *, waits_for: Iterable[Node] = ()) -> Node:
+        """Add a placeholder for steps that follow from the rows of an unfinished node.
+
+        With `waits_for`, the steps may follow from the rows of any of these nodes.
+        """
+        blocker, optional_nodes = unfinished.blocked_by or unfinished.id, tuple(waits_for)
         self.nodes[identity] = Node(
             kind,
             identity,
-            () if others else (lacking,),
-            others,
+            inputs=() if optional_nodes else (unfinished,),
+            waits_for=optional_nodes,
             resource=kind.resource,
             reason=f"waits for {blocker}",
             blocked_by=blocker,
         )
         return self.nodes[identity]
 
-    def remembered(self, reference: Reference, compute: Callable[[pa.Table], Any]) -> Any:
-        """Return `compute` of the rows of a table, computed once for each content."""
+    def read_once(self, reference: Reference, compute: Callable[[pa.Table], Any]) -> Any:
+        """Return `compute` of the rows of a table, computed once for all graphs of a run."""
         assert reference.check is not None
         key = (reference.check.path, compute.__qualname__)
         if key not in self._memory:
             self._memory[key] = compute(reference.read())
         return self._memory[key]
 
-    def once(self, compute: Callable[[str], Any], name: str) -> Any:
-        """Return or raise the result of `compute` for a name, once for all graphs of a run: it may use the network."""
+    def call_once(self, compute: Callable[[str], Any], name: str) -> Any:
+        """Return or raise the result of `compute` for a name, called once for all graphs of a run.
+
+        `compute` may use the network, such as for the revision of a model.
+        """
         key = (compute.__qualname__, name)
         if key not in self._memory:
             try:
@@ -437,8 +446,8 @@ class Graph:
             raise result
         return result
 
-    def renew(self, node: Node) -> Node:
-        """Check the outputs of a step again after it has run."""
+    def recheck(self, node: Node) -> Node:
+        """Resolve a node anew, and verify its files again, because its step has run."""
         for artifact in node.step.outputs.values() if node.step else ():
             self._memory.pop((type(artifact), artifact.key), None)
         return self.resolve(node)
@@ -458,13 +467,13 @@ class Graph:
     def _check_outputs(self, node: Node) -> None:
         assert node.step is not None
         node.checks = {role: self._check(artifact) for role, artifact in node.step.outputs.items()}
-        wrong = next((check for check in node.checks.values() if check.state != "done"), None)
-        if wrong is None:
+        unfinished = next((check for check in node.checks.values() if check.state != "done"), None)
+        if unfinished is None:
             node.state, node.reason = "done", ""
         elif (failure := self.workspace.failure_reason(str(node.id), node.step.key)) is not None:
             node.state, node.reason = "failed", failure
         else:
-            node.state, node.reason = wrong.state, wrong.reason
+            node.state, node.reason = unfinished.state, unfinished.reason
 
     def _check(self, artifact: Artifact) -> Check:
         key = (type(artifact), artifact.key)
@@ -474,13 +483,13 @@ class Graph:
         return check
 
 
-def upstream(nodes: Iterable[Node], also: Callable[[Node], Iterable[Node]] = lambda node: ()) -> set[StepId]:
-    """Return the nodes and all upstream nodes; `also` returns the optional inputs of a node."""
+def upstream(nodes: Iterable[Node], optional_inputs: Callable[[Node], Iterable[Node]] = lambda node: ()) -> set[StepId]:
+    """Return the nodes and all upstream nodes; `optional_inputs` returns the optional inputs of a node that count."""
     identities: set[StepId] = set()
     stack = list(nodes)
     while stack:
         node = stack.pop()
         if node.id not in identities:
             identities.add(node.id)
-            stack += (*node.inputs, *also(node))
+            stack += (*node.inputs, *optional_inputs(node))
     return identities

@@ -1,7 +1,7 @@
-"""Numbers of forced artifacts: `--force` and `--refresh` raise a number in the keys of what they select.
+"""Numbers of forced artifacts: `--force` and `--refresh` put a new number into the keys of the selected artifacts.
 
-An artifact whose key has a new number is missing, and the run makes it. The numbers are kept in the workspace, so that
-an interrupted run resumes without the option, and repeats nothing that it has made.
+An artifact whose key has a new number is missing, so the run makes it. The numbers are stored in the workspace. An
+interrupted run therefore resumes without the option, and makes no artifact twice.
 """
 
 import time
@@ -22,7 +22,7 @@ _NUMBERS = TypeAdapter(dict[str, int])
 
 @dataclass(frozen=True)
 class RerunNumbers:
-    """The numbers of forced artifacts, by the key that each has without a number.
+    """The numbers of forced artifacts, by the key that the artifact has without a number.
 
     Attributes:
         force: Numbers of `--force`, in milliseconds since 1970.
@@ -37,7 +37,7 @@ class RerunNumbers:
         return self.force.get(key, 0), self.refresh.get(key, 0)
 
     def with_new(self, kind: Kind, keys: Iterable[str]) -> "RerunNumbers":
-        """Return the numbers with a new one for these keys."""
+        """Return the numbers with a new number for these keys."""
         last = max([0, *self.force.values(), *self.refresh.values()])
         new = dict.fromkeys(keys, max(time.time_ns() // 1_000_000, last + 1))  # a clock may have been set back
         if kind == "force":

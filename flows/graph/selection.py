@@ -1,4 +1,4 @@
-"""Selection of the steps of a run: all, or those of stages, relations, models and measures with their inputs."""
+"""Selection of the steps of a run, by stage, relation, model and measure; their inputs are selected, too."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,16 +13,16 @@ DISPUTABLE = "disputable"
 """The relation of questions about disputes."""
 
 UNKNOWN_RELATIONS = ("static", "temporal", "triples", "own")
-"""The subjects of steps that may lead to any other relation."""
+"""Subjects of steps whose rows list the relations."""
 
 CLASS_STEPS = "invented names"
-"""The group of steps whose subject is a class of entities, and no relation."""
+"""Group of the steps whose subject is a class of entities instead of a relation."""
 
 UNKNOWN_MEASURES = "every measure"
-"""The group of placeholders for all scores of questions that are not known yet."""
+"""Group of the placeholders for scores of questions that are not fetched yet."""
 
 SUMMARISING: tuple[Stage, ...] = ("aggregate", "report")
-"""The stages whose steps follow the selection in the other stages."""
+"""Stages whose steps are selected if all of their inputs are."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Selection:
     stages: tuple[Stage, ...] = STAGES
 
     def matches(self, step: StepId) -> bool:
-        """Return True if a step is selected by itself, and not only as the input of another."""
-        return step.stage in self.stages and self._concerns(step)
+        """Return True if a step matches the selection itself; its inputs are then selected, too."""
+        return step.stage in self.stages and self._matches_in_any_stage(step)
 
-    def _concerns(self, step: StepId) -> bool:
+    def _matches_in_any_stage(self, step: StepId) -> bool:
         if _is_of_study(step):
             return True
         groups = {MEASURES[name].pass_of or name for name in self.measures}
@@ -54,18 +54,18 @@ class Selection:
 
     def of(self, graph: Graph) -> set[StepId]:
         """Return the selected steps of a graph: matching steps and their inputs, in the selected stages."""
-        matching = [node for node in graph if self._concerns(node.id)]
+        matching = [node for node in graph if self._matches_in_any_stage(node.id)]
         selected = {node.id for node in matching}
         if self.relations or self.models or self.measures:
-            ends = [node for node in matching if node.id.stage not in SUMMARISING]
-            if self.models or self.measures:  # fetch steps are then selected only as inputs
-                ends = [node for node in ends if node.id.stage == "score"] or ends
-            selected = upstream(ends, self._candidates)
+            roots = [node for node in matching if node.id.stage not in SUMMARISING]
+            if self.models or self.measures:  # steps of earlier stages are selected only as inputs of scores
+                roots = [node for node in roots if node.id.stage == "score"] or roots
+            selected = upstream(roots, self._candidates)
             selected |= {
                 node.id
                 for node in matching
                 if node.id.stage in SUMMARISING
-                and (_is_of_study(node.id) or all(read.id in selected for read in node.inputs))
+                and (_is_of_study(node.id) or all(upstream_node.id in selected for upstream_node in node.inputs))
             }
         return {identity for identity in selected if identity.stage in self.stages}
 
@@ -77,9 +77,10 @@ class Selection:
         """Return a graph's numbers of forced artifacts, with new ones for `--force` and `--refresh`."""
         numbers = graph.rerun_numbers
         selected = [node for node in graph if node.step and self.matches(node.id)]
-        for kind in (kind for kind, is_requested in requested.items() if is_requested):
-            nodes = selected if kind == "force" else [node for node in selected if node.kind.changes_daily]
-            numbers = numbers.with_new(kind, (node.step.key_without_number for node in nodes if node.step))
+        for kind, is_requested in requested.items():
+            if is_requested:
+                nodes = selected if kind == "force" else [node for node in selected if node.kind.changes_daily]
+                numbers = numbers.with_new(kind, (node.step.key_without_number for node in nodes if node.step))
         return numbers
 
     def failed(self, graph: Graph) -> "Selection":
@@ -90,11 +91,10 @@ class Selection:
             for node in graph
             if (node.id in failed and node.id.group != CLASS_STEPS) or node.blocked_by in failed
         }
-        # Steps that count in a corpus are tried again, too.
-        failed_relations = tuple(sorted(stopped - NO_RELATIONS | stopped & {CORPUS}))
+        failed_relations = tuple(sorted(stopped - NO_RELATIONS | stopped & {CORPUS}))  # CORPUS: counts of names
         return replace(self, relations=failed_relations or self.relations)
 
 
 def _is_of_study(step: StepId) -> bool:
-    """Return True if a step belongs to the whole study; other steps of its stage belong to a model."""
+    """Return True for the database and the page; other steps of these stages belong to a model."""
     return step.stage in SUMMARISING and not step.model

@@ -88,7 +88,7 @@ def prefect_api(*meanwhile: str) -> Iterator[str]:
         try:
             yield url
         finally:  # logs and events go out in batches, and Prefect would complain that the API or this process is gone
-            if configured_api_answers():
+            if current_api_answers():
                 from prefect.events.worker import EventsWorker
                 from prefect.logging.handlers import APILogWorker
 
@@ -96,7 +96,7 @@ def prefect_api(*meanwhile: str) -> Iterator[str]:
                 APILogWorker.drain_all(timeout=STOP_SECONDS)
 
 
-def configured_api_answers() -> bool:
+def current_api_answers() -> bool:
     """Return True if the API of this process answers."""
     from prefect.settings import get_current_settings
 

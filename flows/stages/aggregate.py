@@ -19,11 +19,12 @@ from swaymeter.data.storage.artifact import Check, TableArtifact, write_manifest
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import queries_digest
 from swaymeter.data.warehouse.schema import Schema
+from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSettings, Step, StepKind, with_setup
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
-from swaymeter.flows.stages.history import Completion, keep_history
-from swaymeter.flows.stages.plan import Plan
+from swaymeter.flows.stages.history import Completion, add_snapshot
+from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.decided_answers import SCORES, counted_verdicts, decided_answers
 from swaymeter.tasks.statistics import STATISTICS, statistics_of
@@ -33,10 +34,21 @@ from swaymeter.tasks.statistics.statistic import Statistic
 
 log = logging.getLogger(__name__)
 
-NAMED = 20
+SHOWN_JUDGEMENTS = 20
 """Limit of the judgements in a warning."""
-Done = tuple[TableArtifact, Check]
-"""A table that is done, and its check."""
+CheckedTable = tuple[TableArtifact, Check]
+"""A finished table, and the check of its file."""
+_PASS_COLUMNS = (
+    "started_at",
+    "finished_at",
+    "seconds",
+    "forward_passes",
+    "prompts",
+    "swaymeter_version",
+    "torch_version",
+    "transformers_version",
+)
+"""Columns of the table `runs` that the metadata of a score file has under the same names."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +72,7 @@ def schema() -> tuple[Table, ...]:
     tables: dict[str, Table] = {}
     for table in (*RECORD_TABLES, *declared):
         if tables.setdefault(table.name, table) != table:
-            raise TypeError(f"two tables are named {table.name}; name the one that was added otherwise")
+            raise TypeError(f"two tables are named {table.name}; give the added table another name")
     return tuple(tables.values())
 
 
@@ -75,7 +87,7 @@ def make_database(step: Step, run: RunSettings) -> None:
     def derive(building: Building) -> None:
         compute_statistics(building, aggregation)
         _warn_of_judgements(building, aggregation)
-        building.load({HISTORY: keep_history(step, aggregation.completion, building.warehouse, runs)})
+        building.load({HISTORY: add_snapshot(step, aggregation.completion, building.warehouse, runs)})
 
     path, runs = artifact.folder / DATABASE, runs_of(tables, run)
     computed = {
@@ -92,8 +104,8 @@ def _warn_of_judgements(building: Any, aggregation: Aggregation) -> None:
     if not aggregation.judgements:
         return
     rows = building.warehouse.frame("judgements_to_read").dropna(subset="unused").to_dict("records")
-    if wrong := [f"{row['file']}, row {row['row']}: {row['unused']}" for row in rows]:
-        log.warning("judgements that do not count: %s", first_names(wrong, NAMED, separator="; "))
+    if problems := [f"{row['file']}, row {row['row']}: {row['unused']}" for row in rows]:
+        log.warning("judgements that do not count: %s", first_names(problems, SHOWN_JUDGEMENTS, separator="; "))
 
 
 def compute_statistics(building: Any, aggregation: Aggregation) -> None:
@@ -117,23 +129,24 @@ def compute_statistics(building: Any, aggregation: Aggregation) -> None:
         raise ScoreError("; ".join(failed))
 
 
-def files_of(done: Iterable[Done]) -> dict[Table, list[Any]]:
+def files_of(tables: Iterable[CheckedTable]) -> dict[Table, list[Any]]:
     """Return the files of each table."""
     files: dict[Table, list[Any]] = {}
-    for artifact, check in done:
+    for artifact, check in tables:
         files.setdefault(artifact.table, []).append(check.path)
     return files
 
 
-def runs_of(done: Iterable[Done], run: RunSettings) -> list[Mapping[str, Any]]:
+def runs_of(tables: Iterable[CheckedTable], run: RunSettings) -> list[Mapping[str, Any]]:
     """Return a row for each file of scores, with measure, model, time and versions."""
     rows: list[Mapping[str, Any]] = []
-    for artifact, check in done:
+    for artifact, check in tables:
         if artifact.table.name not in MEASURES:
             continue
-        key_inputs, about = artifact.key_inputs, check.about or {}
-        model, dtype = (key_inputs["parameters"][name] for name in ("model", "dtype"))
-        model = with_setup(model, key_inputs["parameters"].get("way", ""))
+        key_inputs, metadata = artifact.key_inputs, check.about or {}
+        parameters = key_inputs["parameters"]
+        dtype = parameters["dtype"]
+        model = with_setup(parameters["model"], parameters.get("way", ""))
         rows.append(
             {
                 "relation": key_inputs["subject"][0],
@@ -142,11 +155,11 @@ def runs_of(done: Iterable[Done], run: RunSettings) -> list[Mapping[str, Any]]:
                 "measure": artifact.table.name,
                 "measure_version": MEASURES[artifact.table.name].version,
                 "dtype": dtype,
-                "seed": key_inputs["parameters"]["seed"],
-                "parameters": about.get("parameters"),
-                "hardware": about.get("hardware"),
-                "reading": about.get("reading"),
-                **{name: about[name] for name in _LOGGED},
+                "seed": parameters["seed"],
+                "parameters": metadata.get("parameters"),
+                "hardware": metadata.get("hardware"),
+                "reading": metadata.get("reading"),
+                **{name: metadata[name] for name in _PASS_COLUMNS},
                 "key": artifact.key,
                 "file": str(check.path.relative_to(run.workspace)),  # type: ignore[union-attr]
                 "rows": check.rows,
@@ -155,25 +168,13 @@ def runs_of(done: Iterable[Done], run: RunSettings) -> list[Mapping[str, Any]]:
     return rows
 
 
-_LOGGED = (
-    "started_at",
-    "finished_at",
-    "seconds",
-    "forward_passes",
-    "prompts",
-    "swaymeter_version",
-    "torch_version",
-    "transformers_version",
-)
-
-
 def decide_answers(step: Step, run: RunSettings) -> None:
     """Write the verdicts of a judge and of people on a relation; the step's arguments are people's verdicts."""
-    answers, stated, judged = (
+    answers, whose_answer, judged_answers = (
         [row for table in step.inputs_of(MEASURES[name].table) for row in table.read().select(columns).to_pylist()]
         for name, columns in SCORES.items()
     )
-    rows = decided_answers(step.records("questions", Question), answers, stated, judged, step.arguments)
+    rows = decided_answers(step.records("questions", Question), answers, whose_answer, judged_answers, step.arguments)
     output = step.table("decided_answers")
     output.write(output.table.of([*rows]))
 
@@ -181,37 +182,23 @@ def decide_answers(step: Step, run: RunSettings) -> None:
 # ---- the steps of a study --------------------------------------------------------------------------------------------
 
 LOADED = ("triples", "pages", "disputes", "rejected", "shards")
-"""Tables of fetched and built data in the database, besides facts and prompts."""
+"""Fetched and built tables that the database has besides facts and prompts."""
 DECIDE_ANSWERS = StepKind("aggregate", "decided answers", makes=("decided_answers",), function=decide_answers)
 MAKE_DATABASE = StepKind("aggregate", "database", makes=("files", "history"), function=make_database, version=2)
 
 
 def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
     """Add the step of the database; `scores` includes the results of seeds and of a corpus."""
-    if undone := undone_instead_of_scores(graph, whole_only=plan.study.whole_only):
-        return graph.wait(MAKE_DATABASE, MAKE_DATABASE.id("study"), undone)
+    if score_step := blocking_score_step(graph, whole_only=plan.study.whole_only):
+        return graph.wait(MAKE_DATABASE, MAKE_DATABASE.id("study"), score_step)
     study = plan.study
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
-    rest = [*fetched.facts.values(), *fetched.names.values(), *_sources_of_questions(graph, fetched, built)]
-    loaded = _by_role([*prompts, *scores, *rest])
-    variants = {
-        variant.key: {
-            "variant": variant.key,
-            "model": variant.name,
-            "dtype": variant.dtype,
-            "label": variant.label,
-            "asked_model": variant.model.name,
-            "prompt_name": variant.prompt or None,
-            "decoding": variant.decoding or None,
-            "decoding_parameters": json.dumps(asdict(variant.contrast)) if variant.contrast else None,
-            "prompt": json.dumps(dict(variant.prompts.content), ensure_ascii=False, sort_keys=True)
-            if study.questions
-            else None,
-        }
-        for variant in reversed(plan.variants)
-    }
+    fetched_tables = [*fetched.facts.values(), *fetched.names.values(), *_fetched_tables(graph, built)]
+    loaded = _by_role([*prompts, *scores, *fetched_tables])
+    # Of variants with the same key, the first counts.
+    variants = {variant.key: _variant_row(variant, study) for variant in reversed(plan.variants)}
     is_complete = all(node.state == "done" for node in graph)
-    statistics = {statistic.name: _key_of(statistic) for statistic in statistics_of(study.entropy_classes).values()}
+    statistics = {name: _dependencies_of(each) for name, each in statistics_of(study.entropy_classes).items()}
     completion = Completion(is_complete, tuple(variants.values()), study.seed)
     return graph.add(
         MAKE_DATABASE,
@@ -231,16 +218,32 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
     )
 
 
+def _variant_row(variant: Variant, study: StudyFile) -> dict[str, Any]:
+    """Return the row of a variant in the table `variants`."""
+    prompt = json.dumps(dict(variant.prompts.content), ensure_ascii=False, sort_keys=True)
+    return {
+        "variant": variant.key,
+        "model": variant.name,
+        "dtype": variant.dtype,
+        "label": variant.label,
+        "asked_model": variant.model.name,
+        "prompt_name": variant.prompt or None,
+        "decoding": variant.decoding or None,
+        "decoding_parameters": json.dumps(asdict(variant.contrast)) if variant.contrast else None,
+        "prompt": prompt if study.questions else None,
+    }
+
+
 def apply_judgements(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference]) -> list[Reference]:
-    """Add the steps that replace the rule's verdicts by verdicts of a judge and of people, if there are any."""
-    own = [reference for reference in scores if reference.role in SCORES]
+    """Add the steps that replace the rule's verdicts by verdicts of a judge and of people, if a study has such."""
+    score_tables = [reference for reference in scores if reference.role in SCORES]
     verdicts = counted_verdicts(plan.judgements)
-    if not verdicts and all(reference.role != "judged_answers" for reference in own):
+    if not verdicts and all(reference.role != "judged_answers" for reference in score_tables):
         return []
     digest = content_key({"verdicts": [asdict(verdict) for verdict in verdicts]})
     decided = []
     for relation, questions in built.questions.items():
-        scores_of_relation = [reference for reference in own if reference.node.id.subject == relation]
+        scores_of_relation = [reference for reference in score_tables if reference.node.id.subject == relation]
         outputs = {"decided_answers": Output(DECIDED_ANSWERS, ("verdicts", relation), "decided_answers")}
         node = graph.add(
             DECIDE_ANSWERS,
@@ -255,23 +258,26 @@ def apply_judgements(graph: Graph, plan: Plan, built: Built, scores: Iterable[Re
     return decided
 
 
-def undone_instead_of_scores(graph: Graph, *, whole_only: bool = False) -> Node | None:
-    """Return an unfinished scoring step because of which the database of an earlier run stays; else None.
+def blocking_score_step(graph: Graph, *, whole_only: bool = False) -> Node | None:
+    """Return an unfinished scoring step if the database of an earlier run must stay as it is; None otherwise.
 
     Args:
         graph: The steps of the study.
-        whole_only: True if, after a complete run, one unfinished step is enough; otherwise all scores must be missing.
+        whole_only: True if the database of a complete run is replaced only by a complete run. Otherwise the database is
+            replaced as soon as there is a score.
     """
+    if not graph.workspace.database.exists():
+        return None
     steps = [node for node in graph if node.id.stage == "score"]
     has_scores = any(node.output(role).is_usable for node in steps for role in node.checks)
     was_complete = bool(graph.workspace.history_artifact({}).written())  # a complete run leaves a snapshot
-    if (has_scores and not (whole_only and was_complete)) or not graph.workspace.database.exists():
+    if has_scores and not (whole_only and was_complete):
         return None
     return next((node for node in steps if node.state != "done"), None)
 
 
-def _key_of(statistic: Statistic) -> dict[str, Any]:
-    """Return the dependencies of a statistic's rows, in addition to its inputs and the seed.
+def _dependencies_of(statistic: Statistic) -> dict[str, Any]:
+    """Return what the rows of a statistic depend on, in addition to the loaded tables and the seed.
 
     Raises:
         UsageError: The statistic reads a query that does not exist.
@@ -287,8 +293,8 @@ def _by_role(references: Iterable[Reference]) -> dict[str, Reference]:
     return {f"{reference.role}: {reference.node.id}": reference for reference in references}
 
 
-def _sources_of_questions(graph: Graph, fetched: Fetched, built: Built) -> list[Reference]:
-    """Return the sources of questions and the rejected rows."""
+def _fetched_tables(graph: Graph, built: Built) -> list[Reference]:
+    """Return the tables of `LOADED`, and the rejected candidates of each partition."""
     references = [node.output("rejected") for node in built.chosen.values()]
     for node in graph:
         if node.id.stage in ("fetch", "build"):

@@ -4,7 +4,6 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -34,9 +33,9 @@ from swaymeter.tasks.contexts.sentences import (
 
 log = logging.getLogger(__name__)
 
-NAMED = 20
+SHOWN_JUDGEMENTS = 20
 """Limit of the judgements in a warning."""
-AT_ONCE = 16
+QUESTIONS_IN_MEMORY = 16
 """Number of questions whose contexts are in memory together, because a question may have many long contexts."""
 
 
@@ -60,9 +59,11 @@ def build_prompts(step: Step, run: RunSettings) -> None:
         seed=study.seed,
         choice=options.choice,
     )
-    written = partial(write_contexts, per_kind=study.contexts.per_kind(), seed=seed)
-    own = own_contexts(planned.own, entities) if planned.own else None
-    step.write("contexts", own or written(relation, entities, objects(facts)))
+    if planned.own:
+        contexts = own_contexts(planned.own, entities)
+    else:
+        contexts = write_contexts(relation, entities, objects(facts), per_kind=study.contexts.per_kind(), seed=seed)
+    step.write("contexts", contexts)
     step.write("queries", write_queries(relation, entities))
 
 
@@ -70,21 +71,21 @@ def choose(step: Step, run: RunSettings) -> None:
     """Choose the questions of a partition from the fetched candidates; InputError if no candidate is valid."""
     study, judgements = step.arguments
     partition: Any = step.id.subject
-    several = QUESTION_SOURCES[study.questions.source].in_several_steps
-    candidates = candidates_of(step.inputs.values(), partition, several=several)
+    in_several_steps = QUESTION_SOURCES[study.questions.source].in_several_steps
+    candidates = candidates_of(step.inputs.values(), partition, in_several_steps=in_several_steps)
     candidates, problems = with_kinds(candidates, judgements)
     answerable = study.questions.askable(candidates)
     candidates, rejected = list(answerable.questions), list(answerable.rejected)
     if study.questions.annotated:
         votes = opinions(candidates, judgements)
-        decided = accepted_questions(candidates, votes)
-        candidates, rejected = decided.questions, [*rejected, *decided.rejected]
+        accepted = accepted_questions(candidates, votes)
+        candidates, rejected = accepted.questions, [*rejected, *accepted.rejected]
         problems += votes.problems
     if problems:
-        named = first_names(problems, NAMED, separator="; ")
-        log.warning("partition %s: judgements that do not count: %s", partition, named)
+        problem = first_names(problems, SHOWN_JUDGEMENTS, separator="; ")
+        log.warning("partition %s: judgements that do not count: %s", partition, problem)
     if not candidates:
-        counts = Counter(candidate.reason for candidate in rejected).most_common(5)
+        counts = Counter(row.reason for row in rejected).most_common(5)
         reasons = ", ".join(f"{count} {reason}" for reason, count in counts) or "no candidate was found"
         raise InputError(
             f"partition {partition}: no question can be asked ({reasons}); leave the partition out, or fetch more "
@@ -95,27 +96,27 @@ def choose(step: Step, run: RunSettings) -> None:
     step.write("questions", chosen.questions)
 
 
-def candidates_of(inputs: Iterable[Any], partition: Partition, *, several: bool) -> list[Question]:
+def candidates_of(inputs: Iterable[Any], partition: Partition, *, in_several_steps: bool) -> list[Question]:
     """Return every candidate of a partition, with the current numbers of its dispute.
 
     Args:
-        inputs: tables of questions and of disputes; a page's tables have the same subject.
+        inputs: tables of questions and of disputes; both tables of a page have the same subject.
         partition: the partition.
-        several: True for candidates from several steps, which may contain the same question twice.
+        in_several_steps: True if several steps fetch the candidates, which may then contain the same question twice.
     """
     tables: dict[str, list[Any]] = {QUESTIONS.name: [], DISPUTES.name: []}
     for artifact in inputs:
         tables[artifact.table.name].append(artifact)
-    disputes_of = {tuple(artifact.key_inputs["subject"]): artifact for artifact in tables[DISPUTES.name]}
+    disputes_by_subject = {tuple(artifact.key_inputs["subject"]): artifact for artifact in tables[DISPUTES.name]}
     candidates: list[Question] = []
     for artifact in tables[QUESTIONS.name]:
         questions = [from_row(Question, row) for row in artifact.read().to_pylist()]
-        disputes = disputes_of.get(tuple(artifact.key_inputs["subject"]))
+        disputes = disputes_by_subject.get(tuple(artifact.key_inputs["subject"]))
         if disputes is not None:
-            counted = [from_row(Dispute, row) for row in disputes.read().to_pylist()]
-            questions = with_current_counts(questions, counted)
+            current = [from_row(Dispute, row) for row in disputes.read().to_pylist()]
+            questions = with_current_counts(questions, current)
         candidates += questions
-    if not several:
+    if not in_several_steps:
         return candidates
     candidates = [question for question in candidates if question.partition == partition]
     return with_flags_across(list({question.question_id: question for question in candidates}.values()))
@@ -130,16 +131,18 @@ def build_questions(step: Step, run: RunSettings) -> None:
         for row in step.table(role).read().to_pylist()
         if row["relation"] == step.id.subject
     ]
-    # A fact that became temporal keeps its position in the order.
+    # Sorted by ID, a fact that became temporal keeps its position.
     ordered = sorted(questions, key=lambda question: question.question_id)
-    table, tables, amounts = step.table("questions"), [], {"cases": len(ordered), "left_out": 0}
-    for first in range(0, len(ordered), AT_ONCE):
-        answerable = options.arrange(ordered[first : first + AT_ONCE])
-        passages = [len(context.passages) for question in answerable for context in question.contexts]
-        amounts["cases"] += len(passages)
-        amounts["left_out"] += sum(count for count in passages if count > 1)
-        tables.append(table.table.of([as_row(question) for question in answerable]))
-    table.write(pa.concat_tables(tables), amounts)
+    # cases: each question alone and with each context; left_out: passages that a measure can leave out of a set.
+    counts = {"cases": len(ordered), "left_out": 0}
+    output, batches = step.table("questions"), []
+    for first in range(0, len(ordered), QUESTIONS_IN_MEMORY):
+        batch = options.arrange(ordered[first : first + QUESTIONS_IN_MEMORY])
+        set_sizes = [len(context.passages) for question in batch for context in question.contexts]
+        counts["cases"] += len(set_sizes)
+        counts["left_out"] += sum(size for size in set_sizes if size > 1)
+        batches.append(output.table.of([as_row(question) for question in batch]))
+    output.write(pa.concat_tables(batches), counts)
 
 
 # ---- the steps of a study --------------------------------------------------------------------------------------------
@@ -164,7 +167,7 @@ class Built:
         contexts: Contexts by relation.
         questions: Questions by relation.
         chosen: Chosen questions of each partition, and rejected candidates.
-        waiting: For partitions without known questions, the step that the partition waits for.
+        waiting: Steps that choose questions, by partition, if the questions are not chosen yet.
     """
 
     queries: Mapping[str, Reference]
@@ -176,40 +179,42 @@ class Built:
 
 def build(graph: Graph, plan: Plan, fetched: Fetched) -> Built:
     """Add the steps that build prompts from fetched facts and questions."""
-    built = {name: prompts_of(graph, plan, fetched, name) for name in fetched.facts}
-    chosen = {name: _choose(graph, plan, fetched, name) for name in fetched.candidates}
+    prompts = {relation: add_prompts(graph, plan, fetched, relation) for relation in fetched.facts}
+    chosen = {partition: _add_choice(graph, plan, fetched, partition) for partition in fetched.candidates}
     by_relation: dict[str, dict[str, Reference]] = {}
     for partition, node in chosen.items():
         reference = node.output("questions")
         if reference.is_usable:
-            for relation in graph.remembered(reference, _relations):
+            for relation in graph.read_once(reference, _relations):
                 by_relation.setdefault(relation, {})[partition] = reference.with_all_columns()
+    options = plan.study.questions
+    questions = {
+        relation: graph.add(
+            BUILD_QUESTIONS,
+            BUILD_QUESTIONS.id(relation),
+            {"questions": Output(QUESTIONS, ("prompts", relation), "questions")},
+            inputs=by_relation[relation],
+            parameters=options.draw_options if options else None,
+            arguments=options,
+            listed_by=chosen.values(),
+        )
+        for relation in sorted(by_relation)
+    }
     return Built(
-        {name: node.output("queries") for name, node in built.items()},
-        {name: node.output("contexts") for name, node in built.items()},
-        {
-            name: graph.add(
-                BUILD_QUESTIONS,
-                BUILD_QUESTIONS.id(name),
-                {"questions": Output(QUESTIONS, ("prompts", name), "questions")},
-                inputs=by_relation[name],
-                parameters=plan.study.questions.draw_options if plan.study.questions else None,
-                arguments=plan.study.questions,
-                listed_by=chosen.values(),
-            ).output("questions")
-            for name in sorted(by_relation)
-        },
-        chosen,
-        {name: node for name, node in chosen.items() if not node.output("questions").is_usable},
+        queries={relation: node.output("queries") for relation, node in prompts.items()},
+        contexts={relation: node.output("contexts") for relation, node in prompts.items()},
+        questions={relation: node.output("questions") for relation, node in questions.items()},
+        chosen=chosen,
+        waiting={name: node for name, node in chosen.items() if not node.output("questions").is_usable},
     )
 
 
-def prompts_of(graph: Graph, plan: Plan, fetched: Fetched, relation: str, seed: int | None = None) -> Node:
+def add_prompts(graph: Graph, plan: Plan, fetched: Fetched, relation: str, seed: int | None = None) -> Node:
     """Add the step that writes the queries and contexts of a relation.
 
     `seed` replaces the study's seed in the draw of contexts; entities and queries always depend on the study's seed.
     """
-    part, study, planned = part_of(seed), plan.study, plan.relations[relation]
+    part, study, planned = seed_part(seed), plan.study, plan.relations[relation]
     assert study.facts is not None
     inputs = {"facts": fetched.facts[relation]}
     if planned.refusal:
@@ -218,11 +223,11 @@ def prompts_of(graph: Graph, plan: Plan, fetched: Fetched, relation: str, seed: 
     if entry := planned.entry:
         if entry.subject_class in fetched.names:
             inputs["names"] = fetched.names[entry.subject_class]
-        forms = {kind: list(texts) for kind, texts in entry.contexts.items()}
+        context_templates = {kind: list(texts) for kind, texts in entry.contexts.items()}
         parameters: dict[str, Any] = {
             "seed": study.seed,
             "choice": study.facts.choice,
-            "texts": [*entry.open, *entry.closed, forms],
+            "texts": [*entry.open, *entry.closed, context_templates],
             "real_entities": study.facts.real_entities,
             "invented_entities": study.facts.invented_entities,
             "contexts": dict(study.contexts.per_kind()),
@@ -234,9 +239,10 @@ def prompts_of(graph: Graph, plan: Plan, fetched: Fetched, relation: str, seed: 
         parameters["seed_of_contexts"] = seed
     if planned.own:
         parameters["contexts"] = {"own": [row.model_dump() for row in planned.own]}
+    folders = ("prompts", relation, part) if part else ("prompts", relation)
     outputs = {
-        "queries": Output(QUERIES, ("prompts", relation, *filter(None, [part])), "queries"),
-        "contexts": Output(CONTEXTS, ("prompts", relation, *filter(None, [part])), "contexts"),
+        "queries": Output(QUERIES, folders, "queries"),
+        "contexts": Output(CONTEXTS, folders, "contexts"),
     }
     return graph.add(
         BUILD_PROMPTS,
@@ -248,19 +254,19 @@ def prompts_of(graph: Graph, plan: Plan, fetched: Fetched, relation: str, seed: 
     )
 
 
-def part_of(seed: int | None) -> str:
-    """Return the part of the identity of steps with a further seed; empty for the study's seed."""
+def seed_part(seed: int | None) -> str:
+    """Return the `part` of the identity of steps with a further seed, such as "seed 2"; "" for the study's seed."""
     return "" if seed is None else f"seed {seed}"
 
 
-def _choose(graph: Graph, plan: Plan, fetched: Fetched, partition: Partition) -> Node:
+def _add_choice(graph: Graph, plan: Plan, fetched: Fetched, partition: Partition) -> Node:
     study = plan.study
     assert study.questions is not None
     kind, identity = CHOOSE_QUESTIONS, CHOOSE_QUESTIONS.id(partition)
-    candidates, lacking = fetched.candidates[partition], fetched.lacking.get(partition, [])
-    unusable = next(iter([candidate.node for candidate in candidates if not candidate.is_usable] + lacking), None)
-    if not any(candidate.is_usable for candidate in candidates) and unusable is not None:
-        return graph.wait(kind, identity, unusable, waits_for=[*(candidate.node for candidate in candidates), *lacking])
+    candidates, unfinished_lists = fetched.candidates[partition], fetched.unfinished_lists.get(partition, [])
+    nodes = [*(candidate.node for candidate in candidates), *unfinished_lists]
+    if nodes and not any(candidate.is_usable for candidate in candidates):
+        return graph.wait(kind, identity, nodes[0], waits_for=nodes)
     judgements = tuple(judgement for judgement in plan.judgements if judgement.field != "verdict")
     outputs = {
         "questions": Output(QUESTIONS, ("prompts", partition), "chosen-questions"),
@@ -273,7 +279,7 @@ def _choose(graph: Graph, plan: Plan, fetched: Fetched, partition: Partition) ->
         "judgements": content_key({"judgements": [asdict(row) for row in judgements]}),
         **study.questions.draw_options,
     }
-    roles = {
+    tables = {
         f"{candidate.role} {candidate.node.id.subject} {candidate.node.id.part}": candidate.with_all_columns()
         for candidate in candidates
     }
@@ -281,10 +287,10 @@ def _choose(graph: Graph, plan: Plan, fetched: Fetched, partition: Partition) ->
         kind,
         identity,
         outputs,
-        optional=roles,
+        optional=tables,
         parameters=parameters,
         arguments=(study, judgements),
-        listed_by=lacking,
+        listed_by=unfinished_lists,
     )
 
 

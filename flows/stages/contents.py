@@ -42,7 +42,7 @@ class Contents:
         """Return the facts by relation; DamagedFile if facts are not fetched or cannot be read."""
         return {
             node.id.subject: [from_row(Fact, row) for row in _rows(node, "facts")]
-            for node in self._fetched(FETCH_FACTS)
+            for node in self._nodes(FETCH_FACTS)
             if not self.relations or node.id.subject in self.relations
         }
 
@@ -68,11 +68,12 @@ class Contents:
             if node.id.stage == "fetch" and role in node.checks and node.output(role).is_usable
         ]
         if not usable:
-            lacking = [node for node in dict.fromkeys((*choice.inputs, *choice.waits_for)) if node.state != "done"]
-            reasons = "; ".join(f"{node.id}: {node.reason or node.state}" for node in lacking[:3])
+            upstream = dict.fromkeys((*choice.inputs, *choice.waits_for))
+            unfinished = [node for node in upstream if node.state != "done"]
+            reasons = "; ".join(f"{node.id}: {node.reason or node.state}" for node in unfinished[:3])
             raise MissingFile(f"partition {partition}: no question is fetched ({reasons}); run the stage fetch")
-        several = QUESTION_SOURCES[self.study.questions.source].in_several_steps
-        return candidates_of(usable, partition, several=several)
+        in_several_steps = QUESTION_SOURCES[self.study.questions.source].in_several_steps
+        return candidates_of(usable, partition, in_several_steps=in_several_steps)
 
     def chosen(self, partition: Partition) -> list[Question]:
         """Return the chosen questions of a partition; DamagedFile if they are not chosen yet."""
@@ -80,23 +81,21 @@ class Contents:
         questions = [from_row(Question, row) for row in _rows(node, "questions")]
         return [question for question in questions if not self.relations or question.relation in self.relations]
 
-    def missing(self, partitions: Collection[Partition] = PARTITIONS) -> list[str]:
+    def unfinished_steps(self, partitions: Collection[Partition] = PARTITIONS) -> list[str]:
         """Return the names of unfinished steps that fetch questions of these partitions."""
         excluded: set[str] = {str(name) for name in PARTITIONS if name not in partitions}
         if not {"static", "temporal"} & {*partitions}:  # relations are subjects of steps that fetch these two
             excluded |= {node.id.subject for node in self.graph} - {*partitions}
-        return [
-            str(node.id)
-            for node in self.graph
-            if node.id.stage == "fetch" and node.id.group not in (FETCH_FACTS.group, FETCH_NAMES.group)
-            if node.state != "done" and node.id.subject not in excluded
-        ]
+        steps_of_facts = (FETCH_FACTS.group, FETCH_NAMES.group)
+        nodes = (node for node in self.graph if node.id.stage == "fetch" and node.id.group not in steps_of_facts)
+        return [str(node.id) for node in nodes if node.state != "done" and node.id.subject not in excluded]
 
-    def _fetched(self, kind: StepKind) -> Iterator[Node]:
+    def _nodes(self, kind: StepKind) -> Iterator[Node]:
         return (node for node in self.graph if node.kind is kind)
 
 
 def _rows(node: Node, role: str) -> list[dict[str, Any]]:
+    """Return the rows of an output; MissingFile if its step is not done."""
     if not node.output(role).is_usable:
         raise MissingFile(f"{node.id} is not done ({node.reason or node.state}); run the stages fetch and build")
     rows: list[dict[str, Any]] = node.output(role).read().to_pylist()

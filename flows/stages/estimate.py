@@ -5,7 +5,7 @@ hour from a day, but not from two hours.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from swaymeter.flows.graph.graph import Graph, Node
@@ -17,7 +17,7 @@ from swaymeter.tasks.models.endpoints.endpoint import REPEATED_PROMPTS
 from swaymeter.tasks.models.size import parameters_of
 
 OPERATIONS_PER_SECOND = 100e12
-"""Speed of a data-centre GPU on short prompts in 16 bits, a tenth to a fourth of the maker's figure."""
+"""Speed of a data-centre GPU on short prompts in 16 bits: a tenth to a fourth of its nominal speed."""
 
 TOKENS: dict[About, int] = {"contexts": 16, "queries": 16 * 3 * 64, "questions": 350}
 """Tokens of a prompt in the estimate, at two operations for each of a model's parameters.
@@ -47,15 +47,25 @@ BYTES_OF_THOUGHT = 6
 
 @dataclass
 class _Work:
-    """Work with one model: prompts, measured seconds, estimated hours of a GPU.
+    """Work with one model, or with all models.
 
-    `thoughts` is an upper bound on tokens of thoughts, and `is_sure` is True if the model is known to write thoughts.
+    Attributes:
+        prompts: Number of prompts.
+        seconds: Seconds, by the rates that were measured in the workspace.
+        gpu_hours: Hours of a GPU, by the size of the model.
+        is_sized: True if the size of every model is known.
+        is_measured: True if there are measured rates for all prompts.
+        thoughts: Upper bound on the tokens of thoughts.
+        is_sure: True if it is known that the model writes thoughts.
+        requests: Requests to a server.
+        tokens_read: Tokens of the prompts at a server.
+        tokens_written: Tokens of the replies from a server.
     """
 
     prompts: int = 0
     seconds: float = 0.0
     gpu_hours: float = 0.0
-    sizes: list[bool] = field(default_factory=list)
+    is_sized: bool = True
     is_measured: bool = True
     thoughts: int = 0
     is_sure: bool = True
@@ -63,18 +73,18 @@ class _Work:
     tokens_read: int = 0
     tokens_written: int = 0
 
-    def ask(self, answers: Any, about: About, count: int) -> None:
+    def add_requests(self, answers: Any, about: About, count: int) -> None:
         """Add the requests of prompts to a server: in the worst case, one request for each answer."""
         is_sampled = answers and about == "questions"
-        each = answers.samples + 1 if is_sampled else 1
-        begun = 0 if self.requests else PROBE  # each run begins with a probe
-        prompts = count * each + begun + (REPEATED_PROMPTS if is_sampled and begun else 0)
-        self.requests += prompts
-        self.tokens_read += prompts * TOKENS_READ[about]
-        self.tokens_written += prompts * (answers.max_new_tokens if is_sampled else 1)
+        requests = count * (answers.samples + 1 if is_sampled else 1)
+        if not self.requests:  # a run begins with a probe of the server
+            requests += PROBE + (REPEATED_PROMPTS if is_sampled else 0)
+        self.requests += requests
+        self.tokens_read += requests * TOKENS_READ[about]
+        self.tokens_written += requests * (answers.max_new_tokens if is_sampled else 1)
 
     @property
-    def served(self) -> str:
+    def request_line(self) -> str:
         """Requests to a server and their tokens."""
         return (
             f"at most {self.requests:,} requests, about {self.tokens_read:,} tokens read and at most "
@@ -86,50 +96,51 @@ class _Work:
         """Duration of the work in words."""
         if self.is_measured:
             return f"{self.seconds:.0f} s"
-        unknown = "unknown, nothing of the kind was measured in this workspace yet"
-        if not all(self.sizes):
+        unknown = "unknown, because such prompts were not measured in this workspace yet"
+        if not self.is_sized:
             return unknown
         hours = f"{self.gpu_hours:,.3g}" if self.gpu_hours >= LEAST_HOURS else f"less than {LEAST_HOURS}"
-        return f"{unknown}; reckoned from the size of the model: {hours} GPU hours"
+        return f"{unknown}; by the size of the model: {hours} GPU hours"
 
 
 def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
     """Yield lines on unfinished steps, their prompts by model, and the estimated time and disk space."""
     selected = selection.of(graph)
-    undone = [node for node in graph if node.id in selected and node.state != "done"]
-    if not undone:
+    unfinished = [node for node in graph if node.id in selected and node.state != "done"]
+    if not unfinished:
         yield "everything is done: nothing would be computed"
         return
     yield from _replaced_texts(plan)
     rates = _seconds_per_prompt(graph)
-    works, stored, uncounted = dict[str, _Work](), 0, False
-    for node in undone:
+    works, score_bytes, has_unlimits = dict[str, _Work](), 0, False  # works: by model, and "" for all models
+    for node in unfinished:
         reason = f" ({node.reason})" if node.reason else ""
         yield f"{node.id}: {f'after {node.blocked_by}' if node.blocked_by else f'{node.state}{reason}'}"
         if not (count := _prompts(plan, node)):
-            uncounted = uncounted or count is None
+            has_unlimits = has_unlimits or count is None
             continue
         about: About = "questions" if node.id.group == UNKNOWN_MEASURES else MEASURES[node.id.group].about
         tokens = TOKENS_OF_SAMPLE if about == "contexts" and plan.study.contexts.sample else TOKENS[about]
         thoughts, is_sure = _thoughts(plan, node)
-        reckoned = thoughts * is_sure
+        sure_thoughts = thoughts * is_sure
         size = parameters_of(node.id.model) if plan.variant(node.id).model.is_local else None
-        stored += count * BYTES[about] + BYTES_OF_THOUGHT * reckoned
+        score_bytes += count * BYTES[about] + BYTES_OF_THOUGHT * sure_thoughts
         for name in (plan.display_name(node.id), ""):
             work = works.setdefault(name, _Work())
             rate = rates.get((node.id.model, node.id.dtype, node.id.group))
             work.prompts += count
             work.seconds += count * (rate or 0.0)
-            work.gpu_hours += 2 * (count * tokens + reckoned) * (size or 0) / OPERATIONS_PER_SECOND / 3600
+            operations = 2 * (count * tokens + sure_thoughts) * (size or 0)  # a multiplication and an addition
+            work.gpu_hours += operations / OPERATIONS_PER_SECOND / 3600
             work.thoughts, work.is_sure = work.thoughts + thoughts, work.is_sure and is_sure
-            work.sizes.append(size is not None)
+            work.is_sized = work.is_sized and size is not None
             work.is_measured = work.is_measured and rate is not None
             if name and plan.variant(node.id).model.endpoint:
-                work.ask(plan.parameters.get("answers"), about, count)
-    if uncounted:
+                work.add_requests(plan.parameters.get("answers"), about, count)
+    if has_unlimits:
         yield "the questions are not fetched yet, so their prompts cannot be counted"
     total = works.pop("", _Work())
-    yield from (f"{name}: {work.served}" for name, work in works.items() if work.requests)
+    yield from (f"{name}: {work.request_line}" for name, work in works.items() if work.requests)
     for name, work in works.items():
         if work.thoughts and work.is_sure:
             yield f"{name}: at most {work.thoughts:,} tokens of thoughts"
@@ -140,7 +151,7 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
             )
     if len(works) > 1:
         yield from (f"{name}: {work.prompts:,} prompts; {work.duration}" for name, work in works.items())
-    yield f"{total.prompts} prompts; estimated time: {total.duration}; files of scores: {_disk(stored)}"
+    yield f"{total.prompts} prompts; estimated time: {total.duration}; files of scores: {_disk(score_bytes)}"
 
 
 def _replaced_texts(plan: Plan) -> Iterator[str]:
@@ -154,32 +165,33 @@ def _replaced_texts(plan: Plan) -> Iterator[str]:
 
 
 def _thoughts(plan: Plan, node: Node) -> tuple[int, bool]:
-    """Return the limit of the tokens of thoughts before a step's answers, and True if the model surely has thoughts."""
+    """Return the limit of the tokens of thoughts in a step's replies, and True if the model surely thinks."""
     answers = plan.parameters.get("answers")
-    thinking = answers.thinking if answers else None
-    if thinking is None or not (prompts := _prompts(plan, node, "answers")):
+    if answers is None or answers.thinking is None or not (prompts := _prompts(plan, node, "answers")):
         return 0, True
-    tokens = int(prompts * (plan.parameters["answers"].samples + 1) * thinking.max_new_tokens)
-    always = True if thinking.models == "all" else _thinks_always(plan.variant(node.id))
-    return (tokens, always is not None) if always is not False else (0, True)
+    tokens = int(prompts * (answers.samples + 1) * answers.thinking.max_new_tokens)
+    has_thoughts = True if answers.thinking.models == "all" else _thinks_always(plan.variant(node.id))
+    if has_thoughts is None:
+        return tokens, False
+    return (tokens if has_thoughts else 0), True
 
 
 def _thinks_always(variant: Variant) -> bool | None:
     """Return True if a model's thoughts cannot be turned off; None without its tokenizer on this machine."""
     from swaymeter.tasks.models.prompts.template_options import opens_thoughts, options_of
 
-    prompts, speaker = variant.prompts, variant.at_hand
-    return opens_thoughts(speaker, prompts, options_of(speaker, prompts)) if speaker else None
+    prompts, tokenizer = variant.prompts, variant.local_tokenizer
+    return opens_thoughts(tokenizer, prompts, options_of(tokenizer, prompts)) if tokenizer else None
 
 
-def _disk(stored: int) -> str:
-    if stored < 1_000_000_000:
-        return f"{max(1, round(stored / 1_000_000))} MB"
-    return f"{stored / 1_000_000_000:.1f} GB"
+def _disk(score_bytes: int) -> str:
+    if score_bytes < 1_000_000_000:
+        return f"{max(1, round(score_bytes / 1_000_000))} MB"
+    return f"{score_bytes / 1_000_000_000:.1f} GB"
 
 
-def _is_open(plan: Plan, node: Node) -> bool:
-    """Return True if the leading measure of a pass is to be computed, and not only derived measures."""
+def _is_leading_unfinished(plan: Plan, node: Node) -> bool:
+    """Return True if the leading measure of a pass is not done; derived measures need no prompts."""
     if node.id.stage != "score" or node.id.group not in MEASURES:
         return False
     return any(name == node.id.group and state != "done" for name, state, _ in plan.measure_states(node))
@@ -191,33 +203,34 @@ def _prompts(plan: Plan, node: Node, leading: str = "") -> int | None:
     `leading` is the measure of the prompts, "" for any.
     """
     if node.id.stage == "score" and node.id.group == UNKNOWN_MEASURES:
-        return _questions_of_partition(plan, node.id.subject, leading)
-    if not _is_open(plan, node) or leading not in ("", node.id.group):
+        return _prompts_of_partition(plan, node.id.subject, leading)
+    if not _is_leading_unfinished(plan, node) or leading not in ("", node.id.group):
         return 0
     measure = MEASURES[node.id.group]
-    return measure.count_prompts(plan.parameters[measure.name], **_amounts(plan, node))
+    return measure.count_prompts(plan.parameters[measure.name], **_prompt_counts(plan, node))
 
 
-def _questions_of_partition(plan: Plan, partition: str, leading: str) -> int | None:
+def _prompts_of_partition(plan: Plan, partition: str, leading: str) -> int | None:
     """Return the number of prompts of a partition without fetched questions."""
     questions = plan.study.questions
     assert questions is not None
     counts = [questions.published.get(partition), questions.per_partition]
-    counted, cases = [count for count in counts if count is not None], questions.cases
-    if not counted or cases is None:
+    limits, cases = [count for count in counts if count is not None], questions.cases
+    if not limits or cases is None:
         return None
     leading_measures = [group.leading for group in plan.passes if group.leading.about == "questions"]
     return sum(
-        measure.count_prompts(plan.parameters[measure.name], cases=cases * min(counted))
+        measure.count_prompts(plan.parameters[measure.name], cases=cases * min(limits))
         for measure in leading_measures
         if leading in ("", measure.name)
     )
 
 
-def _amounts(plan: Plan, node: Node) -> dict[str, int]:
+def _prompt_counts(plan: Plan, node: Node) -> dict[str, int]:
+    """Return the arguments of `count_prompts`: built queries, contexts and questions, or planned ones."""
     built = {role: check.rows for other in node.inputs for role, check in other.checks.items() if check.state == "done"}
     questions = [node.checks["questions"] for node in node.inputs if "questions" in node.checks]
-    by_partition = {
+    question_counts = {
         name: sum(check.about.get(name, 0) for check in questions if check.about) for name in ("cases", "left_out")
     }
     relation, sample = plan.relations.get(node.id.subject), plan.study.contexts.sample
@@ -226,11 +239,12 @@ def _amounts(plan: Plan, node: Node) -> dict[str, int]:
     return {
         "queries": built.get("queries", planned.query_forms * planned.entities),
         "contexts": sample.contexts if sample else contexts,
-        **by_partition,
+        **question_counts,
     }
 
 
 def _seconds_per_prompt(graph: Graph) -> dict[tuple[str, str, str], float]:
+    """Return the measured seconds of a prompt by model, dtype and leading measure."""
     spent: dict[tuple[str, str, str], tuple[float, int]] = {}
     for node in graph:
         check = next(iter(node.checks.values()), None)

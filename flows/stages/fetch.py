@@ -26,8 +26,7 @@ def fetch_facts(step: Step, run: RunSettings) -> None:
     fetched = source.fetch(study.facts, step.id.subject, study.seed, access_for(study, step, run))
     if not fetched.facts:
         raise InputError(f"relation {step.id.subject}: the source has no facts; choose another relation")
-    about = {"requested": fetched.requested, "rejected": dict(fetched.rejected)}
-    step.write("facts", fetched.facts, about)
+    step.write("facts", fetched.facts, {"requested": fetched.requested, "rejected": dict(fetched.rejected)})
 
 
 def fetch_names(step: Step, run: RunSettings) -> None:
@@ -74,40 +73,40 @@ class Fetched:
 
     Attributes:
         facts: Facts by relation.
-        names: Invented names by class.
-        candidates: Outputs with candidates for the questions of each partition.
-        lacking: Unfinished lists of partitions, from which further steps follow.
+        names: Invented names by class of the entities.
+        candidates: Tables of candidates for the questions of each partition.
+        unfinished_lists: Unfinished steps of each partition whose rows list further steps, such as pages to search.
     """
 
     facts: Mapping[str, Reference]
     names: Mapping[str, Reference]
     candidates: Mapping[Partition, list[Reference]]
-    lacking: Mapping[Partition, list[Node]]
+    unfinished_lists: Mapping[Partition, list[Node]]
 
 
 def fetch(graph: Graph, plan: Plan) -> Fetched:
     """Add the steps that fetch the facts and questions of the study's measures."""
-    study, about = plan.study, {each.leading.about for each in plan.passes}
+    study, prompt_kinds = plan.study, {group.leading.about for group in plan.passes}
     facts: dict[str, Reference] = {}
     names: dict[str, Reference] = {}
-    if study.facts is not None and about - {"questions"}:
-        facts = {relation: _facts(graph, plan, relation) for relation in study.facts.relations}
+    if study.facts is not None and prompt_kinds - {"questions"}:
+        facts = {relation: _add_facts(graph, plan, relation) for relation in study.facts.relations}
         if study.facts.invented_entities:
             classes = sorted({study.facts.relation(name).subject_class for name in facts})
-            names = {entity_class: _names(graph, plan, entity_class) for entity_class in classes}
-    if study.questions is None or "questions" not in about:
+            names = {entity_class: _add_names(graph, plan, entity_class) for entity_class in classes}
+    if study.questions is None or "questions" not in prompt_kinds:
         return Fetched(facts, names, {}, {})
     if QUESTION_SOURCES[study.questions.source].in_several_steps:
         return Fetched(facts, names, *fetch_wikidata(graph, plan))
-    candidates = {partition: [_questions(graph, plan, partition)] for partition in study.questions.partitions}
+    candidates = {partition: [_add_questions(graph, plan, partition)] for partition in study.questions.partitions}
     return Fetched(facts, names, candidates, {})
 
 
-def _facts(graph: Graph, plan: Plan, relation: str) -> Reference:
+def _add_facts(graph: Graph, plan: Plan, relation: str) -> Reference:
     options, seed = plan.study.facts, plan.study.seed
     assert options is not None
     source = FACT_SOURCES[options.source]
-    return _add(
+    return _add_step(
         graph,
         plan,
         FETCH_FACTS,
@@ -117,10 +116,10 @@ def _facts(graph: Graph, plan: Plan, relation: str) -> Reference:
     )
 
 
-def _names(graph: Graph, plan: Plan, entity_class: str) -> Reference:
+def _add_names(graph: Graph, plan: Plan, entity_class: str) -> Reference:
     options, seed = plan.study.facts, plan.study.seed
     assert options is not None
-    return _add(
+    return _add_step(
         graph,
         plan,
         FETCH_NAMES,
@@ -131,12 +130,12 @@ def _names(graph: Graph, plan: Plan, entity_class: str) -> Reference:
     )
 
 
-def _questions(graph: Graph, plan: Plan, partition: Partition) -> Reference:
+def _add_questions(graph: Graph, plan: Plan, partition: Partition) -> Reference:
     options = plan.study.questions
     assert options is not None
     key = QUESTION_SOURCES[options.source].key
     assert key is not None
-    return _add(
+    return _add_step(
         graph,
         plan,
         FETCH_QUESTIONS,
@@ -146,7 +145,7 @@ def _questions(graph: Graph, plan: Plan, partition: Partition) -> Reference:
     )
 
 
-def _add(
+def _add_step(
     graph: Graph,
     plan: Plan,
     kind: StepKind,
@@ -155,7 +154,7 @@ def _add(
     key: Callable[[Access], Mapping[str, Any]],
     resource: Resource | None = None,
 ) -> Reference:
-    """Add a step with the key inputs of its source, and return its last output."""
+    """Add a step whose parameters are the key inputs of its source, and return its last output."""
     identity = kind.id(subject)
     try:
         parameters = key(plan.access)

@@ -23,14 +23,15 @@ from swaymeter.tasks.frequency.source import Part
 from swaymeter.tasks.frequency.words import CommonWords
 
 log = logging.getLogger(__name__)
-KINDS: tuple[CountKind, ...] = get_args(CountKind)
-SHOWN = 5
+COUNT_KINDS: tuple[CountKind, ...] = get_args(CountKind)
+"""Units of a count, from exact to estimated; a total has the least exact unit of its parts."""
+SHOWN_NAMES = 5
 """Limit of the names in a warning."""
 
 
 @dataclass(frozen=True)
 class PartOfStudy:
-    """A part of the corpus, and the study."""
+    """Arguments of the step that counts in a part of the corpus."""
 
     study: StudyFile
     part: Part
@@ -48,7 +49,7 @@ def collect_names(step: Step, run: RunSettings) -> None:
         rows = step.table(role).read()
         pairs |= set(zip(rows["entity"].to_pylist(), rows["answer"].to_pylist(), strict=True))
     if unused := sorted(aliases.keys() - set(chain.from_iterable(pairs))):
-        names = ", ".join(map(repr, unused[:SHOWN])) + ", …" * (len(unused) > SHOWN)
+        names = ", ".join(map(repr, unused[:SHOWN_NAMES])) + ", …" * (len(unused) > SHOWN_NAMES)
         problem = f"frequency.aliases: {len(unused):,} of {len(aliases):,} names are no entity and no answer: {names}"
         if len(unused) == len(aliases):
             raise InputError(f"{problem}; the column `name` of the file must have names exactly as in the facts")
@@ -76,21 +77,21 @@ def count_part(step: Step, run: RunSettings) -> None:
 
 def add_up(step: Step, run: RunSettings) -> None:
     """Add up the counts of all shards, and log the entities without a count."""
-    limits: CommonWords
-    limits, window, title = step.arguments
+    common_words: CommonWords
+    common_words, window, corpus = step.arguments
     pairs = step.records("counted_pairs", CountedPair)
     columns = ("entity_count", "capitals_count", "lower_case_count", "pair_count")
     totals, shards = np.zeros((len(columns), len(pairs)), np.int64), list[Shard]()
-    kinds = np.zeros((2, len(pairs)), np.int64)
+    kinds = np.zeros((2, len(pairs)), np.int64)  # positions in COUNT_KINDS: of entity counts, and of pair counts
     for counts in step.inputs_of(SHARD_COUNTS):
         rows = counts.read()
         totals += [rows[name].to_numpy() for name in columns]
-        counted = [rows[name].to_pylist() for name in ("entity_counted", "pair_counted")]
-        kinds = np.maximum(kinds, [[KINDS.index(kind) for kind in column] for column in counted])
+        kind_columns = [rows[name].to_pylist() for name in ("entity_counted", "pair_counted")]
+        kinds = np.maximum(kinds, [[COUNT_KINDS.index(kind) for kind in column] for column in kind_columns])
     for shard in step.inputs_of(SHARDS):
         shards += [from_row(Shard, row) for row in shard.read().to_pylist()]
-    read: dict[str, Any] = {
-        "corpus": title,
+    corpus_columns: dict[str, Any] = {
+        "corpus": corpus,
         "window_words": window,
         "shards": len(shards),
         "documents": _total(shard.documents for shard in shards),
@@ -106,14 +107,14 @@ def add_up(step: Step, run: RunSettings) -> None:
                 answer=pair.answer,
                 entity_count=entity,
                 capitals_count=capitals,
-                lower_case_count=small,
-                pair_count=both,
-                entity_counted=KINDS[entity_number],
-                pair_counted=KINDS[pair_number],
-                excluded=limits.exclusion_reason(pair.entity_names, capitals, small),
-                **read,
+                lower_case_count=lower_case,
+                pair_count=pair_count,
+                entity_counted=COUNT_KINDS[entity_kind],
+                pair_counted=COUNT_KINDS[pair_kind],
+                excluded=common_words.exclusion_reason(pair.entity_names, capitals, lower_case),
+                **corpus_columns,
             )
-            for pair, (entity, capitals, small, both), (entity_number, pair_number) in zip(
+            for pair, (entity, capitals, lower_case, pair_count), (entity_kind, pair_kind) in zip(
                 pairs, totals.T.tolist(), kinds.T.tolist(), strict=True
             )
         ),
@@ -122,8 +123,8 @@ def add_up(step: Step, run: RunSettings) -> None:
 
 def _total(numbers: Iterable[int | None]) -> int | None:
     """Return the sum of the numbers; None without a number."""
-    counted = [number for number in numbers if number is not None]
-    return sum(counted) if counted else None
+    values = [number for number in numbers if number is not None]
+    return sum(values) if values else None
 
 
 # ---- the steps of a study --------------------------------------------------------------------------------------------
@@ -139,31 +140,31 @@ def frequency(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
     if options is None:
         return []
     try:
-        parts = FREQUENCY_SOURCES[options.source].parts(options, plan.access, graph.once)
+        parts = FREQUENCY_SOURCES[options.source].parts(options, plan.access, graph.call_once)
         aliases = read_aliases(Path(options.aliases)) if options.aliases else {}
     except SwaymeterError as error:
         return [graph.refuse(ADD_COUNTS, ADD_COUNTS.id(CORPUS), error).output("frequencies")]
-    names = _names(graph, built, aliases)
-    counted = [_counted(graph, plan.study, options.window_words, names, part) for part in parts]
-    rule = CommonWords(options.common_word_count, options.common_word_share)
-    inputs = {f"{role} {node.id.part}": node.output(role) for node in counted for role in ("shard_counts", "shards")}
-    whole = graph.add(
+    names = _add_names(graph, built, aliases)
+    nodes = [_add_part(graph, plan.study, options.window_words, names, part) for part in parts]
+    common_words = CommonWords(options.common_word_count, options.common_word_share)
+    inputs = {f"{role} {node.id.part}": node.output(role) for node in nodes for role in ("shard_counts", "shards")}
+    totals = graph.add(
         ADD_COUNTS,
         ADD_COUNTS.id(CORPUS),
         {"frequencies": Output(FREQUENCIES, (CORPUS,), "frequencies")},
         inputs={"counted_pairs": names.output("counted_pairs"), **inputs},
         parameters={
-            "count": rule.count,
-            "share": rule.share,
+            "count": common_words.count,
+            "share": common_words.share,
             "window": options.window_words,
             "corpus": options.corpus_name,
         },
-        arguments=(rule, options.window_words, options.corpus_name),
+        arguments=(common_words, options.window_words, options.corpus_name),
     )
-    return [whole.output("frequencies")]
+    return [totals.output("frequencies")]
 
 
-def _names(graph: Graph, built: Built, aliases: Mapping[str, tuple[str, ...]]) -> Node:
+def _add_names(graph: Graph, built: Built, aliases: Mapping[str, tuple[str, ...]]) -> Node:
     """Add the step that lists the names of all queries; at least one table of queries must be done."""
     kind, identity, queries = LIST_NAMES, LIST_NAMES.id(CORPUS), list(built.queries.values())
     if not any(reference.is_usable for reference in queries):
@@ -178,7 +179,7 @@ def _names(graph: Graph, built: Built, aliases: Mapping[str, tuple[str, ...]]) -
     )
 
 
-def _counted(graph: Graph, study: StudyFile, window: int, names: Node, part: Part) -> Node:
+def _add_part(graph: Graph, study: StudyFile, window: int, names: Node, part: Part) -> Node:
     """Add the step that counts in a part."""
     outputs = {
         "shard_counts": Output(SHARD_COUNTS, (CORPUS,), f"counts-{part.name}"),

@@ -16,11 +16,12 @@ from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
 from swaymeter.tasks.statistics.changes import compare, model_pairs
 
-NUMBERS = "models_side_by_side"
+HEADLINE_QUERY = "models_side_by_side"
+"""Named query of the headline numbers."""
 RUN: Key = ("run", "", "", "run")
-"""Key of the run itself: its number, and the time of its end."""
+"""Key of the item with the number of the run and the time of its end."""
 PROGRAMS = ("swaymeter", "torch", "transformers")
-PAIRED = {
+CHANGE_COLUMNS = {
     "same": "n",
     "mean_before": "against_mean",
     "change": "difference",
@@ -30,7 +31,7 @@ PAIRED = {
     "p_adjusted": "p_adjusted",
     "direction": "direction",
 }
-"""Columns of `HistoryRow` by the column of a paired difference."""
+"""Columns of the paired difference to the run before, by the column of `HistoryRow`."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ class Completion:
     seed: int = 0
 
 
-def keep_history(step: Step, completion: Completion, warehouse: Any, runs: Sequence[Mapping[str, Any]]) -> list[Path]:
-    """Add the snapshot of a complete run to those before, and return all undamaged snapshots.
+def add_snapshot(step: Step, completion: Completion, warehouse: Any, runs: Sequence[Mapping[str, Any]]) -> list[Path]:
+    """Add the snapshot of a complete run to the earlier snapshots, and return all undamaged snapshots.
 
     A run without new replies and without a changed item leaves no snapshot.
 
@@ -62,79 +63,84 @@ def keep_history(step: Step, completion: Completion, warehouse: Any, runs: Seque
     artifact: Any = step.outputs["history"]
     files = snapshot_files(artifact.folder)
     if completion.is_complete:
-        now = Snapshot.from_database(warehouse, "the database", _versions(step, runs, completion))
-        if rows := _rows(last_items(files), now, warehouse.frame(NUMBERS), runs, completion):
+        current = Snapshot.from_database(warehouse, "the database", _versions(step, runs, completion))
+        if rows := _snapshot_rows(last_items(files), current, warehouse.frame(HEADLINE_QUERY), runs, completion):
             files.append(write_snapshot(artifact.folder, rows))
     write_manifest(artifact.manifest, artifact.key, files)
     return files
 
 
-def _rows(
+def _snapshot_rows(
     last: tuple[int, dict[Key, str]],
     snapshot: Snapshot,
-    numbers: Any,
+    headline_numbers: Any,
     runs: Iterable[Mapping[str, Any]],
     completion: Completion,
 ) -> list[HistoryRow]:
-    """Return the rows of the snapshot of a run; empty without new replies and changes."""
-    (number, before), now = last, snapshot.items()
-    changed: dict[Key, str | None] = {key: state for key, state in now.items() if before.get(key) != state}
-    changed |= dict.fromkeys(before.keys() - now.keys() - {RUN})
+    """Return the rows of the snapshot of a run; empty without new replies and changes.
+
+    `last` has the number of the last run that left a snapshot, 0 for none, and its items.
+    """
+    (last_run, before), after = last, snapshot.items()
+    changed: dict[Key, str | None] = {key: state for key, state in after.items() if before.get(key) != state}
+    changed |= dict.fromkeys(before.keys() - after.keys() - {RUN})  # None for an item that the run lacks
     last_score = max((str(row["finished_at"]) for row in runs), default="")
-    if number and not changed and last_score <= json.loads(before[RUN])["completed_at"]:
+    if last_run and not changed and last_score <= json.loads(before[RUN])["completed_at"]:
         return []
     models = models_of(changed)  # only numbers of these models can change
-    pairs = [pair for pair in model_pairs(models_of(before), models_of(now), over_time=True) if models & {*pair}]
+    pairs = [pair for pair in model_pairs(models_of(before), models_of(after), over_time=True) if models & {*pair}]
     changes: dict[tuple[str, ...], Mapping[str, Any]] = {}
-    if number and pairs:
-        paired = {model for pair in pairs for model in pair}
+    if last_run and pairs:
+        paired_models = {model for pair in pairs for model in pair}
         earlier, later = (
-            Snapshot.from_items({key: state for key, state in items.items() if key[1:3] in paired})
-            for items in (before, now)
+            Snapshot.from_items({key: state for key, state in items.items() if key[1:3] in paired_models})
+            for items in (before, after)
         )
-        compared = compare(earlier, later, pairs, over_time=True, seed=completion.seed)
+        comparison = compare(earlier, later, pairs, over_time=True, seed=completion.seed)
         changes = {
-            tuple(row[name] for name in ("model", "dtype", "quantity", "group")): row for row in compared.numbers
+            tuple(row[name] for name in ("model", "dtype", "quantity", "group")): row for row in comparison.numbers
         }
     completed_at = datetime.now(UTC).isoformat(timespec="seconds")
-    changed[RUN] = as_state({"run": number + 1, "completed_at": completed_at})
-    rows = [HistoryRow(number + 1, *key, changed[key]) for key in sorted(changed)]
+    run = last_run + 1
+    changed[RUN] = as_state({"run": run, "completed_at": completed_at})
+    rows = [HistoryRow(run, *key, changed[key]) for key in sorted(changed)]
     labels = {(row["model"], row["dtype"]): row["label"] or row["model"] for row in completion.variants}
-    plain = numbers.astype(object).where(numbers.notna(), None)
-    for row in plain.to_dict("records"):
+    without_nan = headline_numbers.astype(object).where(headline_numbers.notna(), None)
+    for row in without_nan.to_dict("records"):
         model, dtype = labels.get((row["model"], row["dtype"]), row["model"]), row["dtype"]
-        is_same = number and (model, dtype) not in models
-        same = {"n": row["n"], "against_mean": row["mean"], "difference": 0.0} if is_same else {}
-        change = changes.get((model, dtype, row["quantity"], row["group"]), same)
+        is_unchanged = last_run and (model, dtype) not in models
+        no_change = {"n": row["n"], "against_mean": row["mean"], "difference": 0.0} if is_unchanged else {}
+        change = changes.get((model, dtype, row["quantity"], row["group"]), no_change)
         headline = {name: row[name] for name in ("quantity", "group", "unit", "n", "clusters", "mean", "low", "high")}
-        columns = {name: change.get(column) for name, column in PAIRED.items()}
+        columns = {name: change.get(column) for name, column in CHANGE_COLUMNS.items()}
         item = f"{row['quantity']} {row['group']}"
-        rows.append(HistoryRow(number + 1, "number", model, dtype, item, None, **headline, **columns))
+        rows.append(HistoryRow(run, "number", model, dtype, item, None, **headline, **columns))
     return rows
 
 
 def _versions(step: Step, runs: Iterable[Mapping[str, Any]], completion: Completion) -> dict[str, str]:
-    """Return the parameters of measures, and the versions of models, measures and programs, as JSON by name."""
-    texts = dict[str, Any]()
+    """Return the versions of models, measures and programs, and the parameters of measures, as JSON by name."""
+    values = dict[str, Any]()
     labels = {row["variant"]: f"{row['label'] or row['model']} ({row['dtype']})" for row in completion.variants}
-    done = step.tables_read
-    revisions = {artifact.key: artifact.key_inputs["parameters"].get("revision") for artifact, _ in done}
+    tables = step.tables_read
+    revisions = {artifact.key: artifact.key_inputs["parameters"].get("revision") for artifact, _ in tables}
     for row in runs:
-        name, computer = labels[row["variant"]], "server" if row["dtype"] == SERVED else "hardware"
+        name = labels[row["variant"]]
+        computer = "server" if row["dtype"] == SERVED else "hardware"
         versions = {f"revision of {name}": revisions[row["key"]], f"{computer} of {name}": row["hardware"]}
         versions |= {program: row[f"{program}_version"] for program in PROGRAMS}
         versions[f"version of measure {row['measure']}"] = str(row["measure_version"])
-        texts |= {item: value for item, value in versions.items() if value}
-    for artifact, _ in done:
+        values |= {item: value for item, value in versions.items() if value}
+    for artifact, _ in tables:
         if (measure := artifact.table.name) in MEASURES:
-            texts |= _parameters(measure, artifact.key_inputs["output"][1]["parameters"])
-    return {name: json.dumps(value, ensure_ascii=False) for name, value in texts.items()}
+            values |= _parameter_items(measure, artifact.key_inputs["output"][1]["parameters"])
+    return {name: json.dumps(value, ensure_ascii=False) for name, value in values.items()}
 
 
-def _parameters(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _parameter_items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the parameters of a measure by their keys in a study file, such as answers.max_new_tokens."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _parameters(f"{name}.{key}", inner)
+            yield from _parameter_items(f"{name}.{key}", inner)
     else:
         yield name, "none" if value is None else value

@@ -1,6 +1,6 @@
 """Plan of a study on this machine, resolved once: models, passes, parameters and relations."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -31,7 +31,7 @@ from swaymeter.tasks.models.tokenizer import Unloaded
 
 
 class PromptCounts(NamedTuple):
-    """Planned numbers of what the prompts of a relation are made from."""
+    """Planned numbers of entities, query forms and contexts of a relation."""
 
     entities: int = 0
     query_forms: int = 0
@@ -49,7 +49,7 @@ class PlannedRelation:
         entry: Query forms and context templates; None for a group.
         group: The group; None for a relation.
         own: Contexts of a file, in place of generated ones.
-        counts: Numbers of entities, query forms and contexts.
+        counts: Planned numbers of its prompts.
         refusal: Reason why the relation cannot be built.
     """
 
@@ -68,7 +68,7 @@ class Variant:
         model: Section of the study.
         position: Position in the study file.
         prompts: Texts around questions and contexts.
-        dtype: Computing dtype; the study's if it is not known.
+        dtype: Computing dtype; the dtype in the study if this machine cannot resolve it.
         passes: Passes over its prompts. Only the first variant of a model has passes about queries and contexts.
         identity: Identity of the model's weights.
         refusal: Reason why the model cannot be used.
@@ -120,8 +120,8 @@ class Variant:
         return (self.model.name, self.model.dtype, self.setup) == (step.model, step.dtype, step.setup)
 
     @cached_property
-    def at_hand(self) -> Unloaded | None:
-        """The model with only its tokenizer; None if the tokenizer is not on this machine, or the model is refused."""
+    def local_tokenizer(self) -> Unloaded | None:
+        """Tokenizer of the model with its chat template; None if the tokenizer is not on this machine."""
         try:
             identity = None if self.model.text_only_kind else self.identity
             if identity and identity.kind == "endpoint":
@@ -135,11 +135,15 @@ class Variant:
 class Plan:
     """A study on this machine, in a workspace.
 
-    Attributes that the names do not explain:
+    Attributes:
+        study: The study file.
+        workspace: Workspace of the study.
         access: Access to services, only for their addresses.
         parameters: Parameters of each measure, by name.
-        declarations: Inputs of each measure's numbers, or the error with which they are unknown.
-        relations: Relations of the facts.
+        passes: Passes of the study's measures.
+        declarations: Dependencies of each measure's scores, or the error that kept them from being read, by name.
+        variants: Each model with each prompt and decoding.
+        relations: Relations of the facts, by name.
         judgements: Judgements of people.
     """
 
@@ -163,11 +167,13 @@ class Plan:
 
     def measure_states(self, node: Node) -> Iterator[tuple[str, State, str]]:
         """Yield the measures of a score step with state and reason; a pass may be done for some measures only."""
-        together = next((each.measures for each in self.passes if each.leading.name == node.id.group), (node.id.group,))
-        for name in together:
+        passes = (group.measures for group in self.passes if group.leading.name == node.id.group)
+        for name in next(passes, (node.id.group,)):
             check = node.checks.get(name)
-            is_done = check is not None and check.state == "done"
-            yield (name, "done", "") if is_done else (name, node.state, node.reason)
+            if check is not None and check.state == "done":
+                yield name, "done", ""
+            else:
+                yield name, node.state, node.reason
 
     @cached_property
     def further_seeds(self) -> Mapping[int, "Plan"]:
@@ -178,23 +184,23 @@ class Plan:
 def plan_of(study: StudyFile, workspace: Workspace) -> Plan:
     """Resolve a study; a missing model or file fails only the steps that use it."""
     parameters = {name: MEASURES[name].parameters(**study.parameters(name)) for name in study.requested()}
-    grouped = tuple(MEASURES.passes(study.requested()))
+    passes = tuple(MEASURES.passes(study.requested()))
     facts = study.facts
     return Plan(
-        study,
-        workspace,
-        study.access(workspace.downloads, offline=True),
-        parameters,
-        grouped,
-        {name: _or_refusal(MEASURES.declaration, name, parameters) for name in parameters},
-        tuple(_variants(study, grouped, parameters)),
-        {relation: _relation(study, relation) for relation in facts.relations} if facts else {},
-        judgements_of(study),
+        study=study,
+        workspace=workspace,
+        access=study.access(workspace.downloads, offline=True),
+        parameters=parameters,
+        passes=passes,
+        declarations={name: _or_error(MEASURES.declaration, name, parameters) for name in parameters},
+        variants=tuple(_variants(study, passes, parameters)),
+        relations={relation: _relation(study, relation) for relation in facts.relations} if facts else {},
+        judgements=judgements_of(study),
     )
 
 
 def access_for(study: StudyFile, step: Step, run: RunSettings) -> Access:
-    """Return the access of a step to services, by the study's settings, in the sessions of its process."""
+    """Return the access of a step to services, with the settings of the study."""
     return study.access(
         Workspace(run.workspace).downloads,
         offline=run.offline,
@@ -221,30 +227,30 @@ def judgements_of(study: StudyFile) -> tuple[Judgement, ...]:
 
 def workspace_of(study: StudyFile, folder: str | None = None) -> Workspace:
     """Return the workspace of a study: `folder`, or the folder in the study's file, or the default folder."""
-    named = folder or study.workspace
+    path = folder or study.workspace
     try:
-        workspace = Workspace(folder_of(named, study.name), study.name)
-    except RuntimeError:
-        raise UsageError(f"the workspace {named} is below a home directory that was not found; name another") from None
+        workspace = Workspace(folder_of(path, study.name), study.name)
+    except RuntimeError:  # `~name/...` of a user that does not exist
+        raise UsageError(f"the workspace {path} is below a home directory that was not found; name another") from None
     workspace.check_layout()
     return workspace
 
 
-def _variants(study: StudyFile, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Iterator[Variant]:
+def _variants(study: StudyFile, passes: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Iterator[Variant]:
     """Yield each model with each prompt and decoding."""
     for position, model in enumerate(study.models):
-        first, decodings = _variant(study, position, grouped, parameters), _decodings(study, model)
+        first, decodings = _variant(study, position, passes, parameters), _decodings(study, model)
         prompts = ("",) if model.text_only_kind else tuple(study.prompts or ("",))
-        ways = product(prompts, decodings)
-        passes_of = _passes_of_ways(first.passes, next(iter(decodings)))
-        for number, (prompt, decoding) in enumerate(ways):
+        first_decoding = next(iter(decodings))
+        for number, (prompt, decoding) in enumerate(product(prompts, decodings)):
+            further_passes = _further_passes(first.passes, has_new_decoding=decoding != first_decoding)
             yield replace(
                 first,
                 prompt=prompt,
                 prompts=study.answer_prompts(model, prompt),
                 decoding=decoding,
                 contrast=decodings[decoding],
-                passes=passes_of(decoding) if number else first.passes,
+                passes=further_passes if number else first.passes,
             )
 
 
@@ -254,14 +260,12 @@ def _decodings(study: StudyFile, model: ModelPart) -> Mapping[str, Any]:
     Raises:
         UsageError: A decoding has wrong parameters.
     """
-    if study.decodings is None:
-        return {"": None}
-    if model.text_only_kind:
+    if study.decodings is None or model.text_only_kind:
         return {"": None}
     if model.endpoint is not None:
         return {"greedy": None}
-    named = sorted(study.decodings, key=lambda name: name != "greedy")
-    return {name: _decoding(name, study.decodings[name]) for name in named}
+    names = sorted(study.decodings, key=lambda name: name != "greedy")  # False, for greedy, comes before True
+    return {name: _decoding(name, study.decodings[name]) for name in names}
 
 
 def _decoding(name: str, parameters: Mapping[str, float]) -> Any:
@@ -276,31 +280,38 @@ def _decoding(name: str, parameters: Mapping[str, float]) -> Any:
         raise UsageError(f"decodings.{name}: {error}") from None
 
 
-def _passes_of_ways(passes: tuple[Pass, ...], first: str) -> Callable[[str], tuple[Pass, ...]]:
-    """Return a function from a decoding to the passes of a model's further variants.
+def _further_passes(passes: tuple[Pass, ...], *, has_new_decoding: bool) -> tuple[Pass, ...]:
+    """Return the passes of a further variant of a model, without passes whose scores the first variant has already.
 
-    Measures of queries and contexts do not depend on prompt and decoding. With another decoding than the first, only
-    answers and the measures that follow from answers differ.
+    Measures of queries and contexts do not depend on prompt and decoding. A new decoding changes only the answers and
+    the measures that follow from answers.
     """
-    about_questions = tuple(each for each in passes if each.leading.about == "questions")
-    answer_passes = tuple(each for each in about_questions if each.leading.capability in (None, "samples"))
-    return lambda decoding: about_questions if decoding == first else answer_passes
+    about_questions = tuple(group for group in passes if group.leading.about == "questions")
+    if not has_new_decoding:
+        return about_questions
+    return tuple(group for group in about_questions if group.leading.capability in (None, "samples"))
 
 
-def _variant(study: StudyFile, position: int, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Variant:
-    """Return the variant of a model with the study's own prompt and decoding."""
+def _variant(study: StudyFile, position: int, passes: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Variant:
+    """Return the variant of a model with the study's own prompt and decoding, or with a refusal."""
     model = study.models[position]
-    replies = _or_refusal(_replies, study, model)
     prompts = study.answer_prompts(model)
-    identity = replies if isinstance(replies, SwaymeterError) else _or_refusal(_identity, model, replies)
-    dtype = _or_refusal(_resolved_dtype, model)
-    refusal = next((of for of in (identity, dtype) if isinstance(of, SwaymeterError)), None)
-    if isinstance(dtype, SwaymeterError):  # its steps are refused with the reason
-        return Variant(model, position, prompts, model.dtype, grouped, refusal=refusal)
-    applies = (each for each in grouped if _applies(each, parameters, str(dtype)))
-    identified = None if isinstance(identity, SwaymeterError) else identity
-    recorded = None if isinstance(replies, SwaymeterError) else replies
-    return Variant(model, position, prompts, str(dtype), tuple(applies), identified, refusal, replies=recorded)
+    replies = _or_error(_replies, study, model)
+    identity = replies if isinstance(replies, SwaymeterError) else _or_error(_identity, model, replies)
+    dtype = _or_error(_resolved_dtype, model)
+    refusal = next((value for value in (identity, dtype) if isinstance(value, SwaymeterError)), None)
+    if isinstance(dtype, SwaymeterError):
+        return Variant(model, position, prompts, model.dtype, passes, refusal=refusal)
+    return Variant(
+        model,
+        position,
+        prompts,
+        str(dtype),
+        tuple(group for group in passes if _applies(group, parameters, str(dtype))),
+        None if isinstance(identity, SwaymeterError) else identity,
+        refusal,
+        replies=None if isinstance(replies, SwaymeterError) else replies,
+    )
 
 
 def _replies(study: StudyFile, model: ModelPart) -> Replies | None:
@@ -312,9 +323,10 @@ def _replies(study: StudyFile, model: ModelPart) -> Replies | None:
 
 
 def _identity(model: ModelPart, replies: Replies | None) -> ModelIdentity:
-    """Return the identity of a model's weights; for a served model, the study's revision and the prompts' tokenizer.
+    """Return the identity of a model's weights, such as the commit of a hub model.
 
-    The address does not count: the same weights at another address give the same scores.
+    The identity of a served model is the revision in the study, with the tokenizer that writes its prompts. Its address
+    does not count, because the same weights at another address give the same scores.
     """
     if replies is not None:
         return ModelIdentity(model.name, replies_digest(replies), "recorded", str(model.replies))
@@ -322,30 +334,33 @@ def _identity(model: ModelPart, replies: Replies | None) -> ModelIdentity:
         return ModelIdentity(model.name, function_revision(model.function), "application", model.function)
     if model.endpoint is None:
         return identify_language_model(model.source)
-    writes = f" written by {identify_language_model(model.tokenizer).revision[:12]}" if model.tokenizer else ""
-    as_named = f" as {model.served_as}" if model.served_as else ""
-    return ModelIdentity(model.name, f"{model.revision or SERVED}{as_named}{writes}", "endpoint", model.endpoint)
+    served_name = f" as {model.served_as}" if model.served_as else ""
+    tokenizer_revision = identify_language_model(model.tokenizer).revision[:12] if model.tokenizer else ""
+    written_by = f" written by {tokenizer_revision}" if model.tokenizer else ""
+    return ModelIdentity(model.name, f"{model.revision or SERVED}{served_name}{written_by}", "endpoint", model.endpoint)
 
 
 def _resolved_dtype(model: ModelPart) -> str:
+    """Return the dtype of scores; "recorded", "application" or "served" for models without one."""
     if model.text_only_kind:
         return model.text_only_kind
     if model.endpoint is not None:
         return SERVED
     if model.dtype != "auto":
         return model.dtype
-    from swaymeter.tasks.models.loading import resolve_dtype  # imports torch, which knows the device and takes seconds
+    from swaymeter.tasks.models.loading import resolve_dtype  # imports torch, which takes seconds
 
     return resolve_dtype(model.dtype, model.device)
 
 
 def _applies(group: Pass, parameters: Mapping[str, Any], dtype: str) -> bool:
-    """Return True if a measure applies to a model in its dtype."""
+    """Return True if the leading measure of a pass applies to a model in this dtype."""
     measure = group.leading
     return measure.applies(parameters[measure.name], dtype)
 
 
 def _relation(study: StudyFile, name: str) -> PlannedRelation:
+    """Return the inputs of the prompts of a relation or group, or the reason why it cannot be built."""
     facts, contexts = study.facts, study.contexts
     assert facts is not None
     own: tuple[ContextRow, ...] = ()
@@ -358,14 +373,18 @@ def _relation(study: StudyFile, name: str) -> PlannedRelation:
             return PlannedRelation(group=group, counts=counts)
     except SwaymeterError as error:
         refusal = error
-    if "contexts" in facts.refuses:  # the file of the entities cannot be read
+    if "contexts" in facts.refuses:  # a group, whose file cannot be read
         return PlannedRelation(refusal=refusal)
     entities = facts.real_entities + facts.invented_entities
-    counts = PromptCounts(entities, 4, entities * sum(contexts.per_kind().values()))
-    return PlannedRelation(contexts.worded(facts.relation(name)), None, own, counts, refusal)
+    relation = contexts.worded(facts.relation(name))
+    counts = PromptCounts(
+        entities, len(relation.open) + len(relation.closed), entities * sum(contexts.per_kind().values())
+    )
+    return PlannedRelation(relation, None, own, counts, refusal)
 
 
-def _or_refusal(compute: Any, *arguments: Any) -> Any:
+def _or_error(compute: Any, *arguments: Any) -> Any:
+    """Return the result of a function, or the SwaymeterError that it raises."""
     try:
         return compute(*arguments)
     except SwaymeterError as error:

@@ -1,6 +1,6 @@
-"""Impossible runs, found before a run begins: missing files, too few facts, missing or small devices.
+"""Reasons to refuse a run before it begins: missing files, too few facts, missing or small devices.
 
-Only unfinished steps are considered: scores of a GPU can be aggregated on any machine.
+Only unfinished steps are checked, so that scores of a GPU can be aggregated on any machine.
 """
 
 from collections import Counter
@@ -46,7 +46,7 @@ def check_run(
 
     Raises:
         UnknownName: The study has no relation, model or measure of a selected name.
-        StudyFileError: The study asks for what is impossible; the message begins with `name` and has every reason.
+        StudyFileError: The run is impossible; the message begins with `name` and lists the reasons.
     """
     check_selection(selection, plan.study, lambda: graph)
     if problems := list(dict.fromkeys(refusals(graph, plan, selection.of(graph), force=force, offline=offline))):
@@ -54,7 +54,7 @@ def check_run(
 
 
 def check_selection(selection: Selection, study: StudyFile, resolve: Callable[[], Graph]) -> None:
-    """Raise UnknownName for a selected name that the study does not have; the graph is resolved for relations."""
+    """Raise UnknownName for a selected name that the study lacks; only selected relations need the graph."""
     for kind, names, valid in (
         ("model", selection.models, [model.name for model in study.models]),
         ("measure", selection.measures, list(study.requested())),
@@ -66,7 +66,7 @@ def check_selection(selection: Selection, study: StudyFile, resolve: Callable[[]
 
 
 def _relations(graph: Graph, selection: Selection) -> list[str]:
-    """Return the relations of a study; all possible ones if its questions are not fetched yet."""
+    """Return the relations of a study; until its questions are fetched, all relations that they may have."""
     valid = {node.id.subject for node in graph if node.id.stage == "build"}
     if any(node.state != "done" for node in graph if node.id.subject in ("static", "temporal")):
         valid |= {*catalog.relations(), DISPUTABLE}
@@ -93,51 +93,49 @@ def refusals(
     relations = dict.fromkeys(node.id.subject for node in nodes if node.id.group in entity_groups and not node.refusal)
     for relation in relations:
         if graph.nodes[FETCH_FACTS.id(relation)].refusal:
-            continue  # which says all of it
+            continue  # yielded above
         prompts = graph.nodes[BUILD_PROMPTS.id(relation)]
         if prompts.state != "done":
-            required = None if prompts.refusal else sample
-            if required is not None:
-                yield from _too_few_written_contexts(plan, RelationName(relation), required)
-            yield from _too_few(plan, RelationName(relation), required)
+            required_sample = None if prompts.refusal else sample
+            if required_sample is not None:
+                yield from _too_few_written_contexts(plan, RelationName(relation), required_sample)
+            yield from _too_few_facts(plan, RelationName(relation), required_sample)
     if sample is not None:
-        subjects = dict.fromkeys(n.id.subject for n in nodes if n.id.stage == "score" and (force or n.state != "done"))
-        for relation in subjects:
+        score_nodes = [node for node in nodes if node.id.stage == "score" and (force or node.state != "done")]
+        for relation in dict.fromkeys(node.id.subject for node in score_nodes):
             yield from _too_few_built_contexts(graph, relation, sample)
     yield from refused_models(plan, variants_to_score(graph, plan, selected, force=force), offline=offline)
-    judge_groups = {JUDGED, UNKNOWN_MEASURES}  # the latter before the questions are there
-    if JUDGED in plan.parameters and any(
-        node.id.group in judge_groups and (force or node.state != "done") for node in nodes
-    ):
+    judge_groups = {JUDGED, UNKNOWN_MEASURES}  # UNKNOWN_MEASURES until the questions are fetched
+    steps_of_judge = [node for node in nodes if node.id.group in judge_groups]
+    if JUDGED in plan.parameters and any(force or node.state != "done" for node in steps_of_judge):
         yield from _refused_judge(plan, offline=offline)
     about_questions = [node.id for node in nodes if _is_about_questions(node.id)]
     yield from _refused_templates(variants_to_score(graph, plan, about_questions, force=force))
 
 
 def variants_to_score(graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False) -> list[Variant]:
-    """Return the variants of the selected steps."""
+    """Return the variants with a selected scoring step that is not done, or is forced."""
     scores = (node for node in graph if node.id in selected and node.id.stage == "score")
-    open_scores = [node.id for node in scores if force or node.state != "done"]
-    names = {(step.model, step.dtype, step.setup) for step in open_scores}
-    return [variant for variant in plan.variants if (variant.model.name, variant.model.dtype, variant.setup) in names]
+    steps = [node.id for node in scores if force or node.state != "done"]
+    return [variant for variant in plan.variants if any(map(variant.is_of, steps))]
 
 
 def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = False) -> Iterator[str]:
-    """Yield the reasons why models cannot be used, each with its position in the study file; servers are asked."""
+    """Yield the reasons why models cannot be used, each with its position in the study file; servers are probed."""
     from swaymeter.tasks.models.loading import BALANCED
     from swaymeter.tasks.models.size import misfit_reason
 
-    runner, unreached = plan.study.execution.runner, list[str]()
-    variants_of_models = dict[int, Variant]()
+    runner, unreachable = plan.study.execution.runner, list[str]()
+    variants_by_position = dict[int, Variant]()
     for variant in variants:
-        variants_of_models.setdefault(variant.position, variant)
-    for variant in variants_of_models.values():
+        variants_by_position.setdefault(variant.position, variant)
+    for variant in variants_by_position.values():
         number, model = variant.position, variant.model
         if served := model.served:
             try:
-                yield from _not_served(plan, variant, served, offline=offline)
+                yield from _lacking_capabilities(plan, variant, served, offline=offline)
             except ServiceError as error:  # a later run may reach the server, and steps of other models continue
-                unreached.append(f"models.{number}: {error}")
+                unreachable.append(f"models.{number}: {error}")
         elif model.text_only_kind:
             if model.function:
                 try:
@@ -153,11 +151,11 @@ def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = F
             )
         elif reason := misfit_reason(model.source, model.dtype, model.device):
             yield f"models.{number}: {reason}"
-    if len(unreached) == len(variants_of_models):
-        yield from unreached
+    if len(unreachable) == len(variants_by_position):
+        yield from unreachable
 
 
-def _not_served(plan: Plan, variant: Variant, endpoint: Endpoint, *, offline: bool) -> Iterator[str]:
+def _lacking_capabilities(plan: Plan, variant: Variant, endpoint: Endpoint, *, offline: bool) -> Iterator[str]:
     """Yield the requirements of a study that a server cannot meet.
 
     Raises:
@@ -173,17 +171,17 @@ def _not_served(plan: Plan, variant: Variant, endpoint: Endpoint, *, offline: bo
     except SwaymeterError as error:
         yield f"models.{variant.position}: {error}"
         return
-    without: dict[str, list[str]] = {}
+    without: dict[str, list[str]] = {}  # measures by the capability that the server lacks
     for name in dict.fromkeys(name for group in variant.passes for name in group.measures):
         for capability in _needed_capabilities(plan, name):
             if reason := model.lacks(capability):
                 without.setdefault(f"{capability} ({reason})", []).append(name)
-    for what, names in without.items():
-        fewer = "ask for 0 samples (measures.answers.samples, --samples)"
-        remedy = fewer if names == ["answers"] else "leave these out"
+    for capability_and_reason, names in without.items():
+        no_samples = "ask for 0 samples (measures.answers.samples, --samples)"
+        remedy = no_samples if names == ["answers"] else "leave these measures out"
         yield (
-            f"models.{variant.position}: the server of {variant.model.name} cannot give {what}, which is needed for "
-            f"{', '.join(names)}; {remedy}, or ask it in a study of its own"
+            f"models.{variant.position}: the server of {variant.model.name} cannot give {capability_and_reason}, which "
+            f"is needed for {', '.join(names)}; {remedy}, or ask this model in a separate study"
         )
 
 
@@ -211,13 +209,13 @@ def _needed_capabilities(plan: Plan, measure: str) -> tuple[Capability | None, .
 
 
 def _refused_templates(variants: Iterable[Variant]) -> Iterator[str]:
-    """Yield the models whose chat template lacks a keyword of the study, if the template is on this machine."""
+    """Yield the reasons why chat templates on this machine cannot be used with the keywords of the study."""
     from swaymeter.tasks.models.prompts.template_options import options_of
 
     for variant in variants:
         try:
-            if variant.prompts.template_options and variant.at_hand:
-                options_of(variant.at_hand, variant.prompts)
+            if variant.prompts.template_options and variant.local_tokenizer:
+                options_of(variant.local_tokenizer, variant.prompts)
         except ModelError as error:
             yield f"models.{variant.position}: {error}"
 
@@ -226,7 +224,7 @@ def _is_about_questions(step: StepId) -> bool:
     return step.group == UNKNOWN_MEASURES or (step.group in MEASURES and MEASURES[step.group].about == "questions")
 
 
-def _too_few(plan: Plan, relation: RelationName, sample: PerQuery | None) -> Iterator[str]:
+def _too_few_facts(plan: Plan, relation: RelationName, sample: PerQuery | None) -> Iterator[str]:
     """Yield a reason if a source on this machine has too few facts: the catalog's names or a file of contexts."""
     options, planned = plan.study.facts, plan.relations[relation]
     assert options is not None
@@ -264,22 +262,22 @@ def _too_few(plan: Plan, relation: RelationName, sample: PerQuery | None) -> Ite
 def _too_few_written_contexts(plan: Plan, relation: RelationName, sample: PerQuery) -> Iterator[str]:
     """Yield a reason if a query needs more contexts than an entity has; contexts of a file are counted later."""
     planned = plan.relations[relation]
+    if planned.own:
+        return
     counts = planned.counts
-    each = planned.group.about_each if planned.group else counts.contexts // counts.entities
-    others = counts.contexts - each
-    if not planned.own:
-        try:
-            check_enough(relation, "an entity", each, others, sample)
-        except InputError as error:
-            yield str(error)
+    relevant = planned.group.about_each if planned.group else counts.contexts // counts.entities
+    try:
+        check_enough(relation, "an entity", relevant, counts.contexts - relevant, sample)
+    except InputError as error:
+        yield str(error)
 
 
 def _too_few_built_contexts(graph: Graph, relation: str, sample: PerQuery) -> Iterator[str]:
     node = graph.nodes.get(BUILD_PROMPTS.id(relation))
     if node is not None and node.state == "done":
-        entities = graph.remembered(node.output("queries"), lambda rows: set(rows["entity"].to_pylist()))
+        entities = graph.read_once(node.output("queries"), lambda rows: set(rows["entity"].to_pylist()))
         columns = ("entity", "object")
-        mentioned = graph.remembered(
+        mentioned = graph.read_once(
             node.output("contexts"), lambda rows: [*zip(*(rows[name].to_pylist() for name in columns), strict=True)]
         )
         yield from _too_few_contexts(relation, entities, mentioned, sample)
@@ -288,11 +286,11 @@ def _too_few_built_contexts(graph: Graph, relation: str, sample: PerQuery) -> It
 def _too_few_contexts(
     relation: str, entities: Collection[str], mentioned: Collection[Collection[str | None]], sample: PerQuery
 ) -> Iterator[str]:
-    """Yield the first entity with too few contexts.
+    """Yield the reason for the first entity with too few contexts.
 
-    mentioned: the entities that each context mentions.
+    `mentioned` has the entity and the object of each context.
     """
-    relevant = Counter(name for names in mentioned for name in {*names})
+    relevant = Counter(name for names in mentioned for name in {*names})  # contexts by the name that they mention
     for entity in sorted(entities):
         try:
             check_enough(relation, entity, relevant[entity], len(mentioned) - relevant[entity], sample)
@@ -302,42 +300,49 @@ def _too_few_contexts(
 
 
 def check_models(study: StudyFile, *, is_scored: bool = True, measures: Collection[str] = ()) -> None:
-    """Checks the models of a study: those that help to make questions and, if `is_scored`, that answer, or judge.
+    """Check the models that a study names, without a request to the hub.
 
-    Judges of these measures alone, where some are named.
+    Args:
+        study: The study.
+        is_scored: True to check the models that reply and cluster; the models that help to make questions are always
+            checked.
+        measures: Selected measures; empty for all.
 
-    StudyFileError names those that cannot be had, or cannot give what a measure needs; no hub is asked.
+    Raises:
+        SwaymeterError: A model is missing on this machine, or lacks the capability that a measure needs.
     """
     if is_scored:
         for model in study.models:
             if name := model.source if model.is_local else model.tokenizer:
-                _check(name, "language_model")
+                _identify_local_model(name, "language_model")
         judge = study.parameters("clusters").get("entailment") if "clusters" in study.requested() else None
         if judge and (not measures or "clusters" in measures):
-            _check(judge, kind_of_judge(judge))
+            _identify_local_model(judge, kind_of_judge(judge))
         _check_capabilities(study)
     if study.questions is not None:
         models = QUESTION_SOURCES[study.questions.source].models(study.questions, study.models[0].source)
         for purpose, name in models.items():
-            _check(name, purpose)
+            _identify_local_model(name, purpose)
 
 
-def _check(name: str, purpose: ModelKind) -> None:
+def _identify_local_model(name: str, purpose: ModelKind) -> None:
+    """Identify a model that is not at the hub; raises if the model cannot be used."""
     entry = catalog.models().get(name)
-    at_the_hub = entry.hub is not None if entry else name.count("/") == 1 and name[0] not in "./~"
-    if not at_the_hub or Path(name).expanduser().is_dir():
+    is_hub_id = name.count("/") == 1 and name[0] not in "./~"  # such as Qwen/Qwen3-8B
+    is_at_hub = entry.hub is not None if entry else is_hub_id
+    if not is_at_hub or Path(name).expanduser().is_dir():
         identify_model(name, purpose)
 
 
 def _check_capabilities(study: StudyFile) -> None:
-    wrong = [
-        f"measures.{name}: needs {measure.capability}, which model {model.name} cannot give; leave out the measure or "
-        "ask another model"
+    problems = [
+        f"measures.{name}: needs {measure.capability}, which model {model.name} cannot give; leave the measure out, or "
+        "use another model"
         for model in study.models
         for name, measure in study.requested().items()
         if measure.capability
-        and not model.text_only_kind  # which the study has refused already
+        and not model.text_only_kind  # the study file is refused already
         and measure.capability not in (SERVER_CAPABILITIES if model.endpoint else capabilities(model.source))
     ]
-    if wrong:
-        raise StudyFileError("; ".join(wrong))
+    if problems:
+        raise StudyFileError("; ".join(problems))

@@ -42,8 +42,8 @@ PROGRAMS = (
 
 
 def draw_report(step: Step, run: RunSettings) -> None:
-    """Draws the page, its figures and tables from the database."""
-    from swaymeter.data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
+    """Draw the page, its figures and tables from the database."""
+    from swaymeter.data.warehouse.warehouse import opened  # DuckDB and matplotlib take seconds to import
     from swaymeter.reports.changes import LAST_CHANGES, NUMBERS
     from swaymeter.reports.report import queries, write_report
     from swaymeter.tasks.statistics.changes import changes_of_run
@@ -58,7 +58,7 @@ def draw_report(step: Step, run: RunSettings) -> None:
 
 
 def gate_of(study: StudyFile, database: Path) -> tuple[GateCheck, ...]:
-    """Return each threshold of the study for each variant; one failed check if they could not be judged."""
+    """Return each threshold of the study for each variant; a single failed check if nothing was measured."""
     from swaymeter.flows.stages.thresholds import judge_thresholds
     from swaymeter.reports.models import in_short
 
@@ -138,17 +138,18 @@ def _sources(step: Step) -> tuple[str, ...]:
     tables = step.inputs_of(QUESTIONS)
     questions = tuple(from_row(Question, row) for table in tables for row in table.read().to_pylist())
     rows: tuple[Fact | Question, ...] = (*questions, *facts)
-    named = {f"{row.source} ({row.licence})" for row in rows}
-    versions = [_version("Facts", Dataset(Path(), facts))] if facts else []
-    versions += [_version("Questions", Dataset(Path(), (), questions=questions))] if questions else []
-    return (*sorted(named), *versions)
+    licences = {f"{row.source} ({row.licence})" for row in rows}
+    versions = [_dataset_line("Facts", Dataset(Path(), facts))] if facts else []
+    versions += [_dataset_line("Questions", Dataset(Path(), (), questions=questions))] if questions else []
+    return (*sorted(licences), *versions)
 
 
-def _version(what: str, dataset: Dataset) -> str:
+def _dataset_line(title: str, dataset: Dataset) -> str:
+    """Return the version and size of facts or questions: "Facts: version 1a2b, 90 facts of 2 relations"."""
     count, relations = len(dataset.facts) + len(dataset.questions), dataset.relations + dataset.question_relations
     fetched = f", fetched {' to '.join(dict.fromkeys(dataset.retrieved))}" if dataset.retrieved else ""
-    of = "1 relation" if len(relations) == 1 else f"{len(relations)} relations"
-    return f"{what}: version {dataset.version}, {count} {what.lower()} of {of}{fetched}"
+    relation_count = "1 relation" if len(relations) == 1 else f"{len(relations)} relations"
+    return f"{title}: version {dataset.version}, {count} {title.lower()} of {relation_count}{fetched}"
 
 
 # ---- the steps of a study --------------------------------------------------------------------------------------------
@@ -156,12 +157,12 @@ def _version(what: str, dataset: Dataset) -> str:
 DRAW_REPORT = StepKind("report", "page", makes=("files",), function=draw_report, version=6)
 
 
-PRINTED = ("models.yaml", "papers.yaml", "published.csv")
-"""The files of the catalog that reports print: what a model is called, what papers show, and their values."""
+CATALOG_FILES = ("models.yaml", "papers.yaml", "published.csv")
+"""Files of the catalog that reports print: labels of models, and the results of papers."""
 
 
 def report(graph: Graph, plan: Plan, fetched: Fetched, built: Built, database: Node) -> Node:
-    """Adds the step."""
+    """Add the step that draws the report."""
     not_run = tuple(
         NotRun(
             f"{node.id.subject} {node.id.part}".strip(),
@@ -184,9 +185,9 @@ def report(graph: Graph, plan: Plan, fetched: Fetched, built: Built, database: N
         optional={**facts, **questions},
         parameters={
             "study": plan.study.model_dump(mode="json", exclude={"execution"}),
-            "drawn by": _digest_of_reports(),
-            "added": _added(),
-            "catalog": {name: catalog.digest(name) for name in PRINTED},
+            "drawn by": _code_digest(),
+            "added": _extension_digests(),
+            "catalog": {name: catalog.digest(name) for name in CATALOG_FILES},
             "queries": queries_digest(NAMED_QUERIES),
             "not_run": [[row.relation, row.model, row.measure, row.reason] for row in not_run],
         },
@@ -194,21 +195,21 @@ def report(graph: Graph, plan: Plan, fetched: Fetched, built: Built, database: N
     )
 
 
-def _added() -> dict[str, list[str]]:
-    """The figures and tables that were added from outside, by name, with the digest of the file that draws each."""
-    added = {}
+def _extension_digests() -> dict[str, list[str]]:
+    """Return the queries and the digest of the source file of each figure and table of an extension, by name."""
+    digests = {}
     for module, name in (("swaymeter.reports.figures", "FIGURES"), ("swaymeter.reports.tables", "TABLES")):
-        registry = getattr(sys.modules.get(module), name, None)  # else nobody has added any
+        registry = getattr(sys.modules.get(module), name, None)  # an extension imports the module
         for item in (registry[name] for name in sorted(registry.added)) if registry else ():
             code = inspect.unwrap(getattr(item, "draw", None) or item.rows)
             file = getattr(inspect.getmodule(getattr(code, "func", code)), "__file__", None)
-            added[item.name] = [*item.queries, sha256_of(Path(file)) if file else ""]
-    return added
+            digests[item.name] = [*item.queries, sha256_of(Path(file)) if file else ""]
+    return digests
 
 
 @functools.cache
-def _digest_of_reports() -> str:
-    """The digest of the code that draws: a figure that is added or changed is drawn, without importing any here."""
+def _code_digest() -> str:
+    """Return the digest of the code of reports, so that a change draws the report again; nothing is imported."""
     folder = Path(str(resources.files("swaymeter.reports")))
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".html", ".css", ".js"))
     return content_key({path.relative_to(folder).as_posix(): sha256_of(path) for path in files})

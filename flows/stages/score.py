@@ -35,8 +35,8 @@ class PassArguments:
         leading: Name of the leading measure of the pass.
         model: Section of the model, with the dtype of the run.
         revision: Revision of the model.
-        declarations: Dependencies of the scores of each measure, as the run found them.
-        inputs: Settings of the pass; a worker adds prompts and stored scores.
+        declarations: Dependencies of the scores of each measure, in the process that planned the run.
+        inputs: Settings of the pass; the worker adds prompts and stored scores.
         replies: Recorded replies; None for any other model.
     """
 
@@ -51,14 +51,14 @@ class PassArguments:
 def run_pass(step: Step, run: RunSettings) -> Spent:
     """Compute the missing scores of a pass."""
     arguments: PassArguments = step.arguments
-    _check(arguments)
+    _check_declarations(arguments)
     inputs, workspace = _inputs(step, run), Workspace(run.workspace)
     if MEASURES[arguments.leading].about == "contexts":
         for _ in inputs.by_contexts(inputs.queries):  # a relation with too few contexts fails before a model is loaded
             pass
 
     def progress(done: int, total: int) -> None:
-        workspace.check_mounted()  # what is written where a shared folder is not mounted is lost
+        workspace.check_mounted()  # a chunk that is written below an unmounted shared folder is lost
         run.progress(done, total)
 
     outputs = {name: step.table(name) for name in step.outputs}
@@ -77,14 +77,14 @@ def _inputs(step: Step, run: RunSettings) -> Inputs:
         **prompts,
         dataset_version=content_key(digests)[:12],
         scores={name: scores.read() for name, scores in stored.items()},
-        rejected={question: why for scores in stored.values() for question, why in rejected_of(scores).items()},
+        rejected={question: reason for scores in stored.values() for question, reason in rejected_of(scores).items()},
         load_served=partial(_load_served, step, run),
         verdicts=Workspace(run.workspace).downloads / "verdicts",
     )
 
 
 def _load_model(step: Step, run: RunSettings) -> Any:
-    """Load the model of a pass; a model at a server is connected to."""
+    """Load the model of a pass, or connect to the server of the model."""
     arguments: PassArguments = step.arguments
     model, revision = arguments.model, arguments.revision
     if arguments.replies is not None:
@@ -114,15 +114,15 @@ def _load_served(step: Step, run: RunSettings, endpoint: Endpoint, revision: str
     return load_served(endpoint, cache, revision=revision, rerun=step.forced, offline=run.offline)
 
 
-def _check(arguments: PassArguments) -> None:
-    """Raise ModelError if the numbers depend on something else here than in the process that planned the run."""
+def _check_declarations(arguments: PassArguments) -> None:
+    """Raise ModelError if code or models of this worker differ from those of the process that planned the run."""
     for name, planned in arguments.declarations.items():
         if (declared := MEASURES.declaration(name, arguments.inputs.parameters)) != planned:
-            differs = {key for key in declared if declared[key] != planned.get(key)} - {"depends_on"}
-            differs |= {key for key, _ in declared["depends_on"].items() ^ planned["depends_on"].items()}
+            differences = {key for key in declared if declared[key] != planned.get(key)} - {"depends_on"}
+            differences |= {key for key, _ in declared["depends_on"].items() ^ planned["depends_on"].items()}
             raise ModelError(
-                f"measure {name}: this worker differs from the run in {', '.join(sorted(differs))}; restart it, and "
-                "give it the same code and the same files of models"
+                f"measure {name}: this worker differs from the run in {', '.join(sorted(differences))}; restart it "
+                "with the same code and the same model files"
             )
 
 
@@ -138,51 +138,58 @@ def score(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
     """
     scores: list[Reference] = []
     partitions = sorted({*built.questions, *built.waiting})
-    judging = {name: _sharing_judge(plan, number, len(partitions)) for number, name in enumerate(partitions)}
+    plans = {name: _with_judge_share(plan, number, len(partitions)) for number, name in enumerate(partitions)}
     for variant in plan.variants:
         model = variant.model
         for relation in built.queries:
             prompts = {"queries": built.queries[relation], "contexts": built.contexts[relation]}
-            scores += passes_of(graph, plan, variant, relation, prompts)
+            scores += add_passes(graph, plan, variant, relation, prompts)
         for relation in built.questions:
             prompts = {"questions": built.questions[relation]}
-            scores += passes_of(graph, judging[relation], variant, relation, prompts)
+            scores += add_passes(graph, plans[relation], variant, relation, prompts)
         for partition, node in built.waiting.items():
-            unknown = RUN_PASS.id(
+            placeholder = RUN_PASS.id(
                 partition, group=UNKNOWN_MEASURES, model=model.name, dtype=model.dtype, setup=variant.setup
             )
-            graph.wait(RUN_PASS, unknown, node)
+            graph.wait(RUN_PASS, placeholder, node)
     return scores
 
 
-def _sharing_judge(plan: Plan, number: int, count: int) -> Plan:
-    """Return the plan with the share of one of `count` partitions in the judge's sample of the whole study."""
+def _with_judge_share(plan: Plan, number: int, count: int) -> Plan:
+    """Return the plan with the share of a partition in the replies that the judge samples from the whole study.
+
+    Of 200 replies, three partitions have the shares 67, 67 and 66; `number` is the position of the partition.
+    """
     declaration = plan.declarations.get("judged_answers")
     if not isinstance(declaration, Mapping):
         return plan
-    whole = plan.parameters["judged_answers"]
-    share = whole.model_copy(update={"agreement": whole.agreement // count + (number < whole.agreement % count)})
-    declared = {**declaration, "parameters": share.model_dump(mode="json")}
+    parameters = plan.parameters["judged_answers"]
+    share = parameters.agreement // count + (number < parameters.agreement % count)
+    parameters = parameters.model_copy(update={"agreement": share})
+    declaration = {**declaration, "parameters": parameters.model_dump(mode="json")}
     return replace(
         plan,
-        parameters={**plan.parameters, "judged_answers": share},
-        declarations={**plan.declarations, "judged_answers": declared},
+        parameters={**plan.parameters, "judged_answers": parameters},
+        declarations={**plan.declarations, "judged_answers": declaration},
     )
 
 
-def passes_of(
+def add_passes(
     graph: Graph, plan: Plan, variant: Variant, relation: str, prompts: Mapping[str, Reference], part: str = ""
 ) -> list[Reference]:
-    """The passes over one relation, in an order in which none needs a later one; part: that of the prompts."""
+    """Add the passes over a relation, and return their score tables.
+
+    A pass needs scores of earlier passes only. `part` is the part of the identity of the prompts, such as "seed 2".
+    """
     scored: dict[str, Reference] = {}
     for group in variant.passes:
         if set(INPUTS[group.leading.about]) <= prompts.keys():
-            node = _add(graph, plan, variant, relation, part, group, {**prompts, **scored})
+            node = _add_pass(graph, plan, variant, relation, part, group, {**prompts, **scored})
             scored |= {name: node.output(name) for name in group.measures}
     return list(scored.values())
 
 
-def _add(
+def _add_pass(
     graph: Graph,
     plan: Plan,
     variant: Variant,
@@ -211,13 +218,9 @@ def _add(
         "revision": variant.identity.revision,
         "dtype": variant.dtype,
         "seed": study.seed,
-        "prompt": ""
-        if model.text_only_kind  # which is asked by no prompt
-        else content_key(variant.prompts.content)
-        if group.leading.about == "questions"
-        else variant.prompts.start_token,
+        "prompt": _prompt_key(variant, group),
     }
-    folders = ("scores", relation, model.name, *filter(None, [part]))
+    folders = ("scores", relation, model.name, *([part] if part else []))
     outputs = {name: Output(MEASURES[name].table, folders, name, declared[name]) for name in group.measures}
     per_query = study.contexts.sample if group.leading.about == "contexts" else None
     if per_query is not None:
@@ -226,7 +229,7 @@ def _add(
         common["way"] = variant.setup
     if variant.contrast is not None:
         common["decoding"] = asdict(variant.contrast)
-    computed = model.model_copy(update={"dtype": common["dtype"]})  # auto is this machine's, and not a worker's
+    resolved_model = model.model_copy(update={"dtype": variant.dtype})  # a worker could resolve `auto` otherwise
     settings = Inputs(
         relation,
         study.seed,
@@ -240,7 +243,9 @@ def _add(
         label=variant.name,
         decoding=variant.contrast,
     )
-    arguments = PassArguments(group.leading.name, computed, common["revision"], declared, settings, variant.replies)
+    arguments = PassArguments(
+        group.leading.name, resolved_model, variant.identity.revision, declared, settings, variant.replies
+    )
     return graph.add(
         RUN_PASS,
         identity,
@@ -252,6 +257,13 @@ def _add(
     )
 
 
+def _prompt_key(variant: Variant, group: Pass) -> str:
+    """Return the part of the key that stands for the prompt: a digest, or the start token of queries."""
+    if variant.model.text_only_kind:  # an application, or recorded replies: Swaymeter writes no prompt
+        return ""
+    return content_key(variant.prompts.content) if group.leading.about == "questions" else variant.prompts.start_token
+
+
 class _Queue(TypedDict):
     resource: Resource | None
     device: str
@@ -260,13 +272,13 @@ class _Queue(TypedDict):
 def _queue(group: Pass, parameters: Mapping[str, Any], model: ModelPart) -> _Queue:
     """Return the resource of a pass and the device of its model; a pass at a server has no device."""
     names = (group.leading.name, *group.measures)
-    asks = any(MEASURES[name].capability for name in names)
+    asks_model = any(MEASURES[name].capability for name in names)
     judges = [parameters[name] for name in names if name == "judged_answers"]
-    if (asks and not model.is_local) or any(judge.endpoint for judge in judges):
+    if (asks_model and not model.is_local) or any(judge.endpoint for judge in judges):
         return {"resource": "server", "device": ""}
-    computes = (
-        asks
+    needs_device = (
+        asks_model
         or any(not judge.function for judge in judges)
         or any(hasattr(parameters[name], "entailment") for name in names)
     )
-    return {"resource": None, "device": model.device if computes else ""}
+    return {"resource": None, "device": model.device if needs_device else ""}

@@ -6,18 +6,21 @@ from typing import Any
 from swaymeter.data.records import tables
 from swaymeter.flows.config.study import MEASURES_OF_SEEDS
 from swaymeter.flows.graph.graph import Graph, Output, Reference, RunSettings, Step, StepKind
-from swaymeter.flows.stages.build import Built, part_of, prompts_of
+from swaymeter.flows.stages.build import Built, add_prompts, seed_part
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan, Variant
-from swaymeter.flows.stages.score import passes_of
+from swaymeter.flows.stages.score import add_passes
 from swaymeter.tasks.measures import MEASURES
 
 TEXTS = {"queries": ("query_id", {"text": "query"}), "contexts": ("context_id", {"text": "context"})}
-"""The column of the id of each kind of prompt, and the column of its text among the scores."""
+"""For queries and contexts: the column of the ID, and the name of the text column beside the scores."""
 
 
 def compute_reliability(step: Step, run: RunSettings) -> None:
-    """Write the variances over seeds and over query forms; the arguments are measures and seeds, the study's first."""
+    """Write the variances over seeds and over query forms.
+
+    The arguments of the step are the measures, and the seeds beginning with the study's own.
+    """
     from swaymeter.tasks.statistics.reliability import reliability  # imports pandas, which takes long
 
     measures, seeds = step.arguments
@@ -35,13 +38,13 @@ def _sample(step: Step, measure: str, seed: int) -> Any:
     scores = step.table(f"{measure} {seed}").read()
     columns = [name for name in ("query_id", "context_id", measure) if name in scores.column_names]
     frame = scores.select(columns).to_pandas()
-    for role, (identity, text) in TEXTS.items():
-        if identity in columns:
-            prompt_columns = [identity, "text", *(("query_type", "form", "entity") if role == "queries" else ())]
+    for role, (id_column, new_names) in TEXTS.items():
+        if id_column in columns:
+            prompt_columns = [id_column, "text", *(("query_type", "form", "entity") if role == "queries" else ())]
             prompts = step.table(f"{role} {seed}").read().select(prompt_columns).to_pandas()
-            # Texts are categories, so that merging repeats only their numbers.
-            prompts = prompts.astype({name: "category" for name in prompt_columns if name not in (identity, "form")})
-            frame = frame.merge(prompts.rename(columns=text), on=identity, validate="many_to_one")
+            # As categories, a text that many rows have is in memory once.
+            prompts = prompts.astype({name: "category" for name in prompt_columns if name not in (id_column, "form")})
+            frame = frame.merge(prompts.rename(columns=new_names), on=id_column, validate="many_to_one")
     return frame
 
 
@@ -61,11 +64,11 @@ def compare_seeds(
     """
     study, measures = plan.study, [name for name in MEASURES_OF_SEEDS if name in plan.parameters]
     own = {(score.node.id, score.role): score for score in scores}
-    compared = []
+    comparisons = []
     for relation in built.queries if study.seeds else ():
         prompts = {study.seed: {"queries": built.queries[relation], "contexts": built.contexts[relation]}}
         for seed in study.further_seeds:
-            node = prompts_of(graph, plan, fetched, relation, seed)
+            node = add_prompts(graph, plan, fetched, relation, seed)
             prompts[seed] = {"queries": node.output("queries"), "contexts": node.output("contexts")}
         for variant in plan.variants:
             if not any(MEASURES[name].about != "questions" for each in variant.passes for name in each.measures):
@@ -80,13 +83,13 @@ def compare_seeds(
             for seed in study.further_seeds:
                 seed_plan = plan.further_seeds[seed]
                 same = next(other for other in seed_plan.variants if other.key == variant.key)
-                scored = passes_of(graph, seed_plan, same, relation, prompts[seed], part_of(seed))
+                scored = add_passes(graph, seed_plan, same, relation, prompts[seed], seed_part(seed))
                 scores_by_seed[seed] = {score.role: score for score in scored}
-            compared.append(_compared(graph, measures, variant, relation, prompts, scores_by_seed))
-    return compared
+            comparisons.append(_add_comparison(graph, measures, variant, relation, prompts, scores_by_seed))
+    return comparisons
 
 
-def _compared(
+def _add_comparison(
     graph: Graph,
     measures: list[str],
     variant: Variant,
@@ -97,8 +100,8 @@ def _compared(
     """Add the step that compares the samples of a relation under a model; prompts and scores are by seed."""
     inputs = {
         f"{role} {seed}": reference
-        for seed, seed_plan in prompts.items()
-        for role, reference in {**seed_plan, **{name: scores[seed][name] for name in measures}}.items()
+        for seed, seed_prompts in prompts.items()
+        for role, reference in {**seed_prompts, **{name: scores[seed][name] for name in measures}}.items()
     }
     model = variant.model
     outputs = {"reliability": Output(tables.RELIABILITY, ("reliability", relation, model.name), "reliability")}

@@ -64,12 +64,12 @@ WRITER_DTYPE: Literal["bfloat16"] = "bfloat16"
 def writer_of(study: StudyFile) -> ModelPart:
     """Return the language model that writes the questions about disputes."""
     name = _options(study).disputes.writer or study.models[0].name
-    studied = (model for model in study.models if model.name == name)
-    return next(studied, ModelPart(name=name, dtype=WRITER_DTYPE))
+    models = (model for model in study.models if model.name == name)
+    return next(models, ModelPart(name=name, dtype=WRITER_DTYPE))
 
 
 def fact_of(triple: Triple) -> str:
-    """Return the identity of a triple."""
+    """Return the identity of a triple, such as "Q64 P17 Q183"."""
     return f"{triple.subject_id} {triple.property_id} {triple.object_id}"
 
 
@@ -97,14 +97,14 @@ def fetch_triples(step: Step, run: RunSettings) -> None:
 
 def fetch_property(step: Step, run: RunSettings) -> None:
     """Build the static and temporal questions of a property from its triples."""
-    study, chosen = step.arguments
+    study, triples = step.arguments
     options, access = _options(study), access_for(study, step, run)
     with alternative(ADVICE):
         wikidata = Wikidata(Wiki(access.session("wikidata_api")))
         similar = Wembedder(access.session("wembedder")) if options.counter_memory == "wembedder" else None
         clients = Clients(wikidata, _wikipedia(access), PageViews(access.session("pageviews")), similar)
         built = questions_of_property(
-            chosen, clients, words=options.snippet_words, months=_months(options), embed=_embed(options)
+            triples, clients, words=options.snippet_words, months=_months(options), embed=_embed(options)
         )
     step.write("rejected", built.rejected)
     step.write("questions", built.questions)
@@ -139,12 +139,12 @@ def fetch_disputes(step: Step, run: RunSettings) -> None:
             pageviews=PageViews(access.session("pageviews")),
             months=_months(options),
         )
-    result = _without_doubles(result, step.id.part, titles)
+    result = _without_redirect(result, step.id.part, titles)
     step.write("rejected", result.rejected)
     step.write("disputes", result.disputes)
 
 
-def write_page(step: Step, run: RunSettings) -> None:
+def write_questions_of_page(step: Step, run: RunSettings) -> None:
     """Write the questions about the disputes of a page with a language model."""
     study: StudyFile = step.arguments
     writer = writer_of(study)
@@ -186,8 +186,8 @@ def _wikipedia(access: Access) -> Wikipedia:
     return Wikipedia(Wiki(access.session("wikipedia")), reuse_pages=access.only_refreshes)
 
 
-def _without_doubles(result: "PageDisputes", title: str, titles: Sequence[str]) -> "PageDisputes":
-    """Return the disputes of a page; none if its title redirects to another page of the list."""
+def _without_redirect(result: "PageDisputes", title: str, titles: Sequence[str]) -> "PageDisputes":
+    """Return the disputes of a page; none if the title redirects to another page of the list."""
     pages = (*(dispute.page for dispute in result.disputes), *(rejected.part for rejected in result.rejected))
     page = next(iter(pages), title)
     if page == title or page not in titles:
@@ -233,7 +233,7 @@ WRITE_QUESTIONS = StepKind(
     "fetch",
     "questions of disputes",
     makes=("rejected", "questions"),
-    function=write_page,
+    function=write_questions_of_page,
     version=2,
 )
 
@@ -242,42 +242,45 @@ Candidates = tuple[dict[Partition, list[Reference]], dict[Partition, list[Node]]
 
 
 def fetch_wikidata(graph: Graph, plan: Plan) -> Candidates:
-    """Add the steps, and return the questions and disputes of each partition, and unfinished lists."""
+    """Add the steps; return the tables of questions and disputes of each partition, and its unfinished lists."""
     options = plan.study.questions
     assert isinstance(options, WikidataQuestions)
-    live = _Wikidata(graph, plan, options)
+    steps = _WikidataSteps(graph, plan, options)
     candidates: dict[Partition, list[Reference]] = {}
-    lacking: dict[Partition, list[Node]] = {}
+    unfinished_lists: dict[Partition, list[Node]] = {}
     if options.needs_triples:
-        questions, lists = live.property_steps()
+        questions, lists = steps.add_properties()
         for partition in (name for name in options.partitions if name != "disputable"):
-            candidates[partition], lacking[partition] = questions, lists
+            candidates[partition], unfinished_lists[partition] = questions, lists
     if options.needs_disputes:
-        candidates["disputable"], lacking["disputable"] = live.page_steps()
-    return {name: candidates[name] for name in options.partitions}, lacking
+        candidates["disputable"], unfinished_lists["disputable"] = steps.add_pages()
+    return {name: candidates[name] for name in options.partitions}, unfinished_lists
 
 
 @dataclass(frozen=True)
-class _Wikidata:
+class _WikidataSteps:
+    """Steps of questions from Wikidata, which are added to a graph."""
+
     graph: Graph
     plan: Plan
     options: WikidataQuestions
 
     # ---- static and temporal questions: by property ----------------------------------------------------------------
 
-    def property_steps(self) -> tuple[list[Reference], list[Node]]:
+    def add_properties(self) -> tuple[list[Reference], list[Node]]:
         """Add the steps of properties, and return the questions of each property and the unfinished lists."""
-        lists, properties = self._lists(), self.options.triples.properties
-        lacking = [reference.node for reference in lists if not reference.is_usable]
+        lists, properties = self._add_lists(), self.options.triples.properties
+        unfinished = [reference.node for reference in lists if not reference.is_usable]
         by_relation: dict[str, list[tuple[Reference, list[Triple]]]] = {}
         for reference in lists:
-            if reference.is_usable:
-                for relation, listed in self.graph.remembered(reference, _by_relation).items():
-                    if triples := [triple for triple in listed if not properties or triple.property_id in properties]:
-                        by_relation.setdefault(relation, []).append((reference, triples))
-        return [self._property_step(name, by_relation[name]) for name in sorted(by_relation)], lacking
+            if not reference.is_usable:
+                continue
+            for relation, listed in self.graph.read_once(reference, _by_relation).items():
+                if triples := [triple for triple in listed if not properties or triple.property_id in properties]:
+                    by_relation.setdefault(relation, []).append((reference, triples))
+        return [self._add_property(name, by_relation[name]) for name in sorted(by_relation)], unfinished
 
-    def _lists(self) -> list[Reference]:
+    def _add_lists(self) -> list[Reference]:
         options = self.options.triples
         parameters: dict[str, Any] = {"source": options.source}
         identity = FETCH_TRIPLES.id("triples")
@@ -287,30 +290,31 @@ class _Wikidata:
                     parameters["digest"] = file_digest(Path(options.file).expanduser(), "questions.triples.file")
             except SwaymeterError as error:
                 return [self.graph.refuse(FETCH_TRIPLES, identity, error).output("triples")]
-            return [self._list(identity, parameters)]
+            return [self._add_list(identity, parameters)]
         parameters |= {
             "address": self._addresses("wikidata"),
             "per_property": options.per_property,
             "seed": self.plan.study.seed,
         }
-        return [self._list(FETCH_TRIPLES.id("triples", name), parameters) for name in options.properties]
+        return [self._add_list(FETCH_TRIPLES.id("triples", name), parameters) for name in options.properties]
 
-    def _list(self, identity: StepId, key_inputs: Mapping[str, Any]) -> Reference:
+    def _add_list(self, identity: StepId, key_inputs: Mapping[str, Any]) -> Reference:
         name = f"triples-{identity.part}" if identity.part else "triples"
         outputs = {"triples": Output(TRIPLES, ("facts",), name)}
         added = self.graph.add(FETCH_TRIPLES, identity, outputs, parameters=key_inputs, arguments=self.plan.study)
         return added.output("triples")
 
-    def _property_step(self, relation: str, listed: list[tuple[Reference, list[Triple]]]) -> Reference:
+    def _add_property(self, relation: str, lists: list[tuple[Reference, list[Triple]]]) -> Reference:
+        """Add the step that builds the questions of a property; `lists` are the lists with its triples."""
         kind, identity = FETCH_PROPERTY, FETCH_PROPERTY.id(relation)
-        once = {fact_of(triple): triple for _, triples in listed for triple in triples}
-        count = self.options.triples.per_property or len(once)
-        drawn = drawn_first(once, count, self.plan.study.seed, "seeds", relation)
-        triples = tuple(once[fact] for fact in drawn)
+        triple_of_fact = {fact_of(triple): triple for _, triples in lists for triple in triples}
+        count = self.options.triples.per_property or len(triple_of_fact)
+        facts = drawn_first(triple_of_fact, count, self.plan.study.seed, "seeds", relation)
+        triples = tuple(triple_of_fact[fact] for fact in facts)
         digest = TRIPLES.digest(TRIPLES.of([as_row(triple) for triple in triples]))
         try:
             parameters = {
-                "services": self._addresses("wikidata_api", "wikipedia", "pageviews", *self._similar()),
+                "services": self._addresses("wikidata_api", "wikipedia", "pageviews", *self._similarity_service()),
                 "counter_memory": self.options.counter_memory,
                 "catalog": self._catalog(relation),
                 "snippet_words": self.options.snippet_words,
@@ -318,33 +322,36 @@ class _Wikidata:
                 **self._embedder(),
             }
         except SwaymeterError as error:
-            lists = [reference.node for reference, _ in listed]
-            return self.graph.refuse(kind, identity, error, inputs=lists).output("questions")
+            nodes = [reference.node for reference, _ in lists]
+            return self.graph.refuse(kind, identity, error, inputs=nodes).output("questions")
         return self.graph.add(
             kind,
             identity,
-            _questions(relation),
-            inputs={of.node.id.part or "triples": Reference(of.node, of.role, digest) for of, _ in listed},
+            _question_outputs(relation),
+            inputs={
+                reference.node.id.part or "triples": Reference(reference.node, reference.role, digest)
+                for reference, _ in lists
+            },
             parameters=parameters,
             arguments=(self.plan.study, triples),
         ).output("questions")
 
     # ---- disputable questions: by page -----------------------------------------------------------------------------
 
-    def page_steps(self) -> tuple[list[Reference], list[Node]]:
-        """Add the steps of pages, and return the questions and disputes of each page and an unfinished list."""
+    def add_pages(self) -> tuple[list[Reference], list[Node]]:
+        """Add the steps of pages, and return the questions and disputes of each page and the unfinished list."""
         titles = self.options.disputes.pages
         if not titles:
-            listed = self._pages()
-            if not listed.is_usable:
-                return [], [listed.node]
-            names = sorted(set(self.graph.remembered(listed, _titles)))
-            limit = self.options.disputes.max_pages or len(names)
-            titles = tuple(drawn_first(names, limit, self.plan.study.seed, "pages"))
-        pages = [self._disputes(title, titles) for title in titles]
-        return [reference for page in pages for reference in (self._written(page), page)], []
+            page_list = self._add_page_list()
+            if not page_list.is_usable:
+                return [], [page_list.node]
+            listed_titles = sorted(set(self.graph.read_once(page_list, _titles)))
+            limit = self.options.disputes.max_pages or len(listed_titles)
+            titles = tuple(drawn_first(listed_titles, limit, self.plan.study.seed, "pages"))
+        tables_of_disputes = [self._add_disputes(title, titles) for title in titles]
+        return [table for disputes in tables_of_disputes for table in (self._add_writer(disputes), disputes)], []
 
-    def _pages(self) -> Reference:
+    def _add_page_list(self) -> Reference:
         outputs = {"pages": Output(PAGES, ("facts",), "pages")}
         key_inputs = {"list_page": self.options.disputes.list_page, "address": self._addresses("wikipedia")}
         added = self.graph.add(
@@ -352,7 +359,7 @@ class _Wikidata:
         )
         return added.output("pages")
 
-    def _disputes(self, title: str, titles: tuple[str, ...]) -> Reference:
+    def _add_disputes(self, title: str, titles: tuple[str, ...]) -> Reference:
         kind, identity, options = FETCH_DISPUTES, FETCH_DISPUTES.id(DISPUTABLE, title), self.options.disputes
         outputs = {
             "disputes": Output(DISPUTES, ("facts",), f"disputes-{title}"),
@@ -371,11 +378,11 @@ class _Wikidata:
         arguments = (self.plan.study, titles)
         return self.graph.add(kind, identity, outputs, parameters=parameters, arguments=arguments).output("disputes")
 
-    def _written(self, disputes: Reference) -> Reference:
+    def _add_writer(self, disputes: Reference) -> Reference:
         title = disputes.node.id.part
         kind, identity, writer = WRITE_QUESTIONS, WRITE_QUESTIONS.id(DISPUTABLE, title), writer_of(self.plan.study)
         try:
-            revision = self.graph.once(identify_language_model, writer.source).revision
+            revision = self.graph.call_once(identify_language_model, writer.source).revision
         except SwaymeterError as error:
             return self.graph.refuse(kind, identity, error, inputs=[disputes.node]).output("questions")
         parameters = {
@@ -388,7 +395,7 @@ class _Wikidata:
         return self.graph.add(
             kind,
             identity,
-            _questions(title),
+            _question_outputs(title),
             inputs={"disputes": disputes},
             parameters=parameters,
             arguments=self.plan.study,
@@ -404,21 +411,22 @@ class _Wikidata:
     def _addresses(self, *services: str) -> dict[str, str]:
         return {name: self.plan.access.address(name) for name in services}
 
-    def _similar(self) -> tuple[str, ...]:
+    def _similarity_service(self) -> tuple[str, ...]:
         return ("wembedder",) if self.options.counter_memory == "wembedder" else ()
 
     def _embedder(self) -> dict[str, str]:
-        identified = _identified(self.options.embedder)
-        return {"embedder": identified[0], "embedder_revision": identified[1]}
+        name, revision = _embedder_identity(self.options.embedder)
+        return {"embedder": name, "embedder_revision": revision}
 
 
 @functools.lru_cache(maxsize=4)
-def _identified(embedder: str) -> tuple[str, str]:
+def _embedder_identity(embedder: str) -> tuple[str, str]:
+    """Return the name and the revision of an embedder."""
     identity = identify_model(embedder, "embedder")
     return identity.name, identity.revision
 
 
-def _questions(part: str) -> dict[str, Output]:
+def _question_outputs(part: str) -> dict[str, Output]:
     return {
         "rejected": Output(REJECTED, ("facts",), f"rejected-{part}"),
         "questions": Output(QUESTIONS, ("facts",), f"questions-{part}"),

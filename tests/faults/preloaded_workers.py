@@ -35,4 +35,4 @@ def dask_setup(worker: Any) -> None:
 
     stored_chunks._store = store_later
     if version := os.environ.get(VERSION):
-        dask.worker_mark = lambda: version
+        dask.package_version = lambda: version

@@ -64,7 +64,7 @@ def until(reached: Callable[[], bool], cluster: Cluster) -> None:
     deadline = time.monotonic() + 60
     while not reached():
         assert time.monotonic() < deadline
-        cluster.at_once()
+        cluster.capacities()
         time.sleep(0.1)
 
 
@@ -89,7 +89,7 @@ def failures(cluster: Cluster, steps: int, device: str = "cpu") -> list[str | No
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What was said of whole workers, and not of steps that were begun anew."""
+    """What was said of whole workers, and not of steps that start again."""
     said = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
     return [one for one in said if one.startswith("worker ")]
 
@@ -97,7 +97,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 def test_late_worker_of_another_version_gets_no_steps(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "workspace.json").touch()
     with cluster_of_two(tmp_path, tmp_path, "0.0.1") as cluster:
-        until(lambda: cluster.at_once()["CPU"] == 2, cluster)
+        until(lambda: cluster.capacities()["CPU"] == 2, cluster)
         assert failures(cluster, 4) == [None] * 4
     (refusal,) = warnings(caplog)
     assert "it has swaymeter 0.0.1, and the run has" in refusal
@@ -107,7 +107,7 @@ def test_late_worker_of_another_version_gets_no_steps(tmp_path: Path, caplog: py
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers are looked at, and asked again, within a second."""
     monkeypatch.setattr(clusters, "SECONDS_REFUSED", 0.5)
-    monkeypatch.setattr(clusters, "SECONDS_BETWEEN_LOOKS", 0.1)
+    monkeypatch.setattr(clusters, "SECONDS_BETWEEN_UPDATES", 0.1)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -121,17 +121,17 @@ def test_worker_that_loses_folder_gets_no_steps(
     (shared / "workspace.json").touch()
     its.symlink_to(shared.absolute())
     with cluster_of_two(shared, its.parent) as cluster:
-        until(lambda: cluster.at_once()["CPU"] == 2, cluster)
+        until(lambda: cluster.capacities()["CPU"] == 2, cluster)
         its.unlink()
         assert failures(cluster, 6) == [None] * 6
         its.symlink_to(shared.absolute())
-        until(lambda: cluster.at_once()["CPU"] == 2, cluster)
+        until(lambda: cluster.capacities()["CPU"] == 2, cluster)
         assert failures(cluster, 6) == [None] * 6
         refusal, returned = warnings(caplog)
         (shared / "workspace.json").unlink()
         for _ in range(2):  # the second time no worker fits
             assert [reason and "is away" in reason for reason in failures(cluster, 2)] == [True] * 2
-    assert "it does not see the workspace space; put it in a folder that all workers share" in refusal
+    assert "it cannot see the workspace space; use a --workspace that all workers see" in refusal
     assert refusal.endswith("; the run goes on without it")
     assert returned.endswith(" can be used again")
 
@@ -146,7 +146,7 @@ def test_steps_wait_for_gpu_that_is_asked_again(tmp_path: Path, caplog: pytest.L
         assert cluster.queue(a_step(device="auto")) == "GPU"
         assert failures(cluster, 1, "auto") == [None]
     assert [one.partition(": ")[2] for one in warnings(caplog)] == [
-        "it is away; the run waits for one that can be used", ""
+        "it is away; the run waits for a worker that can be used", ""
     ]  # fmt: skip
 
 
@@ -159,7 +159,7 @@ def test_a_step_whose_worker_is_always_away_ends(tmp_path: Path, monkeypatch: py
         assert len(tries) <= TRIES
         return Outcome(failed="away", may_pass=True, is_away=True)
 
-    monkeypatch.setattr(clusters, "attempt_elsewhere", is_away)
+    monkeypatch.setattr(clusters, "attempt_in_worker", is_away)
     (tmp_path / "workspace.json").touch()
     with cluster_of_one(tmp_path) as cluster:
         assert failures(cluster, 1) == ["away"]
@@ -173,7 +173,7 @@ def test_result_gone_with_its_worker_is_computed_anew(tmp_path: Path, monkeypatc
     (tmp_path / "workspace.json").touch()
     fetched = Cluster._fetched
     with cluster_of_two(tmp_path, tmp_path) as cluster:
-        until(lambda: cluster.at_once()["CPU"] == 2, cluster)
+        until(lambda: cluster.capacities()["CPU"] == 2, cluster)
         processes = cluster._client.run(os.getpid)
         ((address, other),) = [one for one in processes.items() if one[1] != os.getpid()]
         killed = []
@@ -217,7 +217,7 @@ def test_run_without_workers_says_once_that_it_waits(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "workspace.json").touch()
-    monkeypatch.setattr(clusters, "SECONDS_WITHOUT", 0.2)
+    monkeypatch.setattr(clusters, "SECONDS_WITHOUT_WORKER", 0.2)
     with cluster_of_one(tmp_path) as cluster:
         fitting, comes = cluster._fitting, time.monotonic() + 1
         monkeypatch.setattr(cluster, "_fitting", lambda mark: fitting(mark) if time.monotonic() > comes else set())

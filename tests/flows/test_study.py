@@ -26,7 +26,7 @@ def test_what_failed_stands_first_with_what_to_do(toy: Toy) -> None:
     message = failure_message([node for node in toy.graph() if node.state != "done"], 8)
     wrong = {str(node.id): node.reason for node in toy.graph() if node.state == "failed"}
     assert message.startswith(f"{BUILD_A}: {wrong[str(BUILD_A)]}. ")
-    assert message.count("correct that and run the study again") == 1
+    assert message.count("correct the cause, and run the study again") == 1
 
 
 def test_what_failed_is_nothing(tmp_path: Path) -> None:

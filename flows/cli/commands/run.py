@@ -27,7 +27,7 @@ def carry_out(
     began = time.monotonic()
     progress = TerminalProgress(out, selected.study.name)
     log_to(out, verbose=traceback)
-    graph, message = selected.execute(progress, stages=stages, waiting=warn, starts_api=True, **options_)
+    graph, message = selected.execute(progress, stages=stages, on_wait=warn, starts_api=True, **options_)
     findings, took = selected.findings(graph) if "report" in stages else None, time.monotonic() - began
     summary(out, selected.description(graph), progress, took, selected.outputs(), err, findings=findings)
     if message and not progress.failures:

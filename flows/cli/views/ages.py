@@ -53,11 +53,11 @@ def execute(
     stale = _stale_models(selected, max_age) if max_age is not None and not (force or offline) else []
     if stale and len(stale) < len(selected.study.models):
         again = replace(selected, selection=Selection(models=tuple(stale)))
-        graph, message = again.execute(progress, stages=["score"], force=True, wait=wait, waiting=warn)
+        graph, message = again.execute(progress, stages=["score"], force=True, wait=wait, on_wait=warn)
         if message:
             return graph, message
         stale = []
-    return selected.execute(progress, force=force or bool(stale), offline=offline, wait=wait, waiting=warn)
+    return selected.execute(progress, force=force or bool(stale), offline=offline, wait=wait, on_wait=warn)
 
 
 def _stale_models(selected: Study, max_age: timedelta) -> list[str]:

@@ -37,28 +37,28 @@ def bars(progress: TerminalProgress) -> list[tuple[str, float, float | None]]:
 
 
 def test_a_bar_advances_with_every_step_and_chunk(progress: TerminalProgress) -> None:
-    progress.plan({"fetch": 1})
-    progress.finished("fetch", "capital", None)
-    progress.plan({"fetch": 1, "score": 2})
-    progress.started("score", "capital")
-    progress.within("score", "capital", 1, 4)
+    progress.set_totals({"fetch": 1})
+    progress.end_step("fetch", "capital", None)
+    progress.set_totals({"fetch": 1, "score": 2})
+    progress.begin_step("score", "capital")
+    progress.advance_step("score", "capital", 1, 4)
     assert bars(progress) == [("fetch", 1, 1), ("score", 0.25, 2)]
-    progress.finished("score", "capital", None)
-    progress.finished("score", "father", "no facts")
+    progress.end_step("score", "capital", None)
+    progress.end_step("score", "father", "no facts")
     assert progress.failures == {"father": "no facts"}
-    progress.finished("score", "father", None)  # it was tried once more
+    progress.end_step("score", "father", None)  # it was tried once more
     assert progress.failures == {}
     assert bars(progress) == [("fetch", 1, 1), ("score", 2, 2)]
 
 
 def test_without_a_terminal_stages_and_steps_have_lines(console: Console, progress: TerminalProgress) -> None:
     with progress:
-        progress.plan({"score": 2})
-        progress.started("score", "m x capital")
-        progress.finished("score", "m x capital", None, Spent(10, 4, 2.0))
-        progress.plan({"score": 3})
-        progress.started("score", "m x father")
-        progress.finished("score", "m x father", "no [facts]")
+        progress.set_totals({"score": 2})
+        progress.begin_step("score", "m x capital")
+        progress.end_step("score", "m x capital", None, Spent(10, 4, 2.0))
+        progress.set_totals({"score": 3})
+        progress.begin_step("score", "m x father")
+        progress.end_step("score", "m x father", "no [facts]")
     lines = printed(console).splitlines()
     assert [re.sub(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  ", "", line) for line in lines] == [
         "score begins: 2 steps",
@@ -72,9 +72,9 @@ def test_without_a_terminal_stages_and_steps_have_lines(console: Console, progre
 def test_without_a_terminal_a_heartbeat_names_what_runs(console: Console) -> None:
     progress = TerminalProgress(console, heartbeat=0.01)
     with progress:
-        progress.plan({"score": 2})
-        progress.started("score", "m[x] x capital")
-        progress.within("score", "m[x] x capital", 3, 9)
+        progress.set_totals({"score": 2})
+        progress.begin_step("score", "m[x] x capital")
+        progress.advance_step("score", "m[x] x capital", 3, 9)
         deadline = time.monotonic() + 10
         while "at work: 3 of 9 prompts  m[x] x capital\n" not in printed(console):
             assert time.monotonic() < deadline
@@ -85,8 +85,8 @@ def test_a_terminal_shows_bars_instead_of_lines() -> None:
     console = console_of(terminal=True)
     progress = TerminalProgress(console)
     with progress:
-        progress.plan({"score": 1})
-        progress.finished("score", "m x capital", None, Spent(10, 4, 2.0))
+        progress.set_totals({"score": 1})
+        progress.end_step("score", "m x capital", None, Spent(10, 4, 2.0))
     assert "1 of 1" in printed(console)
     assert "m x capital  done" not in printed(console)
 
@@ -96,9 +96,9 @@ def test_a_step_has_its_line_at_80_columns() -> None:
     name = "score · smollm2-135m-instruct (float32) × officialLanguage"
     progress = TerminalProgress(console)
     with progress:
-        progress.plan({"score": 2})
-        progress.finished("score", "m x capital", None, Spent(10, 4, 2.0))
-        progress.started("score", name)
+        progress.set_totals({"score": 2})
+        progress.end_step("score", "m x capital", None, Spent(10, 4, 2.0))
+        progress.begin_step("score", name)
         progress.bars.refresh()
     lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed(console)).splitlines()
     assert {name, "10 prompts done, 5.0 prompts a second"} <= {line.strip() for line in lines}
@@ -110,11 +110,11 @@ def test_a_running_step_shows_speed_and_time_left(monkeypatch: pytest.MonkeyPatc
     progress, clock = TerminalProgress(console), iter([0.0, 0.0, 50.0, 50.0])
     name = "score · questions · answers · smollm2-135m-instruct (float32)"
     with progress:
-        progress.plan({"score": 1})
-        progress.started("score", name)
+        progress.set_totals({"score": 1})
+        progress.begin_step("score", name)
         monkeypatch.setattr("swaymeter.flows.cli.terminal.time", SimpleNamespace(monotonic=lambda: next(clock, 50.0)))
-        progress.within("score", name, 100, 1200)
-        progress.within("score", name, 350, 1200)
+        progress.advance_step("score", name, 100, 1200)
+        progress.advance_step("score", name, 350, 1200)
         assert progress.bars.lines == [f"350 of 1,200 prompts, 5.0/s, 0:02:50 left  {name}"]
         progress.bars.refresh()
     lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed(console)).splitlines()
@@ -133,8 +133,8 @@ def test_a_speed_is_never_zero(spent: Spent, text: str) -> None:
 
 
 def test_recorded_replies_have_no_speed(console: Console, progress: TerminalProgress) -> None:
-    progress.plan({"score": 1})
-    progress.finished("score", "a", None, Spent(48, 0, 0.01))
+    progress.set_totals({"score": 1})
+    progress.end_step("score", "a", None, Spent(48, 0, 0.01))
     summary(console, "mine", progress, 7.0, {}, console)
     assert "computed now: no model was asked; the run took 7 s\n" in printed(console)
 
@@ -144,16 +144,16 @@ def test_the_summary_counts_and_names_reasons_and_outputs(
 ) -> None:
     page, database = tmp_path / "index.html", tmp_path / "study.duckdb"
     page.touch()
-    progress.plan({"score": 7})
-    progress.finished("score", "a", None, Spent(10, 4, 1.5))
-    progress.finished("score", "b", None, Spent(5, 2, 0.5))
+    progress.set_totals({"score": 7})
+    progress.end_step("score", "a", None, Spent(10, 4, 1.5))
+    progress.end_step("score", "b", None, Spent(5, 2, 0.5))
     summary(console, "small: 2 [relations]", progress, 7.0, {"page": page, "database": database}, console)
     assert "\nsmall: 2 [relations]\n" in printed(console)
     assert "15 prompts in 2 s, 7.5 prompts a second; the run took 7 s\n" in printed(console)
     assert str(page) in printed(console)
     assert not {"failed", str(database)} & {*printed(console).split()}
     for relation in ("capital", "father", "genre", "country", "director"):
-        progress.finished("score", relation, "no [network]")
+        progress.end_step("score", relation, "no [network]")
     summary(Console(file=io.StringIO()), "small", progress, 1.0, {}, console)
     assert "failed  capital, father, genre and 2 more: no [network]\n" in printed(console)
     assert "run the same command again: only what failed is computed" in printed(console)
@@ -164,10 +164,10 @@ def test_findings_come_once_and_notes_after(terminal: bool) -> None:
     console = console_of(terminal)
     progress = TerminalProgress(console, "mine")
     with progress:
-        progress.plan({"report": 1})
-        progress.started("report", "page")
+        progress.set_totals({"report": 1})
+        progress.begin_step("report", "page")
         progress.show_findings(Findings("Half of it."))
-        progress.finished("report", "page", None)
+        progress.end_step("report", "page", None)
     summary(console, "mine: 2", progress, 1.0, {}, console, findings=Findings("Half of it."), notes=["not used: [a]"])
     lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed(console)).splitlines()
     table = [line for line in lines if line in ("mine", "=> Half of it.", "note     not used: [a]", "mine: 2")]

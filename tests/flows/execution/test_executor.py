@@ -193,7 +193,7 @@ def test_interruption_as_step_ends_ends_run(toy: Toy) -> None:
             return taken
 
     interrupted = executor(toy.graph)
-    interrupted._ended = Interrupting()
+    interrupted._ends = Interrupting()
     with pytest.raises(KeyboardInterrupt, match="is lost"), Workspace(toy.root).lock():
         interrupted.run()
 
@@ -289,17 +289,17 @@ def test_servers_are_asked_while_a_model_computes(tmp_path: Path, monkeypatch: p
 
 
 class RecordedProgress(Progress):
-    """Progress that keeps what it is told."""
+    """Progress that records its calls."""
 
     def __init__(self) -> None:
         super().__init__()
         self.plans, self.steps = list[dict[str, int]](), list[tuple[str, str]]()
 
-    def plan(self, totals: Mapping[str, int]) -> None:
-        super().plan(totals)
+    def set_totals(self, totals: Mapping[str, int]) -> None:
+        super().set_totals(totals)
         self.plans.append(dict(totals))
 
-    def started(self, stage: str, name: str) -> None:
+    def begin_step(self, stage: str, name: str) -> None:
         self.steps.append((stage, name))
 
 

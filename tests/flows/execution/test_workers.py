@@ -16,7 +16,7 @@ from swaymeter.data.errors import UsageError, WorkFailed
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.sections import ModelPart
 from swaymeter.flows.execution import dask as clusters
-from swaymeter.flows.execution.dask import Cluster, worker_mark
+from swaymeter.flows.execution.dask import Cluster, package_version
 from swaymeter.flows.execution.task import INTERRUPTED, TRIES, Outcome, attempt
 from swaymeter.flows.graph.graph import RunSettings, Step, StepId
 from swaymeter.tasks.measures.stored_chunks import Spent
@@ -73,10 +73,10 @@ def test_each_worker_process_has_its_gpu(
 def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, place: str, tmp_path: Path) -> None:
     cluster = Cluster("tcp://127.0.0.1:1", None, RunSettings(tmp_path))
     cluster._marks = {"tcp://cpu:1": {"CPU"}} | ({"tcp://gpu:1": {"GPU"}} if gpus else {})
-    cluster._seen = {"CPU", "GPU"} if gpus else {"CPU"}
+    cluster._seen_marks = {"CPU", "GPU"} if gpus else {"CPU"}
     assert cluster.queue(step(device)) == place
     if place == "GPU" and not gpus:
-        assert "no worker of the cluster has the resource GPU" in str(
+        assert "no worker of the cluster has a GPU" in str(
             cluster.compute(step(device), cluster._run).failed
         )
 
@@ -87,7 +87,7 @@ def test_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeypat
     for model in ("a", "a", "b", "b", "a"):
         monkeypatch.setattr(clusters, "forget_models", lambda model=model: forgotten.append(model))
         asked = Step(StepId("score", "capital", "persuasion", model=model), nothing, {}, {}, device="cpu")
-        assert clusters.attempt_elsewhere(asked, RunSettings(tmp_path), worker_mark()).failed is None
+        assert clusters.attempt_in_worker(asked, RunSettings(tmp_path), package_version()).failed is None
     assert forgotten == ["a", "b", "a"]
 
 
@@ -102,7 +102,7 @@ def one_worker(**resources: int) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("resources", "wrong"), [({}, "it has no resource"), ({"CPU": 1}, "it does not see the workspace")]
+    ("resources", "wrong"), [({}, "it has no resource"), ({"CPU": 1}, "it cannot see the workspace")]
 )
 def test_cluster_whose_workers_do_not_fit_is_refused(resources: Any, wrong: str, tmp_path: Path) -> None:
     refused = pytest.raises(UsageError, match=f"worker [^ ]+ cannot be used: {wrong}")
@@ -194,7 +194,7 @@ def answering(page: str) -> Iterator[int]:
 
 def test_local_workers_have_their_gpus_and_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clusters, "visible_gpus", lambda: ["0", "7"])
-    monkeypatch.setattr(clusters, "SECONDS_BETWEEN_LOOKS", 0.1)
+    monkeypatch.setattr(clusters, "SECONDS_BETWEEN_UPDATES", 0.1)
     run = RunSettings(tmp_path)
     with Workspace(tmp_path).lock(), Cluster(None, None, run) as two:
         open_to_all = [*answering("metrics"), *answering("info/main/workers.html")]
@@ -211,7 +211,7 @@ def test_local_workers_have_their_gpus_and_are_replaced(tmp_path: Path, monkeypa
             steps = [replace(one, arguments=deaths) for one, deaths in zip(others, (1, 99), strict=True)]
             died, lost = (outcome.failed for outcome in pool.map(two.compute, steps, [run] * 2))
         assert died is None
-        assert str(lost).startswith("the worker that computed it ended 4 times without a word")
+        assert str(lost).startswith("the worker of the step ended 4 times without an error")
         assert Workspace(run.workspace).failure_reason(str(others[1].id), "") == lost
         two.abandon()
         assert two.compute(a, run) == INTERRUPTED

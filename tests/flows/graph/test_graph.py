@@ -114,8 +114,8 @@ def test_rows_are_computed_with_once_for_each_content(toy: Toy) -> None:
 
     for _ in range(2):
         graph = toy.graph()
-        assert graph.remembered(graph.nodes[BUILD_A].output("numbers"), compute) == 1
-    assert graph.remembered(graph.nodes[BUILD_B].output("numbers"), compute) == 2
+        assert graph.read_once(graph.nodes[BUILD_A].output("numbers"), compute) == 1
+    assert graph.read_once(graph.nodes[BUILD_B].output("numbers"), compute) == 2
 
 
 def test_run_knows_its_artifacts_until_they_are_forgotten(toy: Toy) -> None:
@@ -124,7 +124,7 @@ def test_run_knows_its_artifacts_until_they_are_forgotten(toy: Toy) -> None:
     file.unlink()
     graph = toy.graph()
     assert graph.nodes[SCORE_B].state == "done"
-    graph.renew(graph.nodes[SCORE_B])
+    graph.recheck(graph.nodes[SCORE_B])
     assert toy.graph().nodes[SCORE_B].state == "missing"
 
 

@@ -18,7 +18,7 @@ def test_fetched_facts_names_and_questions_are_records(tmp_path: Path) -> None:
     assert len(candidates) == len(catalog.questions("static"))
     assert len(chosen) == 3
     assert {one.question_id for one in chosen} <= {one.question_id for one in candidates}
-    assert contents.missing() == []
+    assert contents.unfinished_steps() == []
 
 
 def test_only_selected_relations_are_read(tmp_path: Path) -> None:
@@ -31,8 +31,8 @@ def test_only_selected_relations_are_read(tmp_path: Path) -> None:
 
 def test_what_is_not_fetched_is_named(tmp_path: Path) -> None:
     contents = selected(tmp_path).contents
-    assert contents.missing() == ["fetch · static · questions"]
-    assert contents.missing(["disputable"]) == []
+    assert contents.unfinished_steps() == ["fetch · static · questions"]
+    assert contents.unfinished_steps(["disputable"]) == []
     with pytest.raises(MissingFile, match=r"no question is fetched \(fetch · static · questions: missing\)"):
         contents.candidates("static")
     for read in (contents.facts, lambda: contents.chosen("static")):
@@ -43,4 +43,4 @@ def test_what_is_not_fetched_is_named(tmp_path: Path) -> None:
 def test_lost_questions_are_missing_and_their_choice_stays(tmp_path: Path) -> None:
     study = prepare(selected(tmp_path))
     study.graph.nodes[StepId("fetch", "static", "questions")].output("questions").artifact.discard()
-    assert again(study).contents.missing() == ["fetch · static · questions"]
+    assert again(study).contents.unfinished_steps() == ["fetch · static · questions"]

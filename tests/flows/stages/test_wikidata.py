@@ -127,8 +127,8 @@ def test_questions_that_are_there_are_candidates(tmp_path: Path) -> None:
     contents = write(listed(live(tmp_path)), CAPITAL, questions=both).contents
     assert [one.question_id for one in contents.candidates("static")] == ["a"]
     assert [one.question_id for one in contents.candidates("temporal")] == ["b"]
-    assert {str(TWINS), str(TEA), str(WRITTEN)} <= {*contents.missing()}
-    assert str(TWINS) not in contents.missing(["disputable"])
+    assert {str(TWINS), str(TEA), str(WRITTEN)} <= {*contents.unfinished_steps()}
+    assert str(TWINS) not in contents.unfinished_steps(["disputable"])
 
 
 def test_a_property_that_failed_stops_no_other(tmp_path: Path) -> None:

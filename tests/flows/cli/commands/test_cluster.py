@@ -15,7 +15,7 @@ import pytest
 from distributed.comm import connect
 
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.execution.dask import KEY, PLACEHOLDER, Cluster, Jobs
+from swaymeter.flows.execution.dask import KEY_PLACEHOLDER, SCHEDULER_PLACEHOLDER, Cluster, Jobs
 from swaymeter.flows.graph.graph import RunSettings, Step, StepId
 from tests.flows.conftest import Command
 from tests.flows.small_study import small_study, write_study
@@ -34,9 +34,9 @@ def test_dry_run_prints_script_of_job(tmp_path: Path, swaymeter: Command) -> Non
     asked = ["--gres=gpu:2", "--cpus-per-task=6", "--mem=64G", "-t 08:00:00", "-p gpu", "-A lab"]
     assert {f"#SBATCH {one}" for one in asked} <= {*lines}
     assert lines[-2] == "export OMP_NUM_THREADS=6"
-    assert lines[-1].startswith(f"{sys.executable} -m distributed.cli.dask_worker {PLACEHOLDER} ")
+    assert lines[-1].startswith(f"{sys.executable} -m distributed.cli.dask_worker {SCHEDULER_PLACEHOLDER} ")
     assert " --memory-limit 0 --resources GPU=1 --protocol tls:// " in lines[-1]
-    key = tmp_path / "workspace" / KEY
+    key = tmp_path / "workspace" / KEY_PLACEHOLDER
     assert lines[-1].endswith(f" --tls-ca-file {key} --tls-cert {key} --tls-key {key}")
     assert "--nthreads 1 " in lines[-1]
 

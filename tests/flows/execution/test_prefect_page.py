@@ -9,21 +9,21 @@ from tests.flows.conftest import until
 SCORING = """
 import sys
 from prefect import flow
-from swaymeter.flows.execution import artifacts
-from swaymeter.flows.execution.progress import progress
-artifacts.SECONDS = 0.1
+from swaymeter.flows.execution import prefect_page
+from swaymeter.flows.execution.progress import current_display
+prefect_page.REPORT_SECONDS = 0.1
 
 @flow(name="study", flow_run_name="study, score, now")
 def study():
-    with artifacts.shown_progress():
-        told = progress()
-        told.plan({"fetch": 9, "score": 4})
-        told.finished("fetch", "facts", None)
-        told.finished("score", "capital", None)
-        told.within("score", "father", 1, 2)
+    with prefect_page.scoring_reports():
+        display = current_display()
+        display.set_totals({"fetch": 9, "score": 4})
+        display.end_step("fetch", "facts", None)
+        display.end_step("score", "capital", None)
+        display.advance_step("score", "father", 1, 2)
         sys.stdin.readline()
         for name in ("father", "mother", "author"):
-            told.finished("score", name, "no memory" if name == "author" else None)
+            display.end_step("score", name, "no memory" if name == "author" else None)
 
 study()
 """

@@ -1,6 +1,6 @@
-"""Artifacts of a run on Prefect's page: progress of scoring, findings, and unfinished steps.
+"""Prefect's page of a run: progress of scoring, findings, thresholds and unfinished steps, as artifacts of Prefect.
 
-The artifacts are for readers only: a run goes on if the API refuses one.
+The page is for readers only: a run continues if the API refuses an artifact.
 """
 
 import csv
@@ -27,16 +27,16 @@ from swaymeter.data.escaping import markdown
 from swaymeter.data.records.findings import read_findings
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.execution.progress import StageProgress, progress
+from swaymeter.flows.execution.progress import StageProgress, current_display
 from swaymeter.flows.graph.graph import Graph, Node
-from swaymeter.flows.server.temporary import configured_api_answers
+from swaymeter.flows.server.temporary import current_api_answers
 from swaymeter.flows.stages.thresholds import judge_thresholds
 
 log = logging.getLogger(__name__)
 
-SECONDS = 10.0
+REPORT_SECONDS = 10.0
 """Seconds between two reports of the scoring progress to the API; a shorter scoring has no report."""
-PATIENCE = 2.0
+LAST_REPORT_SECONDS = 2.0
 """Limit of the seconds that the end of a run waits for the last report."""
 MEANS = "mean-susceptibility-of-models.csv"
 """The table of the report in the summary, if the study has it."""
@@ -47,38 +47,40 @@ STUDY = "swaymeter.study"
 
 
 @contextmanager
-def shown_progress() -> Iterator[None]:
+def scoring_reports() -> Iterator[None]:
     """Report the progress of scoring from a separate thread, so that no step waits for the API."""
     is_over = threading.Event()
-    thread = threading.Thread(target=copy_context().run, args=(_show_progress, is_over), daemon=True)
+    thread = threading.Thread(target=copy_context().run, args=(_report_scoring, is_over), daemon=True)
     thread.start()
     try:
         yield
     finally:
         is_over.set()
-        thread.join(PATIENCE)
+        thread.join(LAST_REPORT_SECONDS)
 
 
-def _show_progress(is_over: threading.Event) -> None:
+def _report_scoring(is_over: threading.Event) -> None:
+    """Report the progress of scoring every `REPORT_SECONDS`, and once more after the end of the run."""
     artifact: Any = None
-    shown, is_last = None, False
+    last_report, is_last = None, False
     while not is_last:
-        is_last = is_over.wait(SECONDS)  # a run that ends while a request is sent still needs the last state
-        stage = progress().stages.get("score", StageProgress())
-        done, failed = len(stage.ended) - len(stage.failed), len(stage.failed)
-        share = (stage.done - failed) / max(stage.total, 1)
-        failures = f"; {failed} failed" * bool(failed)
-        description = f"Scoring: {done} of {stage.total} steps are done{failures}."
-        now = {"progress": min(100.0, 100 * share), "description": description}
+        is_last = is_over.wait(REPORT_SECONDS)
+        stage = current_display().stages.get("score", StageProgress())
+        failed_steps = len(stage.failed)
+        done_steps = len(stage.ended) - failed_steps
+        percent = 100 * (stage.progress - failed_steps) / max(stage.total, 1)
+        failures = f"; {failed_steps} failed" if failed_steps else ""
+        description = f"Scoring: {done_steps} of {stage.total} steps are done{failures}."
+        report = {"progress": min(100.0, percent), "description": description}
         try:
-            if artifact is None and stage.done and not is_last:
-                artifact = create_progress_artifact(key="scoring", **now)  # type: ignore[arg-type]
-            elif artifact is not None and now != shown:
-                update_progress_artifact(artifact, **now)  # type: ignore[arg-type]
+            if artifact is None and stage.progress and not is_last:
+                artifact = create_progress_artifact(key="scoring", **report)  # type: ignore[arg-type]
+            elif artifact is not None and report != last_report:
+                update_progress_artifact(artifact, **report)  # type: ignore[arg-type]
         except Exception as error:
             log.debug("no progress is shown any more: %s", error)
             return
-        shown = now
+        last_report = report
 
 
 def tag_run(study: str) -> None:
@@ -94,14 +96,14 @@ def tag_run(study: str) -> None:
 
 def show_outcome(graph: Graph, undone: Sequence[Node]) -> None:
     """Show the findings of a run, or the unfinished steps with their reasons."""
-    if not configured_api_answers():
+    if not current_api_answers():
         return
     try:
         if undone:
             rows = [{"step": str(node.id), "state": node.state, "reason": node.reason} for node in undone]
             create_table_artifact(key="failed-steps", table=rows, description="What is not done, and why.")
-        elif markdown := summary(graph):
-            create_markdown_artifact(markdown, key="summary", description="What was found, and where it is.")
+        elif text := summary(graph):
+            create_markdown_artifact(text, key="summary", description="What was found, and where it is.")
     except Exception as error:
         log.warning("the summary is not shown on Prefect's page: %s", error)
 
@@ -113,16 +115,16 @@ def show_thresholds(study: StudyFile, workspace: Workspace) -> None:
     """
     try:
         outcome = judge_thresholds(study, workspace.database)
-        unmet = "; ".join(why for *_, why in outcome if why)
+        unmet = "; ".join(reason for _, _, reason in outcome if reason)
         rows = [
-            {"bound": str(bound), "model": row.model, "number": row.name, "is": row.words, "met": not why}
-            for bound, row, why in outcome
+            {"bound": str(bound), "model": row.model, "number": row.name, "is": row.words, "met": not reason}
+            for bound, row, reason in outcome
         ]
-    except SwaymeterError as error:  # nothing of the kind was measured
+    except SwaymeterError as error:  # such as a quantity that was not measured
         unmet, rows = str(error), []
     if unmet:
-        log.info("%s", unmet)  # the command ends with it
-    if not configured_api_answers():
+        log.info("%s", unmet)  # not a warning, because the command prints the sentence at its end
+    if not current_api_answers():
         return
     try:
         create_table_artifact(key="thresholds", table=rows, description=unmet or "All thresholds are met.")
@@ -138,20 +140,22 @@ def summary(graph: Graph) -> str:
     if not any(node.id.stage == "report" and node.state == "done" for node in graph):
         return ""
     workspace = graph.workspace
-    outcome = read_findings(workspace.report)
-    lines = [markdown(line).strip() for claim in outcome.headline for line in claim.lines()]
-    lines += [f"Distrust: {markdown(caveat)}" for caveat in outcome.caveats]
+    findings = read_findings(workspace.report)
+    lines = [markdown(line).strip() for claim in findings.headline for line in claim.lines()]
+    lines += [f"Distrust: {markdown(caveat)}" for caveat in findings.caveats]
     blocks = ["\n".join(f"- {line}" for line in lines)] if lines else []
     if (means := workspace.report / "tables" / MEANS).exists():
         with means.open(encoding="utf-8", newline="") as file:
             header, *rows = csv.reader(file)
-        head, *lines = (f"| {' | '.join(markdown(_short(cell)) for cell in row)} |" for row in (header, *rows))
-        blocks.append("\n".join([head, "| --- " * len(header) + "|", *lines]))
+        cells_of_lines = [[markdown(_short(cell)) for cell in row] for row in (header, *rows)]
+        header_line, *row_lines = (f"| {' | '.join(cells)} |" for cells in cells_of_lines)
+        blocks.append("\n".join([header_line, "| --- " * len(header) + "|", *row_lines]))
     page = workspace.report / "index.html"
     return "\n\n".join([*blocks, f"Page: {markdown(page)}\n\nDatabase: {markdown(workspace.database)}"])
 
 
 def _short(cell: str) -> str:
+    """Return a number with three decimals, and any other cell unchanged."""
     try:
         return cell if cell.isdigit() else f"{float(cell):.3f}"
     except ValueError:
