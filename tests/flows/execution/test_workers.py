@@ -76,9 +76,7 @@ def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, place: str,
     cluster._seen_marks = {"CPU", "GPU"} if gpus else {"CPU"}
     assert cluster.queue(step(device)) == place
     if place == "GPU" and not gpus:
-        assert "no worker of the cluster has a GPU" in str(
-            cluster.compute(step(device), cluster._run).failed
-        )
+        assert "no worker of the cluster has a GPU" in str(cluster.compute(step(device), cluster._run).failed)
 
 
 def test_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
