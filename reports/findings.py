@@ -37,8 +37,8 @@ from swaymeter.reports.figures.reliability import cost
 from swaymeter.reports.frames import Frames, are_own, by_entity, in_order, partitions, records, where, with_empty
 from swaymeter.reports.headline import LABELS, QUERIES, RELATIONS, answer_sentence, figure
 from swaymeter.reports.models import Model, models, rows_of
-from swaymeter.reports.tables import of_judges
-from swaymeter.reports.tables.of_passages import EFFECT_WORDS
+from swaymeter.reports.tables import agreement
+from swaymeter.reports.tables.passages import EFFECT_WORDS
 
 MAX_HEADLINE = 5
 
@@ -689,8 +689,8 @@ FINDINGS: tuple[Finding, ...] = (
         for column, why in MISSING.items()
     ),
     Finding("caveats", ("greedy_answers_of_neither",), _on_frames(caveats.neither)),
-    Finding("caveats", ("silent_replies", *of_judges.QUERIES), _on_frames(caveats.undecided)),
-    Finding("caveats", of_judges.QUERIES, _on_frames(of_judges.sentences), _always),
+    Finding("caveats", ("silent_replies", *agreement.QUERIES), _on_frames(caveats.undecided)),
+    Finding("caveats", agreement.QUERIES, _on_frames(agreement.sentences), _always),
     Finding(
         "caveats",
         ("judgements_to_read", "answers_judged_by_people"),

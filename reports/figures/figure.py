@@ -19,14 +19,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 SINGLE = " It would be a single mark."
-"""Sentence behind the question of a figure that would be a single mark."""
+"""Sentence behind the question of an omitted figure with a single mark."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure of one model: how to read it, its numbers, and how it is painted.
+    """A figure of one model.
 
-    `numbers` goes whole into the CSV, `shown` into the page.
+    Attributes:
+        caption: Text that explains the drawing.
+        numbers: Rows of the CSV file.
+        shown: Rows of the table on the page.
+        paint: Function that returns the painted canvas.
     """
 
     caption: str
@@ -71,7 +75,15 @@ class Figure:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure drawn of a model; its caption ends with what of the papers it draws and what stood in for what."""
+    """A figure drawn of a model.
+
+    Attributes:
+        figure: The declared figure.
+        model: The model, or EVERY_MODEL.
+        drawing: The drawing of the model.
+        caption: Caption of the drawing, with the items of the papers that it draws and the stand-in models.
+        printed: Values that the papers publish of the same.
+    """
 
     figure: Figure
     model: Model
@@ -85,31 +97,34 @@ class Drawn:
 
     @property
     def alt(self) -> str:
-        """The picture in words, for those who cannot see it."""
+        """The alternative text of the picture."""
         return f"{self.figure.picture}, of {self.model}. The numbers stand in the table below."
 
 
 def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], list[str]]:
-    """Every figure that the frames allow, model by model, and the questions of those that they do not allow.
+    """Draw every figure of every model.
 
-    A figure of a single mark shows nothing that its number does not say, and is omitted, too.
+    Returns:
+        The drawn figures, and the questions of omitted figures: those without rows that the page mentions, and those
+        with a single mark, which shows no more than its number.
     """
-    drawings = {figure: _drawn(figure, frames) for figure in figures}
-    by_figure = {
-        figure: [each for each in drawn if len(each.drawing.numbers) > 1] for figure, drawn in drawings.items()
-    }
-    omitted = [
-        figure.question + SINGLE * bool(drawings[figure])
-        for figure, drawn in by_figure.items()
-        if not drawn and (drawings[figure] or figure.expected(frames))
-    ]
-    return [drawn for drawn_of_figure in by_figure.values() for drawn in drawn_of_figure], omitted
+    drawn, omitted = list[Drawn](), list[str]()
+    for figure in figures:
+        of_models = _drawn(figure, frames)
+        with_marks = [each for each in of_models if len(each.drawing.numbers) > 1]
+        drawn += with_marks
+        if of_models and not with_marks:
+            omitted.append(figure.question + SINGLE)
+        elif not of_models and figure.expected(frames):
+            omitted.append(figure.question)
+    return drawn, omitted
 
 
 def as_in(items: Sequence[str]) -> str:
-    """A caption's last sentence: what of the papers a figure or table shows; empty where it is in none.
+    """Return the sentence of a caption that cites figures and tables of the papers; empty without items.
 
-    InputError where one is no key of papers.yaml.
+    Raises:
+        InputError: An item is not a key of papers.yaml.
     """
     printed_items = paper_items()
     if unknown := [item for item in items if item not in printed_items]:
@@ -124,17 +139,20 @@ def as_in(items: Sequence[str]) -> str:
 
 def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:
     filled = with_empty(frames, (*figure.queries, "stand_ins", RUNS))
-    drawings, every = [], models(filled[figure.queries[0]])
+    drawings, scored_models = [], models(filled[figure.queries[0]])
     in_papers = () if is_audit(frames) else figure.items
-    for model in every[:1] and [EVERY_MODEL] if figure.shows_all_models else every:
-        frames_of = filled
+    if figure.shows_all_models and scored_models:
+        names_of_drawings = {EVERY_MODEL: [model.name for model in scored_models]}
+    else:
+        names_of_drawings = {model: [model.name] for model in scored_models}
+    for model, names in names_of_drawings.items():
+        model_frames = filled
         if not figure.shows_all_models:
-            frames_of = {name: rows_of(filled[name], model) for name in figure.queries} | {RUNS: filled[RUNS]}
-        if drawing := figure.draw(model, frames_of):
-            names = [each.name for each in (every if figure.shows_all_models else [model])]
-            printed = printed_of(in_papers, names, frames_of, listed=True)
-            words = stood_in(rows_of(filled["stand_ins"], model), figure.measures)
-            items = in_papers if are_published(frames_of) else ()
-            caption = drawing.caption + as_in(items) + printed.note + (f" Stand-in: {words}." if words else "")
+            model_frames = {name: rows_of(filled[name], model) for name in figure.queries} | {RUNS: filled[RUNS]}
+        if drawing := figure.draw(model, model_frames):
+            printed = printed_of(in_papers, names, model_frames, listed=True)
+            stand_ins = stood_in(rows_of(filled["stand_ins"], model), figure.measures)
+            items = in_papers if are_published(model_frames) else ()
+            caption = drawing.caption + as_in(items) + printed.note + (f" Stand-in: {stand_ins}." if stand_ins else "")
             drawings.append(Drawn(figure, model, drawing, caption, printed))
     return drawings

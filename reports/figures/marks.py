@@ -1,7 +1,8 @@
 """Positions of a drawing's marks in its picture, and the row of numbers behind each mark.
 
-Marks are found in what was drawn, so that no figure declares them. The row of a mark has the mark's position among its
-numbers, and the texts of its panel and ticks among its texts. A mark without a unique row has none.
+No figure declares its marks: they are read from the painted canvas. The row of a mark is the row whose numbers include
+the mark's coordinates and whose texts occur most often among the words of the panel and ticks. A mark without exactly
+one such row is left out.
 """
 
 from __future__ import annotations
@@ -23,12 +24,19 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _NO_MARKER = frozenset(("None", "none", "", " "))
-_SAME, _POINTS = 1e-9, 72
+_TOLERANCE = 1e-9  # relative, between a coordinate and a number of a row
+_POINTS = 72  # an inch
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A mark: its place in points from the left and the top of the figure, and its row of `numbers_of`."""
+    """A mark in a picture.
+
+    Attributes:
+        x: Distance from the left of the figure in points.
+        y: Distance from the top of the figure in points.
+        row: Position of its row in the frame of `numbers_of`.
+    """
 
     x: float
     y: float
@@ -36,62 +44,63 @@ class Mark:
 
 
 def numbers_of(drawing: Drawing) -> pd.DataFrame:
-    """The rows that a mark can be: those of the CSV, then those of the page."""
+    """Return the rows to which marks can belong: first the rows of the CSV, then those of the page."""
     return pd.concat([drawing.numbers, drawing.shown], ignore_index=True)
 
 
 def marks_of(canvas: Canvas, drawing: Drawing) -> tuple[Mark, ...]:
-    """The marks of a canvas that is laid out, of those panels that have not too many; those without a row left out."""
+    """Return the marks that have a row, on a canvas that is laid out; panels with too many marks are skipped."""
     tables = [(_Rows(drawing.numbers), 0), (_Rows(drawing.shown), len(drawing.numbers))]
     marks = dict[tuple[float, float], Mark]()
     for axes in canvas.axes:
-        for x, y, pixel in _places(axes):
+        for x, y, pixel in _points(axes):
             words = _words(axes, x, y)
-            rows = (row + before for table, before in tables if (row := table.at(x, y, words)) is not None)
+            rows = (row + offset for table, offset in tables if (row := table.at(x, y, words)) is not None)
             if (row := next(rows, None)) is not None:
                 left, up = pixel * _POINTS / canvas.dpi
-                at = round(float(left), 1), round(_POINTS * canvas.get_figheight() - float(up), 1)
-                marks.setdefault(at, Mark(*at, row))
+                position = round(float(left), 1), round(_POINTS * canvas.get_figheight() - float(up), 1)
+                marks.setdefault(position, Mark(*position, row))
     return tuple(marks.values())
 
 
 class _Rows:
-    """The rows of a table by the values of its columns of floats, and by its texts in lower case."""
+    """An index of a table's rows by the values of its float columns, with the texts of each row in lower case."""
 
     def __init__(self, table: pd.DataFrame) -> None:
-        fractions = [name for name in table if pd.api.types.is_float_dtype(table[name])]
-        values = table[fractions].to_numpy(dtype=float, na_value=np.nan)
-        order = np.argsort(values, axis=None)  # what is missing comes last
+        float_columns = [name for name in table if pd.api.types.is_float_dtype(table[name])]
+        values = table[float_columns].to_numpy(dtype=float, na_value=np.nan)
+        order = np.argsort(values, axis=None)  # missing values come last
         self.values = values.ravel()[order]
         self.rows = order // max(1, values.shape[1])
         texts = table.select_dtypes(exclude=["number", "bool"]).astype(object)
         self.texts = [[str(value).lower() for value in row if isinstance(value, str)] for row in texts.to_numpy()]
 
     def at(self, x: float, y: float, words: str) -> int | None:
-        """The one row of a place; None where none is, or several are."""
-        across, up = self._with(x), self._with(y)
-        for rows in (across & up, across | up):
-            if rows:
-                matches = {row: sum(text in words for text in self.texts[row]) for row in rows}
-                best = [row for row, count in matches.items() if count == max(matches.values())]
-                return best[0] if len(best) == 1 else None
-        return None
+        """Return the row of a mark with these coordinates and words; None without a unique row.
 
-    def _with(self, value: float) -> set[int]:
-        """The rows with a number, or with a share that is drawn in percent."""
-        if value == round(value):  # the position of a category, and no value
+        A row with both coordinates is preferred to a row with one of them.
+        """
+        with_x, with_y = self._rows_with(x), self._rows_with(y)
+        rows = with_x & with_y or with_x | with_y
+        matches = {row: sum(text in words for text in self.texts[row]) for row in rows}
+        best = [row for row, count in matches.items() if count == max(matches.values())]
+        return best[0] if len(best) == 1 else None
+
+    def _rows_with(self, coordinate: float) -> set[int]:
+        """Return the rows with this number, or with a share that is drawn as this percentage."""
+        if coordinate == round(coordinate):  # a whole number is the position of a category
             return set()
-        marks = set[int]()
-        for number in (value, value / 100):
-            ends = sorted((number * (1 - _SAME), number * (1 + _SAME)))
+        rows = set[int]()
+        for number in (coordinate, coordinate / 100):
+            ends = sorted((number * (1 - _TOLERANCE), number * (1 + _TOLERANCE)))
             first, last = np.searchsorted(self.values, ends)
-            marks.update(map(int, self.rows[first:last]))
-        return marks
+            rows.update(map(int, self.rows[first:last]))
+        return rows
 
 
-def _places(axes: Axes) -> Iterator[tuple[float, float, NDArray[np.float64]]]:
-    """Yield the single marks of a panel, in its own coordinates and in pixels."""
-    lines = [(line, np.asarray(line.get_xydata())) for line in axes.lines if _marked(line)]
+def _points(axes: Axes) -> Iterator[tuple[float, float, NDArray[np.float64]]]:
+    """Yield the x, y and pixel (2,) of each visible marker of a panel; nothing if it has too many."""
+    lines = [(line, np.asarray(line.get_xydata())) for line in axes.lines if _has_markers(line)]
     if sum(len(data) for _, data in lines) > FEW_DOTS:
         return
     for line, data in lines:
@@ -100,12 +109,12 @@ def _places(axes: Axes) -> Iterator[tuple[float, float, NDArray[np.float64]]]:
                 yield float(x), float(y), pixel
 
 
-def _marked(line: Line2D) -> bool:
+def _has_markers(line: Line2D) -> bool:
     return str(line.get_marker()) not in _NO_MARKER and bool(line.get_visible()) and not line.get_rasterized()
 
 
 def _words(axes: Axes, x: float, y: float) -> str:
-    """Return the texts at a position: the panel's title and label, and the names at its ticks."""
+    """Return the words at a position in lower case: the panel's titles and y label, and the labels of its ticks."""
     words = [axes.get_title(loc=side) for side in ("left", "center")] + [axes.get_ylabel()]
     for axis, value in ((axes.xaxis, x), (axes.yaxis, y)):
         ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=False)

@@ -25,33 +25,42 @@ FEW_RELATIONS = 40
 
 
 def query_types(rows: pd.DataFrame) -> list[str]:
-    """The query types that occur in the column query_type, open first."""
+    """Return the query types that occur in the column query_type, open first."""
     return [kind for kind in QUERY_HUES if len(rows) and (rows["query_type"] == kind).any()]
 
 
 def grid(
-    down: Iterable[T],
-    across: Sequence[S],
+    line_items: Iterable[T],
+    column_items: Sequence[S],
     height: float,
     panel: Callable[[Axes, T, S], object],
     marks: Sequence[Line2D] = (),
     *,
     share_x: str | bool = False,
     share_y: str | bool = True,
-    y: Callable[[T], str] = lambda line_data: "",
+    y: Callable[[T], str] = lambda line_item: "",
     bottom: float | None = None,
 ) -> Canvas:
-    """A figure with a line of panels for each of `down`, a panel in it for each of `across`, and a legend of marks.
+    """Return a figure with a grid of panels.
 
-    y: what the axes upward of a line are called; bottom: where they begin, of all lines that share them.
+    Args:
+        line_items: An item for each line of panels.
+        column_items: An item for each panel of a line.
+        height: Height of the figure in inches.
+        panel: Function that draws a panel from its axes, the item of its line and the item of its column.
+        marks: Marks of the legend; no legend if empty.
+        share_x: Panels that share the x axis, as in matplotlib's `subplots`.
+        share_y: Panels that share the y axis.
+        y: Function from the item of a line to its y label.
+        bottom: Lower limit of the y axes.
     """
-    lines = list(down)
-    canvas, panels = blank(len(lines), len(across), height, share_x=share_x, share_y=share_y)
-    for line, line_data in zip(panels, lines, strict=True):
-        line[0].set_ylabel(y(line_data))
-        for axes, panel_data in zip(line, across, strict=True):
-            panel(axes, line_data, panel_data)
-    if bottom is not None:  # last: it ends the autoscaling of all panels that share the axis
+    lines = list(line_items)
+    canvas, panels = blank(len(lines), len(column_items), height, share_x=share_x, share_y=share_y)
+    for line, line_item in zip(panels, lines, strict=True):
+        line[0].set_ylabel(y(line_item))
+        for axes, column_item in zip(line, column_items, strict=True):
+            panel(axes, line_item, column_item)
+    if bottom is not None:  # last, because it ends the autoscaling of all panels that share the axis
         for line in panels[:1] if share_y is True else panels:
             line[0].set_ylim(bottom=bottom)
     if marks:
@@ -62,7 +71,7 @@ def grid(
 def type_panels(
     rows: pd.DataFrame, height: float, *, share_x: bool = True, share_y: bool = True, x: str = "", y: str = ""
 ) -> tuple[Canvas, dict[str, Axes]]:
-    """An empty figure with a titled panel per query type that occurs in the rows; x, y: what the axes are called."""
+    """Return an empty figure and its panels, titled, by the query types of the rows; x and y are the axis labels."""
     panels: dict[str, Axes] = {}
 
     def panel(axes: Axes, _: object, kind: str) -> None:
@@ -73,9 +82,9 @@ def type_panels(
 
 
 def relations_by(rows: pd.DataFrame, column: str) -> list[str]:
-    """The relations of the rows, those with the largest value before open queries first."""
-    closed = rows.assign(closed=rows["query_type"] == "closed")
-    order = closed.sort_values(["closed", column, "relation"], ascending=[True, False, True])
+    """Return the relations of the rows by their value in a column for open queries, the largest first."""
+    by_type = rows.assign(is_closed=rows["query_type"] == "closed")  # False, open, sorts first
+    order = by_type.sort_values(["is_closed", column, "relation"], ascending=[True, False, True])
     return list(dict.fromkeys(order["relation"]))
 
 
@@ -83,19 +92,27 @@ def by_relation(
     draw: Callable[..., object],
     frames: Sequence[pd.DataFrame],
     relations: Sequence[str],
-    inches: tuple[float, float],
+    row_heights: tuple[float, float],
     x: str,
     marks: Sequence[Line2D],
     *,
     left: float | None = 0,
 ) -> Canvas:
-    """A figure with a panel per query type and in it a row per relation, the first at the top.
+    """Return a figure with a panel per query type and in it a row per relation, the first at the top.
 
-    draw: (axes, the rows of each of `frames` that are of a query type, the relations). inches: of a row, where these
-    are few or many. left: where the axes across begin. Rows are named in the first panel alone: named ticks are what
-    takes longest to draw.
+    Only the first panel names the relations, because labelled ticks take longest to draw.
+
+    Args:
+        draw: Function that draws a panel from its axes, the rows of each frame of its query type, and the relations.
+        frames: Frames with the column query_type.
+        relations: Relations from top to bottom.
+        row_heights: Height of a row in inches, with few relations and with many.
+        x: Label of the x axes.
+        marks: Marks of the legend.
+        left: Lower limit of the x axes.
     """
-    height = inches[len(relations) > FEW_RELATIONS]
+    few_height, many_height = row_heights
+    height = many_height if len(relations) > FEW_RELATIONS else few_height
     canvas, panels = type_panels(frames[0], 1.5 + height * len(relations), share_y=False, x=x)
     for number, (kind, axes) in enumerate(panels.items()):
         names = () if number else relations
@@ -103,10 +120,10 @@ def by_relation(
         axes.set_ylim(len(relations) - 0.4, -0.6)
         axes.grid(axis="y", visible=False)
         axes.locator_params(axis="x", nbins=6)
-        axes.yaxis.set_label_coords(0, 0.5)  # no label: its place would be looked for among all ticks
+        axes.yaxis.set_label_coords(0, 0.5)  # fixed, because an automatic position measures all ticks
         draw(axes, *(where(rows, query_type=kind) for rows in frames), relations)
     if left is not None:
-        canvas.axes[0].set_xlim(left=left)  # last: it ends the autoscaling of all panels
+        canvas.axes[0].set_xlim(left=left)  # last, because it ends the autoscaling of all panels
     legend_above(canvas, marks)
     return canvas
 
@@ -120,18 +137,24 @@ def relation_lines(
     labels: Mapping[str, str],
     alpha: float = 0.6,
 ) -> None:
-    """Draws a thin line per relation across the values of a column, and a diamond with its interval for their mean.
+    """Draw a thin line per relation across its groups, and a diamond with its interval for the mean of each group.
 
-    Lines of many relations have no dots at the values. `single` has a row per relation and a column per value, `means`
-    the column, mean, low and high; `labels` names the values from left to right.
+    Args:
+        axes: The panel.
+        single: A row per relation, a column per group; lines of many relations have no dots at the values.
+        means: Rows with the group in `column`, and mean, low and high.
+        column: Column of the group in `means`, such as "relevant".
+        hue: Colour of lines and diamonds.
+        labels: Labels of the groups, from left to right.
+        alpha: Opacity of the lines.
     """
-    heights = single.reindex(columns=[*labels, "gap"]).to_numpy(dtype=float)
+    heights = single.reindex(columns=[*labels, "gap"]).to_numpy(dtype=float)  # all NaN in "gap", which ends a line
     across = np.tile([*range(len(labels)), np.nan], len(heights))
     line = "-o" if len(heights) <= FEW_RELATIONS else "-"
     axes.plot(across, heights.ravel(), line, color=hue, alpha=alpha, linewidth=0.8, markersize=2.6)
-    places = {name: at for at, name in enumerate(labels)}
+    positions = {name: at for at, name in enumerate(labels)}
     for row in means:
-        at = places[row[column]]
+        at = positions[row[column]]
         axes.plot([at, at], [row["low"], row["high"]], color=hue, linewidth=2.6, solid_capstyle="butt")
         axes.plot([at], [row["mean"]], "D", color=hue, markersize=7, markeredgecolor=INK, markeredgewidth=0.8)
     axes.set_xticks(range(len(labels)), list(labels.values()))
@@ -140,9 +163,9 @@ def relation_lines(
 
 
 BINS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1", "over 1")
-_EDGES = (0.2, 0.4, 0.6, 0.8, np.nextafter(1, 2))
+_EDGES = (0.2, 0.4, 0.6, 0.8, np.nextafter(1, 2))  # the last one behind 1, which is in the bin "0.8 to 1"
 FEWEST = 30
-"""The fewest values that have a box."""
+"""Minimum number of values for a box."""
 _BOX = {
     "whislo": "percentile_5",
     "q1": "lower_quartile",
@@ -153,7 +176,7 @@ _BOX = {
 
 
 def how_to_read(over: str) -> str:
-    """A caption's words on a column; over: what the interval of the mean is over."""
+    """Explain a column of values for a caption; `over` is the unit of the mean's interval, such as "entities"."""
     return (
         "A box is the middle half of the values, the line in it their median, whiskers from the 5th to the 95th "
         f"percentile (under {FEWEST} values, a dot each); a diamond is the mean with its {interval_over(over)}"
@@ -163,7 +186,16 @@ def how_to_read(over: str) -> str:
 def column_of_values(
     axes: Axes, at: float, values: ArrayLike, row: Mapping[str, Any], hue: str, *, filled: bool = True
 ) -> None:
-    """Draws values at a place of the x axis; row: their quantiles, mean, low and high, as `summaries` has them."""
+    """Draw values (n,) as a box or dots at a position of the x axis, and their mean with its interval beside them.
+
+    Args:
+        axes: The panel.
+        at: Position on the x axis.
+        values: The values.
+        row: Their quantiles, mean, low and high, with the columns of `Summary`.
+        hue: Colour in hexadecimal digits, such as "#1f77b4".
+        filled: If boxes and dots are filled.
+    """
     ordered = np.sort(np.asarray(values, dtype=float))
     if len(ordered) >= FEWEST:
         box = {part: row[column] for part, column in _BOX.items()}
@@ -180,8 +212,8 @@ def column_of_values(
             capprops={"color": hue},
         )
     else:
-        places = np.full(len(ordered), at - 0.08)
-        axes.plot(places, ordered, "o", color=hue, markersize=3, markerfacecolor=hue if filled else "none")
+        across = np.full(len(ordered), at - 0.08)
+        axes.plot(across, ordered, "o", color=hue, markersize=3, markerfacecolor=hue if filled else "none")
     if pd.notna(row["low"]):
         axes.plot([at + 0.3] * 2, [row["low"], row["high"]], color=hue, linewidth=2, solid_capstyle="butt")
     axes.plot([at + 0.3], [row["mean"]], "D", color=hue, markersize=4.5, markeredgecolor=INK, markeredgewidth=0.8)
@@ -196,10 +228,16 @@ def columns_of_groups(
     label: Callable[[Row], str],
     hollow: str = "",
 ) -> None:
-    """Draws a column of values for each row of `groups`, in the hue of its query type.
+    """Draw a column of values for each group, in the hue of its query type.
 
-    `data` has query_type, the column `by` and that of the values; `groups` query_type, `by`, mean, low, high and the
-    quantiles, in the order of the columns. The group `hollow` is not filled.
+    Args:
+        axes: The panel.
+        data: Rows with query_type, the group in `by`, and a value.
+        groups: A row per group, from left to right: query_type, `by`, mean, low, high and the quantiles.
+        value: Column of the values in `data`.
+        by: Column of the group in both frames.
+        label: Function from a row of `groups` to its label on the x axis.
+        hollow: Group that is not filled.
     """
     for at, row in enumerate(records(groups)):
         values = where(data, **{name: row[name] for name in ("query_type", by)})[value]
@@ -207,15 +245,22 @@ def columns_of_groups(
     named_columns(axes, [label(row) for row in records(groups)])
 
 
-def columns_of_bins(axes: Axes, values: pd.Series, along: pd.Series, bins: pd.DataFrame, name: str, last: int) -> None:
-    """Draws a column of values for each of the bins up to the last one; values (n,) lie at `along` (n,).
+def columns_of_bins(
+    axes: Axes, values: pd.Series, positions: pd.Series, bins: pd.DataFrame, name: str, count: int
+) -> None:
+    """Draw a column of values for each of the first bins.
 
-    `bins` has the column `name` with the bin, query_type, queries, share_queries, mean, low, high and the quantiles;
-    one query type.
+    Args:
+        axes: The panel.
+        values: Values (n,) of one query type.
+        positions: Numbers (n,) that say in which bin a value is, such as memorization ratios.
+        bins: A row per bin: query_type, queries, share_queries, mean, low, high and the quantiles.
+        name: Column of `bins` with the bin, such as "0 to 0.2".
+        count: Number of BINS that are drawn.
     """
     hue, by_name = QUERY_HUES[str(bins["query_type"].iloc[0])], {row[name]: row for row in records(bins)}
-    bin_numbers, labels = np.digitize(along, _EDGES), []
-    for at, bin_name in enumerate(BINS[:last]):
+    bin_numbers, labels = np.digitize(positions, _EDGES), []
+    for at, bin_name in enumerate(BINS[:count]):
         row = by_name.get(bin_name, {"queries": 0, "share_queries": 0.0})
         if row["queries"]:
             column_of_values(axes, at, values[bin_numbers == at], row, hue)
@@ -224,6 +269,7 @@ def columns_of_bins(axes: Axes, values: pd.Series, along: pd.Series, bins: pd.Da
 
 
 def named_columns(axes: Axes, labels: Sequence[str]) -> None:
+    """Label the columns of a panel, which stand at 0, 1, 2 and so on."""
     axes.set_xticks(range(len(labels)), labels, fontsize=7.5)
     axes.set_xlim(-0.5, len(labels) - 0.5)
     axes.grid(axis="x", visible=False)

@@ -1,7 +1,7 @@
-"""Figures for one column of a paper, as PDF and SVG: those of the page, narrower, in 8 points, with text as text.
+"""Figures of the page for one column of a paper, as PDF and SVG: narrower, in 8 points, with text as text.
 
-Panels that stand side by side on the page stand one below the other here, two abreast where there are many. Those that
-share the names of their rows stay side by side.
+Up to four panels of a figure are printed one below the other, more of them two in a line. Panels that share the names
+of their rows stay side by side.
 """
 
 import io
@@ -21,7 +21,7 @@ from swaymeter.reports.style import drawing
 COLUMN = 3.3
 """Width of a column in inches."""
 POINTS = 8
-"""The size of every letter in points."""
+"""Font size of every text in points."""
 PRINT = {
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
@@ -34,15 +34,16 @@ PRINT = {
 }
 TALLEST = 8.8
 """Height of a page in inches, unless the names of rows need more."""
-_SHORTER, _STACKED, _LOWEST = 0.7, 0.6, 1.5
+_SIDE_BY_SIDE_SCALE, _LINE_SCALE = 0.7, 0.6  # of the height on the page: a figure in one line; each line of others
+_MIN_LINE_HEIGHT = 1.5  # inches
 _FEW_PANELS = 4
-_GAP, _LINE = 5, 11  # points between a panel and its title, and of a line between them
-_DPI = 400  # of dots that are too many to be drawn one by one
-_CHARACTER = 0.56 * POINTS / 72
+_GAP, _LINE = 5, 11  # points between a panel and its title, and height of a line of text above the panel
+_DPI = 400  # of rasterized dots, which are too many for a vector each
+_CHARACTER = 0.56 * POINTS / 72  # mean width of a character in inches
 _UNDATED = {"pdf": {"CreationDate": None, "Creator": None, "Producer": None}, "svg": {"Date": None, "Creator": None}}
 
 Row = list[list[Axes]]
-"""The cells of a row; a cell has several axes where they lie on each other."""
+"""The cells of a row; a cell has several axes if they overlay each other."""
 
 
 def printed(drawn: Drawn, limits: Limits | None = None) -> dict[str, bytes]:
@@ -50,10 +51,10 @@ def printed(drawn: Drawn, limits: Limits | None = None) -> dict[str, bytes]:
 
     Args:
         drawn: The figure.
-        limits: Limits of its axes, if it shares them with other figures.
+        limits: Limits of its axes; None if each axis keeps its own.
 
     Returns:
-        The picture by its format, "pdf" and "svg".
+        The pictures by format: "pdf" and "svg".
     """
     with drawing(PRINT):
         canvas = drawn.drawing.paint()
@@ -68,18 +69,25 @@ def printed(drawn: Drawn, limits: Limits | None = None) -> dict[str, bytes]:
 
 
 def _narrow(canvas: Canvas) -> None:
+    """Rearrange the panels of a figure for the width of a column."""
     rows = _rows(canvas)
     panels, widest = sum(map(len, rows)), max(map(len, rows), default=1)
-    # A panel without names of rows relies on those of the first one beside it.
-    named = any(not len(axes.get_yticks()) for row in rows for cell in row[1:] for axes in cell)
-    abreast = widest if named else 1 if panels <= _FEW_PANELS else min(2, widest)
-    if abreast < widest:
-        _carry_titles(rows)
-    lines = [piece for row in rows for piece in _cut(row, abreast)]
-    height = canvas.get_figheight() * (_SHORTER if named else _STACKED * len(lines) / max(1, len(rows)))
-    canvas.set_size_inches(COLUMN, height if named else min(max(height, _LOWEST * len(lines)), TALLEST))
+    share_row_names = any(not len(axes.get_yticks()) for row in rows for cell in row[1:] for axes in cell)
+    panels_per_line = 1 if panels <= _FEW_PANELS else min(2, widest)
+    if share_row_names:  # only the first panel of a row has the names
+        panels_per_line = widest
+    if panels_per_line < widest:
+        _copy_titles_down(rows)
+    lines = [line for row in rows for line in _lines(row, panels_per_line)]
+    height = canvas.get_figheight()
+    if share_row_names:
+        height *= _SIDE_BY_SIDE_SCALE
+    else:
+        height *= _LINE_SCALE * len(lines) / max(1, len(rows))
+        height = min(max(height, _MIN_LINE_HEIGHT * len(lines)), TALLEST)
+    canvas.set_size_inches(COLUMN, height)
     if lines:
-        grid = canvas.add_gridspec(len(lines), abreast)
+        grid = canvas.add_gridspec(len(lines), panels_per_line)
         for down, line in enumerate(lines):
             for across, cell in enumerate(line):
                 for axes in cell:
@@ -88,14 +96,14 @@ def _narrow(canvas: Canvas) -> None:
     for text in canvas.findobj(Text):
         text.set_fontsize(POINTS)
     for axes in canvas.axes:
-        if abreast > 1 and isinstance(axes.xaxis.get_major_locator(), MaxNLocator):
+        if panels_per_line > 1 and isinstance(axes.xaxis.get_major_locator(), MaxNLocator):
             axes.locator_params(axis="x", nbins=2)
-        _wrap(axes, COLUMN / abreast, canvas.get_figheight() / max(1, len(lines)))
+        _wrap(axes, COLUMN / panels_per_line, canvas.get_figheight() / max(1, len(lines)))
     _fit_legends(canvas)
 
 
 def _rows(canvas: Canvas) -> list[Row]:
-    """The cells of the figure's grid, row by row."""
+    """Return the cells of the figure's grid, row by row."""
     cells: dict[tuple[int, int], list[Axes]] = {}
     for axes in canvas.axes:
         if spec := axes.get_subplotspec():
@@ -104,29 +112,29 @@ def _rows(canvas: Canvas) -> list[Row]:
     return [[cells[cell] for cell in sorted(cells) if cell[0] == down] for down in starts]
 
 
-def _carry_titles(rows: list[Row]) -> None:
-    """Gives a panel without a title the one of its column, which is no longer above it."""
-    for above, row in pairwise(rows):
-        for over, under in zip(above, row, strict=False):
-            if not under[0].get_title(loc="left"):
-                under[0].set_title(over[0].get_title(loc="left"), loc="left")
+def _copy_titles_down(rows: list[Row]) -> None:
+    """Give a panel without a title the title of its column, which is no longer directly above it."""
+    for upper_row, row in pairwise(rows):
+        for upper, cell in zip(upper_row, row, strict=False):
+            if not cell[0].get_title(loc="left"):
+                cell[0].set_title(upper[0].get_title(loc="left"), loc="left")
 
 
-def _cut(row: Row, abreast: int) -> Iterator[Row]:
-    """The row in pieces; the first panel of each says what is counted upwards."""
+def _lines(row: Row, panels_per_line: int) -> Iterator[Row]:
+    """Cut a row into lines, and give the first panel of each line the row's y label."""
     label = row[0][0].get_ylabel()
-    for start in range(0, len(row), abreast):
-        piece = row[start : start + abreast]
-        first = piece[0][0]
+    for start in range(0, len(row), panels_per_line):
+        line = row[start : start + panels_per_line]
+        first = line[0][0]
         first.yaxis.set_tick_params(labelleft=True)
         if not first.get_ylabel():
             first.set_ylabel(label)
-        yield piece
+        yield line
 
 
 def _wrap(axes: Axes, width: float, height: float) -> None:
-    """Breaks the lines of titles and labels that are wider than their panel, in inches."""
-    lines = 0
+    """Wrap titles and labels that are wider than their panel of this width and height in inches."""
+    lines = 0  # of the words between a panel and its title, which move the title up
     for text in axes.texts:
         if isinstance(text, Annotation) and text.xycoords == "axes fraction" and text.xy == (0, 1):
             text.set_text(_folded(text.get_text(), width - 0.5))
@@ -140,11 +148,11 @@ def _wrap(axes: Axes, width: float, height: float) -> None:
 
 def _folded(text: str, width: float) -> str:
     max_letters = max(8, int(width / _CHARACTER))
-    return "\n".join(part for line in text.splitlines() for part in textwrap.wrap(line, max_letters) or [""])
+    return "\n".join("\n".join(textwrap.wrap(line, max_letters)) for line in text.splitlines())
 
 
 def _fit_legends(canvas: Canvas) -> None:
-    """Gives each legend of the figure as few columns as it needs to fit."""
+    """Give each legend of the figure as many columns as fit into its width."""
     for legend in list(canvas.legends):
         handles, labels = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
         legend.remove()

@@ -78,7 +78,7 @@ class Filled:
         return alike if len(alike) < len(self._shown.columns) else []
 
 
-_LABELS = ("model", "set", "states", "what", "partition", "context", "judge", "correlated_with")
+_LABELS = ("model", "set", "effect", "what", "partition", "context", "judge", "correlated_with")
 """Columns that say what a row is about."""
 _ROW_COLUMNS = ("mean", "against", "against_mean", "margin")
 """Numbers in the unit that their row names, beside one that has an interval."""

@@ -9,8 +9,8 @@ from swaymeter.reports import variants
 from swaymeter.reports.figures.figure import draw_all
 from swaymeter.reports.figures.front import FRONT
 from swaymeter.reports.models import RUNS
-from swaymeter.reports.tables.of_variants import WHAT_MAKES_IT_FOLLOW
 from swaymeter.reports.tables.table import filled
+from swaymeter.reports.tables.variants import WHAT_MAKES_IT_FOLLOW
 
 FOLLOWS, RESISTS = variants.FOLLOWS, variants.RESISTS
 

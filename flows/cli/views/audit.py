@@ -47,7 +47,7 @@ from swaymeter.reports.estimates import cut_off, empty, judged_by_people, not_an
 from swaymeter.reports.estimates import thinking as how_they_think
 from swaymeter.reports.estimates import undecided as undecided_of
 from swaymeter.reports.frames import records
-from swaymeter.reports.tables import of_judges
+from swaymeter.reports.tables import agreement
 from swaymeter.tasks.contexts.judged_questions import with_kinds
 from swaymeter.tasks.models.applications import FUNCTION, is_function, name_function
 from swaymeter.tasks.statistics.statistic import Row
@@ -420,7 +420,7 @@ def results_in(database: Path) -> Audited:
         rows = warehouse.frame("models_side_by_side")
         differences = warehouse.frame("model_differences")
         unfinished, servers = (warehouse.frame(name) for name in ("unfinished_greedy_answers", "served_models"))
-        judge = of_judges.sentences({name: warehouse.frame(name) for name in of_judges.QUERIES})
+        judge = agreement.sentences({name: warehouse.frame(name) for name in agreement.QUERIES})
         judged = judged_by_people(warehouse.frame("answers_judged_by_people"), warehouse.frame("judgements_to_read"))
         spent, rejected = warehouse.frame(variants.SPENT), warehouse.frame("rejected_summary")
         effects, silent = warehouse.frame("passage_effects_summary"), warehouse.frame("silent_replies")

@@ -1,4 +1,4 @@
-"""Tables about several passages: which is stated in which place, and what moves the answer."""
+"""Tables about several passages: stated passages by their place, effects on the answer, citations and persuasion."""
 
 import pandas as pd
 
@@ -17,15 +17,13 @@ EFFECT_WORDS = {
 
 
 def _places(frames: Frames) -> pd.DataFrame:
-    """A row for each variant, set and kind, a column for each place."""
+    """Return a row for each variant, evidence set and kind of passage, with a column for each place."""
     rows = []
     frame = in_order(frames["passages_summary"], position=PLACES)
     for keys, group in frame.groupby(["model", "dtype", "evidence_set", "kind"], sort=False, observed=True):
-        of = {row["position"]: row for row in records(group)}
-        cells = {
-            slot: "" if slot not in of else "too few" if of[slot]["n"] < FEWEST_FOR_INTERVAL else estimate(of[slot])
-            for slot in PLACES
-        }
+        cells = dict.fromkeys(PLACES, "")
+        for row in records(group):
+            cells[row["position"]] = estimate(row) if row["n"] >= FEWEST_FOR_INTERVAL else "too few"
         answers = int(group["n"].sum())
         rows.append(dict(zip(("model", "dtype", "set", "kind"), keys, strict=True)) | cells | {"answers": answers})
     return pd.DataFrame(rows)
@@ -37,7 +35,7 @@ def _effects(frames: Frames) -> pd.DataFrame:
             "model": row["model"],
             "dtype": row["dtype"],
             "set": row["evidence_set"],
-            "states": EFFECT_WORDS[row["effect"]].format(kind=row["kind"]),
+            "effect": EFFECT_WORDS[row["effect"]].format(kind=row["kind"]),
             "questions": row["n"],
             "mean": row["mean_a"],
             "against": row["mean_b"],
@@ -55,15 +53,15 @@ def _effects(frames: Frames) -> pd.DataFrame:
 
 MEANS = {
     "cites": "cites a passage",
-    "cited_exist": "of those that cite: every cited passage is there",
-    "citation_right": "of those that cite and state an answer: a cited passage states it",
+    "cited_exist": "every cited passage exists, among replies that cite",
+    "citation_right": "a cited passage states the answer, among replies that cite and state an answer",
     "names_conflict": "names the conflict of two passages",
     "passage_persuasion": "persuasion of a passage within its context",
 }
 
 
 def _means(frames: Frames) -> pd.DataFrame:
-    """A row for each variant, quantity and group: a condition, or a kind of passage with its place."""
+    """Return a row for each variant, quantity and group: a condition, or a kind of passage and its place."""
     frame = in_order(frames["passage_means_summary"], quantity=MEANS, position=(None, *PLACES))
     rows = [
         {
@@ -82,8 +80,9 @@ def _means(frames: Frames) -> pd.DataFrame:
 CITED = Table(
     "citations-and-persuasion-of-passages",
     "What answers cite, and how far each passage moves the next token",
-    "Shares of greedy answers, and means of the persuasion of a passage in nats: the divergence of the next token with "
-    "all passages from that without this one, by its kind and place. With 95% intervals over questions or subjects.",
+    "Shares of greedy answers, and the mean persuasion of passages by kind and place. The persuasion of a passage is "
+    "the divergence in nats of the next-token distribution with all passages from the distribution without this "
+    "passage. Intervals have 95%, over questions or subjects.",
     ("passage_means_summary",),
     _means,
 )
@@ -91,18 +90,19 @@ AT_PLACES = Table(
     "passages-by-place",
     "Which passage the answer states, by its place",
     "How often the greedy answer states what the right (supporting) or the wrong (conflicting) passage says, with 95% "
-    "intervals over questions, by the set and the place in it. An answer that states both counts for both. Of several "
-    "passages of a kind the first one's place counts. Where a question was asked in one order alone, different "
-    "questions stand in each place: what it does is tested only where the same ones were asked in several orders.",
+    "intervals over questions, by the set and the place in it. An answer that states both counts for both. If a set "
+    "has several passages of a kind, the place of the first counts. If every question was asked in one order only, the "
+    "places have different questions. The effect of the place is tested on questions that were asked in several "
+    "orders.",
     ("passages_summary",),
     _places,
 )
 EFFECTS = Table(
     "what-moves-the-answer",
     "What moves the answer among several passages",
-    "Differences of two means of the same questions, with 95% intervals over questions or subjects, and p by turning "
-    "signs, two-sided, after Benjamini-Hochberg over all rows. Larger or smaller: p is at most 0.05, and 0 outside the "
-    "interval; undecided: nothing shows that they differ, nor that they do not.",
+    "Differences of two means of the same questions, with 95% intervals over questions or subjects. p is of a "
+    "two-sided sign-flip permutation test, after Benjamini-Hochberg over all rows. Larger or smaller: p is at most "
+    "0.05, and the interval excludes 0. Undecided: neither a difference nor equality is shown.",
     ("passage_effects_summary",),
     _effects,
 )
