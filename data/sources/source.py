@@ -29,7 +29,7 @@ ModelUse = Literal["language_model", "embedder"]
 Value = TypeVar("Value", bound=str)
 
 
-def different(values: tuple[Value, ...], kind: str) -> tuple[Value, ...]:
+def refuse_repeated(values: tuple[Value, ...], kind: str) -> tuple[Value, ...]:
     """Return the values; ValueError for a repeated value."""
     if len(set(values)) < len(values):
         raise ValueError(f"a {kind} is named twice; name it once")
@@ -41,7 +41,7 @@ def listed_relations(names: Any, own: Mapping[str, Relation] = MappingProxyType(
     if not isinstance(names, list | tuple):
         raise ValueError("expected a list of relations, or `all`")
     try:
-        return different(tuple(catalog.relation(str(name), own).name for name in names), "relation")
+        return refuse_repeated(tuple(catalog.relation(str(name), own).name for name in names), "relation")
     except UnknownName as error:
         raise ValueError(str(error)) from None
 
@@ -198,7 +198,7 @@ class QuestionsOptions(Options):
     def _check_partitions(cls, partitions: tuple[Partition, ...]) -> tuple[Partition, ...]:
         if not partitions:
             raise ValueError("no partition is named; leave `partitions` out for all of them")
-        return different(partitions, "partition")
+        return refuse_repeated(partitions, "partition")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from swaymeter.data.errors import InputError
-from swaymeter.data.sources.own.lists import listed, none_where_empty
+from swaymeter.data.sources.own.lists import none_where_empty, texts_in_cell
 
 Cells = Mapping[str, Any]
 """A row of a file, by its columns."""
@@ -114,7 +114,7 @@ def text(cells: Cells, value: str) -> str:
 def texts(cells: Cells, value: str, *, needed: bool = True) -> list[str]:
     """Return the different texts of the list at a path, also of a list in a CSV cell; InputError if it is missing."""
     try:
-        items = listed(text(cells, value) if value.startswith("=") else value_at(cells, value))
+        items = texts_in_cell(text(cells, value) if value.startswith("=") else value_at(cells, value))
     except ValueError as error:
         raise InputError(f"{value}: {error}") from None
     if not (values := [item for item in dict.fromkeys(str(item).strip() for item in items) if item]) and needed:

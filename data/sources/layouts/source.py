@@ -16,7 +16,7 @@ from swaymeter.data.sources.layouts.reader import missing_of, own_rows
 from swaymeter.data.sources.own.files import FileRow, FileRows, named, read_rows
 from swaymeter.data.sources.own.named_file import Origin
 from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
-from swaymeter.data.sources.own.source import AskedFile, fetched
+from swaymeter.data.sources.own.source import QuestionFile, checked_questions
 from swaymeter.data.sources.source import FetchedQuestions, QuestionSource
 
 log = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ ENDINGS = (".csv", ".json", ".jsonl", ".parquet", ".pqt", ".tsv")
 """The endings of data files in a folder; a file that the study names is read by its content."""
 
 
-class PublishedFile(AskedFile):
+class PublishedFile(QuestionFile):
     """A file or folder of a published data set, in its published form; title, licence and citation have defaults."""
 
     model_config = ConfigDict(use_attribute_docstrings=False)  # no field of its own, and reading source takes long
@@ -64,7 +64,7 @@ def _key(options: PublishedFile, partition: Partition, access: Access) -> Mappin
 
 
 def _fetch(options: PublishedFile, partition: Partition, access: Access) -> FetchedQuestions:
-    return fetched(options.path, read_questions(options))
+    return checked_questions(options.path, read_questions(options))
 
 
 def read_questions(options: PublishedFile) -> ReadQuestions:

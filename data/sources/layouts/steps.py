@@ -9,7 +9,7 @@ from itertools import islice, product, takewhile
 from swaymeter.data.errors import InputError
 from swaymeter.data.sources.layouts.paths import Cells, text, texts
 from swaymeter.data.sources.own.lists import none_where_empty
-from swaymeter.data.sources.own.rows import stands_in
+from swaymeter.data.sources.own.rows import states_answer
 
 Step = Callable[[Sequence[Cells]], Callable[[Cells], Cells]]
 """A function from all rows of a file to the function that adds columns to a row; InputError refuses the row."""
@@ -74,7 +74,7 @@ def _present(cells: Cells, columns: Sequence[str]) -> list[str]:
 
 def _stating(sentences: Mapping[str, str], truth: Sequence[str]) -> str:
     """Return the side whose sentence states the truth."""
-    stating = [side for side, sentence in sentences.items() if any(stands_in(form, sentence) for form in truth)]
+    stating = [side for side, sentence in sentences.items() if any(states_answer(form, sentence) for form in truth)]
     if len(stating) != 1:
         which = "both" if stating else "none"
         raise InputError(f"ground_truth: stands in {which} of memory_answer and counter_answer")
@@ -170,7 +170,7 @@ def faitheval_documents(cells: Cells) -> Cells:
         return {**cells, "part": "unanswerable", "right": ["unanswerable"], "contexts": contexts}
     contexts = [{"text": whole, "kind": "unknown", "id": "both documents"}]
     for document in filter(None, map(str.strip, whole.split(DOCUMENT))):
-        stated = [answer for answer in answers if stands_in(answer, document)]
+        stated = [answer for answer in answers if states_answer(answer, document)]
         if len(stated) == 1 and document != whole:
             kind = "supporting" if stated == answers[:1] else "conflicting"
             contexts.append({"text": document, "kind": kind, "answer": stated[0]})

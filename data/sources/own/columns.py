@@ -92,7 +92,7 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
 """Names of required columns in other tools and data sets, the surest first."""
 TRUTHS = frozenset(SYNONYMS["answer"][: SYNONYMS["answer"].index("expected_output")])
 """Names of a column of right answers; in a file with such a column, `answer` often has a model's reply."""
-LOOKED_AT = 100
+MAX_EXAMINED_ROWS = 100
 """Number of rows by which columns of lists or objects are recognised."""
 QUESTIONS = frozenset({"question", *SYNONYMS["question"]})
 
@@ -132,46 +132,48 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> 
             f"{file} has one column, {named(content.columns)}; its first line names the columns, such as "
             "question,answer,context, with a comma, semicolon, tab or | between them"
         )
-    lists = _lists(content.rows)
+    list_columns = _list_columns(content.rows)
     for ours, theirs in columns.items():
-        if not _exists(theirs, content, lists):
+        if not _exists(theirs, content, list_columns):
             raise InputError(
                 f"{file} has no column {theirs} for {ours}; it has {named(content.columns)}; name one of them"
             )
-    free = [name for name in content.columns if name not in columns.values()]
-    present = {*columns, *(name.strip().lower() for name in free)}
-    lacking = [name for name in SYNONYMS if name not in present and not (name == "context" and "contexts" in present)]
-    maps = {name: _synonym(name, free) for name in lacking}
-    if maps.get("context") in lists:
-        maps["contexts"] = maps.pop("context")
-    keys = [*lists.get(columns.get("contexts") or maps.get("contexts") or "contexts", {})]
-    if keys and not {"text", "context"} & {*map(str.lower, keys), *columns}:
-        maps["context"] = _synonym("context", keys)
-        lacking = lacking or [f"text of contexts, whose keys are {named(keys)}"]
-    nested = {name: path for name in SYNONYMS if (path := _nested(name, maps.get(name, name), content.rows))}
-    if maps:
-        *others, last = lacking
+    unmapped = [name for name in content.columns if name not in columns.values()]
+    present = {*columns, *(name.strip().lower() for name in unmapped)}
+    missing = [name for name in SYNONYMS if name not in present and not (name == "context" and "contexts" in present)]
+    suggestions = {name: _synonym(name, unmapped) for name in missing}  # such as answer: gold
+    if suggestions.get("context") in list_columns:
+        suggestions["contexts"] = suggestions.pop("context")
+    contexts_column = columns.get("contexts") or suggestions.get("contexts") or "contexts"
+    context_keys = [*list_columns.get(contexts_column, {})]
+    if context_keys and not {"text", "context"} & {*map(str.lower, context_keys), *columns}:
+        suggestions["context"] = _synonym("context", context_keys)
+        missing = missing or [f"text of contexts, whose keys are {named(context_keys)}"]
+    paths = {name: path for name in SYNONYMS if (path := _text_path(name, suggestions.get(name, name), content.rows))}
+    if suggestions:
+        *others, last = missing
         what = f"columns {', '.join(others)} and {last}" if others else f"column {last}"
-        raise InputError(f"{file} lacks the {what}; it has {named(content.columns)}; {_how({**maps, **nested})}")
-    if nested := {name: path for name, path in nested.items() if name not in columns}:
-        raise InputError(f"{file} has objects in the column {' and in '.join(nested)}; {_how(nested)}")
-    truths = [name for name in free if plain(name) in TRUTHS]
+        advice = _map_advice({**suggestions, **paths})
+        raise InputError(f"{file} lacks the {what}; it has {named(content.columns)}; {advice}")
+    if paths := {name: path for name, path in paths.items() if name not in columns}:
+        raise InputError(f"{file} has objects in the column {' and in '.join(paths)}; {_map_advice(paths)}")
+    truths = [name for name in unmapped if plain(name) in TRUTHS]
     if truths and "answer" not in columns:
         raise InputError(
             f"{file} has the columns answer and {truths[0]}, of which one has the right answers; "
-            f"{_how({'answer': truths[0]})}, or --map answer=answer"
+            f"{_map_advice({'answer': truths[0]})}, or --map answer=answer"
         )
 
 
 def has_column(column: str, content: FileRows) -> bool:
     """Return True if a file has a column, a key in the objects of its lists, or a path of this name."""
-    return column in content.columns or _exists(column, content, _lists(content.rows))
+    return column in content.columns or _exists(column, content, _list_columns(content.rows))
 
 
-def _lists(rows: Iterable[FileRow]) -> dict[str, dict[str, Any]]:
-    """Return the columns of lists in the first rows, each with the keys and values of the objects in its lists."""
+def _list_columns(rows: Iterable[FileRow]) -> dict[str, dict[str, Any]]:
+    """Return the columns of lists in the first rows, each with the keys of its lists' objects and a value of each."""
     lists: dict[str, dict[str, Any]] = {}
-    for row in islice(rows, LOOKED_AT):
+    for row in islice(rows, MAX_EXAMINED_ROWS):
         for name, cell in row.cells.items():
             items = list_in(cell) if isinstance(cell, str) else cell
             if isinstance(items, list):
@@ -181,7 +183,7 @@ def _lists(rows: Iterable[FileRow]) -> dict[str, dict[str, Any]]:
     return lists
 
 
-def _exists(column: str, content: FileRows, lists: Mapping[str, Mapping[str, Any]]) -> bool:
+def _exists(column: str, content: FileRows, list_columns: Mapping[str, Mapping[str, Any]]) -> bool:
     """Return True if a file has a column of this name or path, or the objects in its lists have such a key."""
     if column in content.columns:
         return True
@@ -189,13 +191,13 @@ def _exists(column: str, content: FileRows, lists: Mapping[str, Mapping[str, Any
         parts_of_path(column)
     except ValueError:
         return False
-    rows = (row.cells for row in islice(content.rows, LOOKED_AT))
-    return any(exists_at(cells, column) for cells in (*rows, *lists.values()))
+    rows = (row.cells for row in islice(content.rows, MAX_EXAMINED_ROWS))
+    return any(exists_at(cells, column) for cells in (*rows, *list_columns.values()))
 
 
-def _nested(name: str, column: str, rows: Iterable[FileRow]) -> str:
+def _text_path(name: str, column: str, rows: Iterable[FileRow]) -> str:
     """Return the path of the texts in a column that has objects; empty for a column of texts, or of contexts."""
-    cells = (row.cells.get(column) for row in islice(rows, LOOKED_AT))
+    cells = (row.cells.get(column) for row in islice(rows, MAX_EXAMINED_ROWS))
     value = next((cell for cell in cells if cell), None)
     if isinstance(value, dict) and isinstance(value.get("text"), list) and name == "answer":
         return ""  # a column of answers in SQuAD's layout, which is read as texts
@@ -204,19 +206,19 @@ def _nested(name: str, column: str, rows: Iterable[FileRow]) -> str:
         path, item = f"{column}[*]", items[0]
     if not isinstance(item, dict) or (name == "context" and isinstance(value, list)):
         return ""
-    texts = [key for key, text in item.items() if isinstance(text, str)] or [*item]
-    return printable(f"{path}.{_synonym(name, texts) or _synonym('context', texts) or texts[0]}")
+    text_keys = [key for key, text in item.items() if isinstance(text, str)] or [*item]
+    return printable(f"{path}.{_synonym(name, text_keys) or _synonym('context', text_keys) or text_keys[0]}")
 
 
 def _synonym(name: str, columns: Iterable[str]) -> str:
     """Return the column of the file whose name is a synonym; empty without such a column."""
-    named = {plain(column): column for column in columns}
-    return next((named[synonym] for synonym in SYNONYMS[name] if synonym in named), "")
+    by_plain_name = {plain(column): column for column in columns}
+    return next((by_plain_name[synonym] for synonym in SYNONYMS[name] if synonym in by_plain_name), "")
 
 
-def _how(maps: Mapping[str, str]) -> str:
-    """Return the options that map columns, on the command line and in a study file."""
-    pairs = {name: theirs or "NAME" for name, theirs in maps.items()}
+def _map_advice(suggestions: Mapping[str, str]) -> str:
+    """Return the options that map columns, on the command line and in a study file; NAME for an unknown column."""
+    pairs = {name: theirs or "NAME" for name, theirs in suggestions.items()}
     options = " ".join(f"--map {shlex.quote(f'{name}={theirs}')}" for name, theirs in pairs.items())
     keys = ", ".join(f"{name}: {theirs}" for name, theirs in pairs.items())
     return f"map columns: {options} (in a study file columns: {{{keys}}})"

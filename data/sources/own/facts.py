@@ -101,34 +101,34 @@ def rows_by_relation(
 
 
 @lru_cache(maxsize=8)
-def _read(file: Path, digest: str, model: type[Row], columns: tuple[str, ...]) -> Mapping[str, tuple[Row, ...]]:
-    """Return the rows of a file, cached by its digest."""
-    places: dict[Row, str] = {}
+def _read(file: Path, digest: str, model: type[Row], relations: tuple[str, ...]) -> Mapping[str, tuple[Row, ...]]:
+    """Return the rows of a file by relation, cached by its digest; `relations` has the possible names."""
+    locations: dict[Row, str] = {}
 
     def check(location: str, cells: Mapping[str, Any]) -> None:
         row = row_of(model, cells)
-        if row.relation not in columns:
-            raise InputError(f"relation: {UnknownName('relation', row.relation, columns)}")
-        if row in places:
-            raise InputError(f"is the same as {places[row]}; leave one out")
-        places[row] = location
+        if row.relation not in relations:
+            raise InputError(f"relation: {UnknownName('relation', row.relation, relations)}")
+        if row in locations:
+            raise InputError(f"is the same as {locations[row]}; leave one out")
+        locations[row] = location
 
     usable_rows(file, "relation", check)
-    if not places:
+    if not locations:
         raise InputError(f"{file} has no rows; write some below the header")
     by_relation: dict[str, list[Row]] = {}
-    for row in places:
+    for row in locations:
         by_relation.setdefault(row.relation, []).append(row)
     return MappingProxyType({relation: tuple(rows) for relation, rows in by_relation.items()})
 
 
 def facts_of(rows: Iterable[FactRow], origin: Origin) -> list[Fact]:
     """Return a fact for each subject of a relation's rows, from its first row; other rows give further true objects."""
-    first: dict[str, FactRow] = {}
-    true: dict[str, list[str]] = {}
+    first_rows: dict[str, FactRow] = {}
+    true_objects: dict[str, list[str]] = {}
     for row in rows:
-        first.setdefault(row.subject, row)
-        true.setdefault(row.subject, []).extend((row.object, *row.aliases))
+        first_rows.setdefault(row.subject, row)
+        true_objects.setdefault(row.subject, []).extend((row.object, *row.aliases))
     return [
         Fact(
             RelationName(row.relation),
@@ -139,9 +139,9 @@ def facts_of(rows: Iterable[FactRow], origin: Origin) -> list[Fact]:
             origin.source if row.subject_id or row.object_id else None,
             origin.source,
             origin.licence,
-            other_objects=tuple(name for name in dict.fromkeys(true[subject]) if name != row.object),
+            other_objects=tuple(name for name in dict.fromkeys(true_objects[subject]) if name != row.object),
         )
-        for subject, row in first.items()
+        for subject, row in first_rows.items()
     ]
 
 

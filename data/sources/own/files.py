@@ -28,17 +28,17 @@ MAX_VALUES = 8_000_000
 MAX_BROKEN = 1000
 MAX_REREAD = 1 << 30
 """Limit of the characters read again behind broken lines: each may have a quote that is open up to the file's end."""
-_TOGETHER = 8
+_ROWS_AT_ONCE = 8
 """Number of rows of a Parquet file that are unpacked at once."""
 SEPARATORS = ",;\t|"
-_NAMED_SEPARATOR = re.compile(r'"?sep=([^"\s]|\t)"?\s*', re.IGNORECASE)
-"""A first line in which Excel names the separator of cells."""
+_SEPARATOR_LINE = re.compile(r'"?sep=([^"\s]|\t)"?\s*', re.IGNORECASE)
+"""A first line in which Excel names the separator of cells, such as sep=;"""
 _CR_ENDED = re.compile(r'(?:[^"\r\n]++|"[^"]*+")*+\r(?!\n)')  # possessive, so that matching takes linear time
 """A first row that ends with a carriage return, like lines of old Macs; line feeds then belong to cells."""
-_WHOLE = re.compile(r"(-?\d+)\.0")
-_MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]00:00:00(?:\.0+)?(?:Z|\+00:00)?")
+_WHOLE_NUMBER = re.compile(r"(-?\d+)\.0")  # 1994.0
+_MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]00:00:00(?:\.0+)?(?:Z|\+00:00)?")  # 1994-05-01T00:00:00.000Z
 _PAGE = "is a web page and not the data; download the file itself, such as by its raw or download link"
-_OTHERS = {
+_OTHER_FORMATS = {
     b"PK\x03\x04": "is an Excel workbook or another ZIP archive; save its sheet as CSV UTF-8",
     b"\xd0\xcf\x11\xe0": "is an old Excel workbook; save its sheet as CSV UTF-8",
     b"\x1f\x8b": "is packed by gzip; unpack it",
@@ -104,14 +104,14 @@ def read_rows(file: Path, expected: Collection[str]) -> FileRows:
     try:
         if is_endless(file):
             raise InputError(f"{file} is a device or a pipe; name a file")
-        _refuse_more(file.stat().st_size >> 20, LARGEST_FILE >> 20, "MiB", file)
+        _refuse_above_limit(file.stat().st_size >> 20, LARGEST_FILE >> 20, "MiB", file)
         content = file.read_bytes()
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}; correct the path") from None
     if content.startswith(b"PAR1"):
         return _parquet_rows(file)
-    if other := next((what for mark, what in _OTHERS.items() if content.startswith(mark)), ""):
-        raise InputError(f"{file} {other}")
+    if problem := next((problem for mark, problem in _OTHER_FORMATS.items() if content.startswith(mark)), ""):
+        raise InputError(f"{file} {problem}")
     text = _decoded(content, file)
     if not text.strip():
         raise InputError(f"{file} is empty; write a header and rows, or download it again")
@@ -122,26 +122,26 @@ def read_rows(file: Path, expected: Collection[str]) -> FileRows:
 
 def _restored(read: FileRows) -> FileRows:
     """Return the rows with the whole numbers and days that pandas wrote as 1994.0 and 1994-05-01T00:00:00.000."""
-    restored: dict[str, re.Pattern[str]] = {}
+    patterns: dict[str, re.Pattern[str]] = {}
     for name in read.columns:
         cells = [row.cells.get(name) for row in read.rows if not row.problem]
         values = [cell for cell in cells if none_where_empty(cell) is not None]
-        for pattern in (_MIDNIGHT, *([_WHOLE] if len(values) < len(cells) else [])):
+        has_missing_values = len(values) < len(cells)
+        for pattern in (_MIDNIGHT, _WHOLE_NUMBER) if has_missing_values else (_MIDNIGHT,):
             if values and all(isinstance(value, str) and pattern.fullmatch(value.strip()) for value in values):
-                restored[name] = pattern
-    if not restored:
+                patterns[name] = pattern
+    if not patterns:
         return read
+    rows = []
+    for row in read.rows:
+        new = {name: pattern.sub(r"\1", row.cells[name]) for name, pattern in patterns.items() if row.cells.get(name)}
+        rows.append(row._replace(cells={**row.cells, **new}))
+    return read._replace(rows=rows)
 
-    def restore(row: FileRow) -> FileRow:
-        new = {name: pattern.sub(r"\1", row.cells[name]) for name, pattern in restored.items() if row.cells.get(name)}
-        return row._replace(cells={**row.cells, **new})
 
-    return read._replace(rows=[restore(row) for row in read.rows])
-
-
-def _refuse_more(count: int, limit: int, what: str, file: Path) -> None:
+def _refuse_above_limit(count: int, limit: int, unit: str, file: Path) -> None:
     if count > limit:
-        raise InputError(f"{file} has more than {limit:,} {what}; cut it into several studies")
+        raise InputError(f"{file} has more than {limit:,} {unit}; cut it into several studies")
 
 
 def _decoded(content: bytes, file: Path) -> str:
@@ -159,24 +159,28 @@ def _decoded(content: bytes, file: Path) -> str:
 
 def _csv_rows(text: str, file: Path, expected: Collection[str]) -> FileRows:
     lines = [line for line in re.split(r"(?<=\n)", text) if line]
-    begin = next(number for number, line in enumerate(lines) if line.strip())
-    if (stated := _NAMED_SEPARATOR.fullmatch(lines[begin])) and len(lines) > begin + 1:
+    begin = next(index for index, line in enumerate(lines) if line.strip())
+    if (separator_line := _SEPARATOR_LINE.fullmatch(lines[begin])) and len(lines) > begin + 1:
         begin += 1
-    separator = stated[1] if stated else _separator(lines[begin], expected)
-    _refuse_more(text.count(separator), MAX_VALUES, "cells", file)
-    _refuse_more(len(lines), MAX_VALUES, "lines", file)
+    separator = separator_line[1] if separator_line else _separator(lines[begin], expected)
+    _refuse_above_limit(text.count(separator), MAX_VALUES, "cells", file)
+    _refuse_above_limit(len(lines), MAX_VALUES, "lines", file)
     header = _cells(lines[begin], separator)
-    if doubled := _doubled(header):
-        raise InputError(f"{file}, line {begin + 1}: has the column {doubled} twice; rename one")
+    if repeated := _first_repeated(header):
+        raise InputError(f"{file}, line {begin + 1}: has the column {repeated} twice; rename one")
     rows = list(islice(_csv_lines(lines, begin + 1, header, separator, file), MAX_ROWS + 1))
-    _refuse_more(len(rows), MAX_ROWS, "rows", file)
+    _refuse_above_limit(len(rows), MAX_ROWS, "rows", file)
     return FileRows([name for name in header if name], rows)
 
 
 def _separator(first: str, expected: Collection[str]) -> str:
     """Return the separator that gives the first line an expected column or, without one, the most cells."""
-    names = {separator: {name.lower() for name in _cells(first, separator)} for separator in SEPARATORS}
-    return max(SEPARATORS, key=lambda separator: (not names[separator].isdisjoint(expected), len(names[separator])))
+
+    def rank(separator: str) -> tuple[bool, int]:
+        names = {name.lower() for name in _cells(first, separator)}
+        return not names.isdisjoint(expected), len(names)
+
+    return max(SEPARATORS, key=rank)
 
 
 def _cells(line: str, separator: str) -> list[str]:
@@ -234,20 +238,20 @@ def _large_cells() -> Iterator[None]:
 
 def _json_rows(text: str, file: Path, expected: Collection[str]) -> FileRows:
     """Return the rows of JSON Lines, or of one document."""
-    _refuse_more(text.count("\n"), MAX_VALUES, "lines", file)
-    _refuse_more(sum(map(text.count, ",[{")), MAX_VALUES, "values", file)
+    _refuse_above_limit(text.count("\n"), MAX_VALUES, "lines", file)
+    _refuse_above_limit(sum(map(text.count, ",[{")), MAX_VALUES, "values", file)
     try:
         document = _parsed(text)
         values = document if isinstance(document, list) else _rows_in(document, file, expected)
-        what = "line" if values == [document] else "row"
-        rows = [_object_row(f"{what} {number}", value) for number, value in enumerate(values, 1)]
+        unit = "line" if values == [document] else "row"
+        rows = [_object_row(f"{unit} {number}", value) for number, value in enumerate(values, 1)]
     except (ValueError, RecursionError) as error:
         rows = list(islice(_json_lines(text), MAX_ROWS + 1))
         if all(row.problem for row in rows):
             raise InputError(
                 f"{file} is not JSON: {first_line(error)}; write an object on each line, or one list of objects"
             ) from None
-    _refuse_more(len(rows), MAX_ROWS, "rows", file)
+    _refuse_above_limit(len(rows), MAX_ROWS, "rows", file)
     return FileRows(list(dict.fromkeys(name for row in rows for name in row.cells)), rows)
 
 
@@ -261,8 +265,8 @@ def _json_lines(text: str) -> Iterator[FileRow]:
             try:
                 yield _object_row(f"line {number}", _parsed(line))
             except (ValueError, RecursionError) as error:
-                where = first_line(error).replace("line 1 column", "column")  # JSON counts from the line's own begin
-                yield FileRow(f"line {number}", {}, f"is not JSON: {where}")
+                problem = first_line(error).replace("line 1 column", "column")  # each line is parsed by itself
+                yield FileRow(f"line {number}", {}, f"is not JSON: {problem}")
 
 
 def _object_row(location: str, value: Any) -> FileRow:
@@ -277,16 +281,17 @@ def _rows_in(document: dict[str, Any], file: Path, expected: Collection[str]) ->
     def has_expected(names: Iterable[str]) -> bool:
         return any(name.strip().lower() in expected for name in names)
 
-    header, split = ([*value] if isinstance(value := document.get(key), list) else [] for key in ("columns", "data"))
-    if header and _are(str, header) and _are(list, split):  # pandas' orient="split"
-        return [dict(zip(header, row, strict=False)) for row in split]
+    header, data = ([*value] if isinstance(value := document.get(key), list) else [] for key in ("columns", "data"))
+    if header and _all_are(str, header) and _all_are(list, data):  # pandas' orient="split"
+        return [dict(zip(header, row, strict=False)) for row in data]
     values: list[Any] = list(document.values())
     if values and all(isinstance(value, dict) and value.keys() == values[0].keys() for value in values):
+        # {"question": {"0": ..., "1": ...}} has a cell for each row number; {"q1": {"question": ...}} has rows by key
         is_by_column = has_expected(document) or (not has_expected(values[0]) and all(map(str.isdecimal, values[0])))
-        return [{name: document[name][at] for name in document} for at in values[0]] if is_by_column else values
+        return [{name: document[name][row] for name in document} for row in values[0]] if is_by_column else values
     lists: dict[str, list[Any]] = {name: value for name, value in document.items() if isinstance(value, list) and value}
-    object_lists = {name: rows for name, rows in lists.items() if _are(dict, rows)}
-    if len(lists) == len(document) > len(object_lists) and len({*map(len, values)}) == 1:
+    object_lists = {name: rows for name, rows in lists.items() if _all_are(dict, rows)}
+    if len(lists) == len(document) > len(object_lists) and len({*map(len, values)}) == 1:  # a list for each column
         return [dict(zip(document, row, strict=True)) for row in zip(*values, strict=True)]
     if has_expected(document):
         return [document]
@@ -297,12 +302,12 @@ def _rows_in(document: dict[str, Any], file: Path, expected: Collection[str]) ->
     return next(iter(tables.values()), [document])
 
 
-def _are(kind: type, values: Iterable[Any]) -> bool:
+def _all_are(kind: type, values: Iterable[Any]) -> bool:
     """Return True if all values are of a kind."""
     return all(isinstance(value, kind) for value in values)
 
 
-def _doubled(names: Iterable[str]) -> str | None:
+def _first_repeated(names: Iterable[str]) -> str | None:
     """Return the first repeated name; None without one."""
     return next((name for name, count in Counter(names).items() if name and count > 1), None)
 
@@ -313,17 +318,16 @@ def _parquet_rows(file: Path) -> FileRows:
 
     try:
         with pq.ParquetFile(file) as opened:
-            names, about = opened.schema_arrow.names, opened.metadata
-            if doubled := _doubled(names):
-                raise InputError(f"{file} has the column {doubled} twice; rename one")
-            _refuse_more(about.num_rows, MAX_ROWS, "rows", file)
-            _refuse_more(about.num_rows * about.num_columns, MAX_VALUES, "cells", file)
+            names, metadata = opened.schema_arrow.names, opened.metadata
+            if repeated := _first_repeated(names):
+                raise InputError(f"{file} has the column {repeated} twice; rename one")
+            _refuse_above_limit(metadata.num_rows, MAX_ROWS, "rows", file)
+            _refuse_above_limit(metadata.num_rows * metadata.num_columns, MAX_VALUES, "cells", file)
             size, rows = 0, list[FileRow]()
-            for batch in opened.iter_batches(
-                batch_size=_TOGETHER
-            ):  # a text repeated in all rows is large only unpacked
-                size += sum(map(_bytes, unpacked := batch.to_pylist()))
-                _refuse_more(size >> 20, LARGEST_FILE >> 20, "MiB unpacked", file)
+            for batch in opened.iter_batches(batch_size=_ROWS_AT_ONCE):
+                unpacked = batch.to_pylist()  # a text repeated in all rows is large only unpacked
+                size += sum(map(_bytes, unpacked))
+                _refuse_above_limit(size >> 20, LARGEST_FILE >> 20, "MiB unpacked", file)
                 rows += (FileRow(f"row {number}", row) for number, row in enumerate(unpacked, len(rows) + 1))
             return FileRows(names, rows)
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:

@@ -34,7 +34,7 @@ from swaymeter.data.records import Fact, RelationName
 from swaymeter.data.sources.own.facts import Name, Optional
 from swaymeter.data.sources.own.named_file import OwnFile, own_yaml, usable_rows
 from swaymeter.data.sources.own.one_row import row_of
-from swaymeter.data.sources.source import FactsOptions, FactSource, Group, LabelledEntity, different
+from swaymeter.data.sources.source import FactsOptions, FactSource, Group, LabelledEntity, refuse_repeated
 
 log = logging.getLogger(__name__)
 
@@ -58,15 +58,15 @@ class PairRow(BaseModel):
     type: Optional = None
 
 
-def _named(path: str, info: ValidationInfo) -> str:
-    """Return the path from the study's folder, or the name of a bundled file, which a folder may also have."""
+def _bundled_or_beside(path: str, info: ValidationInfo) -> str:
+    """Return the path of the user's file, or else the name of a bundled file; the user's file of such a name counts."""
     file = beside_the_study(path, info, is_present=Path.is_file)
     return file if Path(file).is_file() else path
 
 
 def _texts(path: Any, info: ValidationInfo) -> Any:
     def read() -> GroupTexts:
-        return catalog.group_texts(bundled(_named(path, info), ".yaml"))
+        return catalog.group_texts(bundled(_bundled_or_beside(path, info), ".yaml"))
 
     advice = f"docs/own-data.md shows the form, bundled are {bundled_names('.yaml')}"
     return path if isinstance(path, GroupTexts) else own_yaml(path, read, "contexts", advice)
@@ -84,7 +84,7 @@ Texts = Annotated[
 class _Files(OwnFile):
     """The files, which are read before the list of relations is checked."""
 
-    file: Annotated[str, AfterValidator(_named)]
+    file: Annotated[str, AfterValidator(_bundled_or_beside)]
     """The file of entities: CSV, JSON or Parquet; or the name of a bundled file (docs/own-data.md)."""
     texts: Texts
     """The YAML file of queries and sets of contexts, or the name of bundled texts (docs/own-data.md)."""
@@ -132,7 +132,7 @@ class Groups(FactsOptions, _Files):
             raise ValueError("expected a list of sets of contexts, or `all`")
         if unknown := [str(name) for name in names if name not in texts.contexts]:
             raise ValueError(str(UnknownName("set of contexts", unknown[0], texts.contexts)))
-        return different(tuple(names), "set")
+        return refuse_repeated(tuple(names), "set")
 
     @model_validator(mode="after")
     def _check_file(self) -> "Groups":
@@ -171,6 +171,7 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
         InputError: Fewer than two labels are left.
     """
     taken: dict[frozenset[str] | str, str] = {}
+    """The location of each entity, by its set of names, for which the order does not count, and by its name."""
 
     def check(location: str, cells: Mapping[str, Any]) -> LabelledEntity:
         row = row_of(PairRow, cells) if pairs else row_of(EntityRow, cells)
@@ -179,19 +180,19 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
         if "all" in (row.label.casefold(), (row.type or "").casefold()):
             raise InputError("label, type: all stands for every one; write another")
         if pairs and len({name.casefold() for name in names}) < 2:
-            raise InputError(f"entity2: is {names[1]}, as entity1 is; name two different ones")
+            raise InputError(f"entity2: is {names[1]}, as entity1 is; name two different entities")
         if other := taken.get(frozenset(names)) or taken.get(entity.name):
             raise InputError(f"is {entity.name}, as {other} is; leave one out")
         taken[frozenset(names)] = taken[entity.name] = location
         return entity
 
     entities = usable_rows(file, "entity1" if pairs else "entity", check)
-    for what, written in (
-        ("label", (entity.label for entity in entities)),
-        ("entity", (entity.name for entity in entities)),
+    for column, names in (
+        ("label", [entity.label for entity in entities]),
+        ("entity", [entity.name for entity in entities]),
     ):
-        if alike := _alike(written):
-            log.warning("%s: %s %s differ only in capitals and count as several; write them alike", file, what, alike)
+        if alike := _alike(names):
+            log.warning("%s: %s %s differ only in capitals and count as several; write them alike", file, column, alike)
     counts = Counter(entity.label for entity in entities)
     if len(counts) < 2:
         raise InputError(
@@ -203,19 +204,19 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
     return tuple(entities)
 
 
-def _alike(written: Iterable[str]) -> str:
-    """Return the first names that differ only in capitals; empty without such names."""
-    spelt: dict[str, list[str]] = {}
-    for name in dict.fromkeys(written):
-        spelt.setdefault(name.casefold(), []).append(name)
-    return next((", ".join(names) for names in spelt.values() if len(names) > 1), "")
+def _alike(names: Iterable[str]) -> str:
+    """Return the first names that differ only in capitals, such as "Ada, ADA"; empty without such names."""
+    spellings: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        spellings.setdefault(name.casefold(), []).append(name)
+    return next((", ".join(several) for several in spellings.values() if len(several) > 1), "")
 
 
 def _facts(options: Groups, relation: str, seed: int) -> list[Fact]:
     """Return the facts of the entities of a set: each has its label as the object."""
     entities = options.group(relation, seed).entities
-    of = RelationName(relation)
-    return [Fact(of, entity.name, entity.label, None, None, None, *options.origin) for entity in entities]
+    name = RelationName(relation)
+    return [Fact(name, entity.name, entity.label, None, None, None, *options.origin) for entity in entities]
 
 
 GROUPS = FactSource.from_file("groups", Groups, VERSION, _facts)

@@ -30,7 +30,7 @@ MISSING = frozenset({"", "NaN", "nan", "NULL", "<NA>", "\\N"})
 """The marks of a missing value in pandas and databases."""
 
 
-def listed(value: Any) -> list[Any]:
+def texts_in_cell(value: Any) -> list[Any]:
     """Return the texts of a cell: of a list, of the text of a list, or of texts with | between them.
 
     SQuAD has a list in an object, under `text`.
@@ -41,33 +41,31 @@ def listed(value: Any) -> list[Any]:
     if isinstance(value, Mapping) and isinstance(value.get("text"), list):
         value = value["text"]
     if isinstance(value, str):
-        written = list_in(value)
-        if written is None:
-            text = value.strip()
-            is_open = text.startswith("[") and (("," in text and text.endswith("]")) or "]" not in text)
-            if is_open or text.startswith((*_LISTS, "{'", '{"', "array(")):
-                raise ValueError(f'{_LOOKS}; write texts with | between them, or a JSON list: ["a", "b"]')
-            written = [part.strip() for part in value.split("|")]
-        value = written
-    return [
-        item for item in (value if isinstance(value, list | tuple) else [value]) if none_where_empty(item) is not None
-    ]
+        text = value.strip()
+        value = list_in(text)
+        if value is None:
+            is_broken_list = text.startswith("[") and (("," in text and text.endswith("]")) or "]" not in text)
+            if is_broken_list or text.startswith((*_LIST_BEGINNINGS, "{'", '{"', "array(")):
+                raise ValueError(f'{_UNREADABLE}; write texts with | between them, or a JSON list: ["a", "b"]')
+            value = [part.strip() for part in text.split("|")]
+    items = value if isinstance(value, list | tuple) else [value]
+    return [item for item in items if none_where_empty(item) is not None]
 
 
-def passages(value: Any) -> list[Any]:
+def contexts_in_cell(value: Any) -> list[Any]:
     """Return the contexts of a cell: one text, or a list of texts or objects; ValueError for an unreadable list."""
     if isinstance(value, str):
-        written = list_in(value)
-        if written is not None and all(isinstance(item, str | dict) for item in written):
-            return written
-        if value.strip().startswith(_LISTS) or _PRINTED.match(value):
-            raise ValueError(f'{_LOOKS}; write a JSON list: ["a passage", "another"]')
+        items = list_in(value)
+        if items is not None and all(isinstance(item, str | dict) for item in items):
+            return items
+        if value.strip().startswith(_LIST_BEGINNINGS) or _PRINTED_OBJECTS.match(value):
+            raise ValueError(f'{_UNREADABLE}; write a JSON list: ["a passage", "another"]')
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-_LOOKS = "is not a list that can be read"
-_LISTS = ("['", '["', "[{")
-_PRINTED = re.compile(r"\s*(?:\[\s*\w+\((?:\w+=|['\"])|page_content=['\"])")
+_UNREADABLE = "is not a list that can be read"
+_LIST_BEGINNINGS = ("['", '["', "[{")
+_PRINTED_OBJECTS = re.compile(r"\s*(?:\[\s*\w+\((?:\w+=|['\"])|page_content=['\"])")
 """The beginning of objects printed by Python: `[Document(id='a', ...` or `page_content='...`."""
 
 
@@ -77,16 +75,16 @@ def printed_objects(text: str) -> list[dict[str, Any]] | None:
     pandas writes a list of LangChain documents into a cell of a CSV file as `[Document(page_content='...'), ...]`. The
     text is parsed and never evaluated: arguments that are not literals are left out.
     """
-    if not _PRINTED.match(text):
+    if not _PRINTED_OBJECTS.match(text):
         return None
     try:
         with warnings.catch_warnings(action="error"):  # a warning means an escape that Python never prints
-            listed_calls = ast.parse(text.strip(), mode="eval").body
+            calls = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
-    if not isinstance(listed_calls, ast.List):
+    if not isinstance(calls, ast.List):
         return None
-    objects = [_keywords(call) for call in listed_calls.elts]
+    objects = [_keywords(call) for call in calls.elts]
     return objects if all(objects) else None
 
 
@@ -112,11 +110,11 @@ def list_in(text: str) -> list[Any] | None:
     try:
         return list(json.loads(text, object_pairs_hook=each_key_once))
     except (ValueError, RecursionError):
-        items, at, end = [], 1, len(text) - 1
-        while at < end and (item := _ITEM.match(text, at, end)):
+        items, position, end = [], 1, len(text) - 1  # between the brackets
+        while position < end and (item := _ITEM.match(text, position, end)):
             items.append(ast.literal_eval(item[1]))
-            at = item.end()
-        return items if items and not text[at:end].strip() else printed_objects(text)
+            position = item.end()
+        return items if items and not text[position:end].strip() else printed_objects(text)
 
 
 def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

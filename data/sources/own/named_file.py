@@ -16,9 +16,10 @@ from swaymeter.data.sources.own.one_row import Name, row_of
 
 log = logging.getLogger(__name__)
 
-SHOWN = 10
-"""Limit of the kinds of errors in a message, and of the rows of each kind."""
-FIRST = 3
+MAX_ERRORS = 10
+"""Limit of the different errors in a message."""
+MAX_LOCATIONS = 3
+"""Limit of the rows that a message names for an error."""
 Wrong = tuple[str, str]
 """The location of an unusable row, such as "line 4", and its problem."""
 Row = TypeVar("Row")
@@ -120,7 +121,7 @@ def _checked(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], 
             usable.append(check(location, by_column))
         except InputError as error:
             wrong.append((location, str(error)))
-    return usable, rows_not_usable(file, wrong, len(usable) + len(wrong))
+    return usable, unusable_rows_message(file, wrong, len(usable) + len(wrong))
 
 
 def wrong_rows(rejected: Iterable[Rejected]) -> list[Wrong]:
@@ -128,20 +129,21 @@ def wrong_rows(rejected: Iterable[Rejected]) -> list[Wrong]:
     return [(row.part, row.detail or "") for row in rejected]
 
 
-def rows_not_usable(file: Path, wrong: Sequence[Wrong], total: int) -> str:
+def unusable_rows_message(file: Path, wrong: Sequence[Wrong], total: int) -> str:
     """Return the message about unusable rows; empty without any.
 
     An error of several rows is in the message once, with the first rows; the most frequent errors come first.
     """
     if not wrong:
         return ""
-    places: dict[str, list[str]] = {}
+    locations_of: dict[str, list[str]] = {}
     for location, message in wrong:
-        places.setdefault(message, []).append(location)
+        locations_of.setdefault(message, []).append(location)
     messages = []
-    for message, rows in sorted(places.items(), key=lambda item: -len(item[1]))[:SHOWN]:
-        numbers = [rows[0], *(row.rpartition(" ")[2] for row in rows[1:FIRST])]
-        more = f" and {len(rows) - FIRST} more" if len(rows) > FIRST else ""
+    for message, locations in sorted(locations_of.items(), key=lambda item: -len(item[1]))[:MAX_ERRORS]:
+        # "line 4, 7, 9 and 2 more": the word "line" stands once
+        numbers = [locations[0], *(location.rpartition(" ")[2] for location in locations[1:MAX_LOCATIONS])]
+        more = f" and {len(locations) - MAX_LOCATIONS} more" if len(locations) > MAX_LOCATIONS else ""
         messages.append(f"{', '.join(numbers)}{more}: {message}")
-    more = f"; and {len(places) - SHOWN} other errors" if len(places) > SHOWN else ""
+    more = f"; and {len(locations_of) - MAX_ERRORS} other errors" if len(locations_of) > MAX_ERRORS else ""
     return f"{file}: {len(wrong)} of {total} rows cannot be used: {'; '.join(messages)}{more}"

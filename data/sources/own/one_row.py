@@ -23,9 +23,10 @@ from swaymeter.data.records import ALONE, OwnKind
 from swaymeter.data.records.statistics import ALL
 from swaymeter.data.sources.layouts.documents import as_passage
 from swaymeter.data.sources.own.columns import FLAT
-from swaymeter.data.sources.own.lists import list_in, listed, none_where_empty, passages
+from swaymeter.data.sources.own.lists import contexts_in_cell, list_in, none_where_empty, texts_in_cell
 
-LONGEST = 1_000_000
+MAX_CHARACTERS = 1_000_000
+"""Limit of the characters of a text."""
 CONTROL_CHARACTER = re.compile(r"[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\U0010ffff]")
 _WITH_KINDS = 'write each passage with its own kind, in `contexts`: [{"kind": "supporting", "text": "..."}]'
 
@@ -48,10 +49,10 @@ def _as_text(value: Any) -> Any:
 
 
 Text = Annotated[
-    str, StringConstraints(min_length=1, max_length=LONGEST, strip_whitespace=True), BeforeValidator(_as_text)
+    str, StringConstraints(min_length=1, max_length=MAX_CHARACTERS, strip_whitespace=True), BeforeValidator(_as_text)
 ]
 Name = Annotated[Text, StringConstraints(max_length=200)]
-Texts = Annotated[tuple[Text, ...], BeforeValidator(lambda value: () if value is None else listed(value))]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(lambda value: () if value is None else texts_in_cell(value))]
 Row = TypeVar("Row", bound=BaseModel)
 
 
@@ -59,7 +60,7 @@ ABOUT_PASSAGES = ("title", "source", "date", "score")
 """Optional columns of a passage."""
 
 
-def _says(name: str, value: Any) -> bool:
+def _is_valid_value(name: str, value: Any) -> bool:
     """Return True if a passage can have this value under this name."""
     if name != "score":
         return isinstance(value, str | int | float | datetime.date)
@@ -88,24 +89,24 @@ class OwnContext(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _by_our_names(cls, content: Any) -> Any:
+    def _use_our_names(cls, content: Any) -> Any:
         if isinstance(content, str):
             return {"text": content}
         if not isinstance(content, Mapping):
             raise ValueError('is not a text and not an object, such as {"kind": "supporting", "text": "..."}')
-        named: dict[str, Any] = {}
+        cells: dict[str, Any] = {}
         for key, value in as_passage(content).items():
             plain = key.strip().lower()
             name = FLAT.get(plain, plain if plain in FLAT.values() else key)
-            if none_where_empty(value) is not None and named.setdefault(name, value) is not value:
+            if none_where_empty(value) is not None and cells.setdefault(name, value) is not value:
                 raise refused([Problem((name,), f"stands there twice, once as {key!r}; leave one out")])
-        for name in {*ABOUT_PASSAGES} & named.keys():  # a value of another type makes it a further column
-            if not _says(name, named[name]):
-                named[f"{name} of the context"] = named.pop(name)
-        return _with_alternatives(named)
+        for name in {*ABOUT_PASSAGES} & cells.keys():  # a value of another type makes it a further column
+            if not _is_valid_value(name, cells[name]):
+                cells[f"{name} of the context"] = cells.pop(name)
+        return _split_answers(cells)
 
     @model_validator(mode="after")
-    def _states(self) -> "OwnContext":
+    def _check_answer(self) -> "OwnContext":
         if self.kind == "conflicting" and self.answer is None:
             raise refused([Problem(("answer",), "is missing; a conflicting context has to name the answer it states")])
         if self.id == ALONE.context_id:
@@ -115,20 +116,22 @@ class OwnContext(BaseModel):
         return self
 
 
-def _with_alternatives(content: Mapping[str, Any]) -> dict[str, Any]:
+def _split_answers(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the cells with one text as the answer, and further texts of the answer's cell among the aliases."""
     texts: dict[str, list[Any]] = {}
     for name in ("answer", "aliases"):
         try:
-            texts[name] = listed(content.get(name))
+            texts[name] = texts_in_cell(content.get(name))
         except ValueError as error:
             raise refused([Problem((name,), str(error))]) from None
-    answer, others = texts["answer"][:1], texts["answer"][1:]
-    rest = {name: value for name, value in content.items() if name not in texts}
-    return {**rest, **({"answer": answer[0]} if answer else {}), "aliases": [*others, *texts["aliases"]]}
+    cells = {name: value for name, value in content.items() if name not in texts}
+    if texts["answer"]:
+        cells["answer"] = texts["answer"][0]
+    return {**cells, "aliases": [*texts["answer"][1:], *texts["aliases"]]}
 
 
-def _single(group: str) -> str:
+def _check_group(group: str) -> str:
+    """Return the name of a group; ValueError for a reserved name."""
     if group.casefold() == ALL:
         raise ValueError(f"{ALL} is what all groups together are called; choose another name")
     return group
@@ -144,33 +147,35 @@ class OwnRow(BaseModel):
     aliases: Texts = ()
     id: Annotated[Name | None, BeforeValidator(none_where_empty)] = None
     group: Annotated[
-        Name, AfterValidator(_single), BeforeValidator(lambda value: none_where_empty(value) or "questions")
+        Name,
+        AfterValidator(_check_group),
+        BeforeValidator(lambda value: none_where_empty(value) or "questions"),
     ] = "questions"
     contexts: tuple[OwnContext, ...]
 
     @model_validator(mode="before")
     @classmethod
-    def _check_context(cls, content: Any) -> Any:
+    def _set_contexts(cls, content: Any) -> Any:
         """Return the row with `contexts`, also for a row with one context in `context`, `kind` and so on."""
         if not isinstance(content, dict):
             return content
-        rest = _with_alternatives({name: value for name, value in content.items() if name not in FLAT})
-        name = "context" if none_where_empty(rest.get("contexts")) is None else "contexts"
+        cells = _split_answers({name: value for name, value in content.items() if name not in FLAT})
+        column = "context" if none_where_empty(cells.get("contexts")) is None else "contexts"
         try:
-            contexts = passages(rest.pop("contexts", None) if name == "contexts" else content.get("context"))
+            contexts = contexts_in_cell(content.get(column))
         except ValueError as error:
-            raise refused([Problem((name,), str(error))]) from None
+            raise refused([Problem((column,), str(error))]) from None
         if not (contexts := [context for context in contexts if none_where_empty(context) is not None]):
             raise refused([Problem(("context",), "is missing; write one, or leave the row out")])
-        if name == "context":
-            beside = {key: content[key] for key in FLAT if key in content and key != "context"}
-            if isinstance(beside.get("kind"), list | tuple) or list_in(str(beside.get("kind", ""))):
+        if column == "context":
+            about = {key: content[key] for key in FLAT if key in content and key != "context"}
+            if isinstance(about.get("kind"), list | tuple) or list_in(str(about.get("kind", ""))):
                 raise refused([Problem(("kind",), f"is a list; {_WITH_KINDS}")])
             contexts = [
-                {**beside, **context} if isinstance(context, Mapping) else {**beside, "text": context}
+                {**about, **context} if isinstance(context, Mapping) else {**about, "text": context}
                 for context in contexts
             ]
-        return {**rest, "contexts": contexts}
+        return {**cells, "contexts": contexts}
 
     @model_validator(mode="after")
     def _check_distinct_answers(self) -> "OwnRow":
@@ -197,10 +202,11 @@ class ClosedBookRow(OwnRow):
 
     @model_validator(mode="before")
     @classmethod
-    def _check_context(cls, content: Any) -> Any:
+    def _set_contexts(cls, content: Any) -> Any:
+        """Return the row without contexts."""
         if not isinstance(content, dict):
             return content
-        return _with_alternatives({name: value for name, value in content.items() if name not in {*FLAT, "contexts"}})
+        return _split_answers({name: value for name, value in content.items() if name not in {*FLAT, "contexts"}})
 
 
 def row_of(model: type[Row], named: Mapping[str, Any]) -> Row:
@@ -214,7 +220,7 @@ def row_of(model: type[Row], named: Mapping[str, Any]) -> Row:
 
 
 def _position(path_of_key: Sequence[int | str]) -> str:
-    """Return the column of a problem, with the number of its item in a list."""
+    """Return the column of a problem, with the number of its item in a list: "context 2, kind: "."""
     words: list[str] = []
     for part in path_of_key:
         if isinstance(part, int) and words:

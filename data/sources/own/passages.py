@@ -67,6 +67,7 @@ def parts_of(name: str) -> tuple[SetPart, ...]:
 
 
 def _check_template(template: str) -> str:
+    """Return the template; ValueError for an unknown slot, or not exactly one slot {text}."""
     if template.count("{text}") != 1:
         raise ValueError(
             f"{template!r} has no slot {{text}}, or more than one; write one, such as [{{number}}] {{text}}"
@@ -103,7 +104,8 @@ class PassagesPart(Options):
 
     @field_validator("sets")
     @classmethod
-    def _can_be_read(cls, sets: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_sets(cls, sets: tuple[str, ...]) -> tuple[str, ...]:
+        """Return each set once, as it is written first: "a+b" and "b + a" are the same set."""
         if not sets:
             raise ValueError(f"no set is named; leave `sets` out for {EVERY}")
         by_parts = {frozenset(parts_of(name)): " ".join(name.split()) for name in reversed(sets)}
@@ -139,32 +141,32 @@ def with_set_contexts(questions: Iterable[Question], options: PassagesPart) -> l
         contexts: dict[tuple[str, tuple[int, ...]], QuestionContext] = {}
         for name in options.sets:
             chosen = _chosen(passages, parts_of(name))[: options.most]
-            for order, places in _orders(passages, chosen, options, question.question_id):
-                if (name, places) not in contexts:
-                    set_name = name if len(chosen) == 1 else f"{name}, {order.replace('_', ' ')}"
-                    set_passages = [passages[at] for at in places]
-                    contexts[name, places] = _context(set_name, set_passages, name, order, options)
+            for order, indices in _orders(passages, chosen, options, question.question_id):
+                if (name, indices) not in contexts:  # equal orders count once
+                    context_id = name if len(chosen) == 1 else f"{name}, {order.replace('_', ' ')}"
+                    set_passages = [passages[index] for index in indices]
+                    contexts[name, indices] = _context(context_id, set_passages, name, order, options)
         arranged.append(replace(question, contexts=tuple(contexts.values())))
     return arranged
 
 
-def with_evidence_sets(questions: Iterable[Question], options: PassagesPart) -> QuestionsInSets:
+def split_by_sets(questions: Iterable[Question], options: PassagesPart) -> QuestionsInSets:
     """Split questions by the sets that their passages fill, and drop contexts that no set uses."""
-    usable, without, lacking = list[Question](), list[Question](), Counter[str]()
+    usable, without_any, lacking = list[Question](), list[Question](), Counter[str]()
     for question in questions:
         passages = [passage for context in question.contexts for passage in context.passages]
-        places = [context for context in question.contexts for _ in context.passages]
+        context_of_passage = [context for context in question.contexts for _ in context.passages]
         used = set[int]()
         for name in options.sets:
             chosen = _chosen(passages, parts_of(name))
             lacking[name] += not chosen
             used.update(chosen[: options.most])
         if used:
-            contexts = dict.fromkeys(places[at] for at in sorted(used))
+            contexts = dict.fromkeys(context_of_passage[index] for index in sorted(used))
             usable.append(replace(question, contexts=tuple(contexts)))
         else:
-            without.append(question)
-    return QuestionsInSets(usable, {name: count for name, count in lacking.items() if count}, without)
+            without_any.append(question)
+    return QuestionsInSets(usable, {name: count for name, count in lacking.items() if count}, without_any)
 
 
 def conditions_in(questions: Iterable[Question], options: PassagesPart) -> set[Condition]:
@@ -175,7 +177,7 @@ def conditions_in(questions: Iterable[Question], options: PassagesPart) -> set[C
         for name in options.sets:
             chosen = _chosen(passages, parts_of(name))
             if chosen := chosen[: options.most]:
-                conditions.add(_condition({passages[at].kind for at in chosen}))
+                conditions.add(_condition({passages[index].kind for index in chosen}))
     return conditions
 
 
@@ -185,7 +187,7 @@ def _chosen(passages: Sequence[Passage], parts: Sequence[SetPart]) -> list[int]:
         return [*range(len(passages))]
     chosen: list[int] = []
     for kind, count in parts:
-        indices = [at for at, passage in enumerate(passages) if passage.kind == kind]
+        indices = [index for index, passage in enumerate(passages) if passage.kind == kind]
         if len(indices) < (count or 1):
             return []
         chosen += indices[:count]
@@ -201,38 +203,43 @@ def _orders(
     """
     if not chosen:
         return
-    kinds = {passages[at].kind for at in chosen}
-    possible = [of for of in options.orders if of not in FIRST_OR_LAST or {FIRST_OR_LAST[of][0]} < kinds]
-    as_listed: Order = "given"
-    for order in possible if possible and len(chosen) > 1 else [as_listed]:
+    kinds = {passages[index].kind for index in chosen}
+    orders: list[Order] = ["given"]
+    if len(chosen) > 1:
+        possible = [
+            order for order in options.orders if order not in FIRST_OR_LAST or {FIRST_OR_LAST[order][0]} < kinds
+        ]
+        orders = possible or orders
+    for order in orders:
         if order in FIRST_OR_LAST:
-            kind, first = FIRST_OR_LAST[order]
-            indices = [at for at in chosen if passages[at].kind == kind]
-            others = [at for at in chosen if passages[at].kind != kind]
-            yield order, tuple(indices + others if first else others + indices)
+            kind, is_first = FIRST_OR_LAST[order]
+            of_kind = [index for index in chosen if passages[index].kind == kind]
+            others = [index for index in chosen if passages[index].kind != kind]
+            yield order, tuple(of_kind + others if is_first else others + of_kind)
         elif order == "rotations":
             for start in range(len(chosen)):
                 yield f"rotation {start + 1}", (*chosen[start:], *chosen[:start])
         else:
-            places = [*chosen]
+            indices = [*chosen]
             if order == "reversed":
-                places.reverse()
+                indices.reverse()
             elif order == "random":
-                random.Random(f"{options.seed} {question}").shuffle(places)
-            yield order, tuple(places)
+                random.Random(f"{options.seed} {question}").shuffle(indices)
+            yield order, tuple(indices)
 
 
 def _context(
-    identity: str, passages: Sequence[Passage], name: str, order: str, options: PassagesPart
+    context_id: str, passages: Sequence[Passage], name: str, order: str, options: PassagesPart
 ) -> QuestionContext:
-    kinds = {passage.kind for passage in passages}
-    condition = _condition(kinds)
-    telling = "supporting" if condition == "supporting" else "conflicting" if "conflicting" in kinds else None
-    stated = [form for passage in passages if passage.kind == telling for form in passage.answers]
-    if telling is None:
-        stated = [form for passage in passages for form in passage.answers]
+    """Return the context of an evidence set; a set with a conflicting passage states only answers of such passages."""
+    condition = _condition({passage.kind for passage in passages})
+    stating = passages
+    if condition in ("supporting", "conflicting", "mixed"):
+        stating_kind = "supporting" if condition == "supporting" else "conflicting"
+        stating = [passage for passage in passages if passage.kind == stating_kind]
+    stated = [form for passage in stating for form in passage.answers]
     return QuestionContext(
-        identity,
+        context_id,
         condition,
         tuple(passages),
         tuple(dict.fromkeys(stated)),

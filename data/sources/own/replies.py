@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 Recorded = Mapping[tuple[str, ...], str | None]
 """Replies by the texts of the passages before the question; None for a missing reply, "" for an empty one."""
-LONGEST = 1_000_000
+MAX_CHARACTERS = 1_000_000
+"""Limit of the characters of a reply."""
 
 
 def recorded_in_row(column: str, cells: Mapping[str, Any], row: "OwnRow") -> Recorded:
@@ -57,6 +58,8 @@ def _reply(column: str, value: Any) -> str | None:
         raise InputError(
             f"{column}: is no text but a {type(value).__name__}; name the path of its text, such as {column}.text"
         )
-    if len(value) > LONGEST or not is_text(value):
-        raise InputError(f"{column}: the reply is longer than {LONGEST:,} characters, or is no Unicode; shorten it")
+    if len(value) > MAX_CHARACTERS or not is_text(value):
+        raise InputError(
+            f"{column}: the reply is longer than {MAX_CHARACTERS:,} characters, or is no Unicode; shorten it"
+        )
     return value

@@ -34,7 +34,7 @@ from swaymeter.data.wording.words import words
 
 
 @dataclass
-class AskedQuestion:
+class JoinedQuestion:
     """A question with its contexts from the rows of a file, and the location of its first row."""
 
     location: str
@@ -42,6 +42,7 @@ class AskedQuestion:
     contexts: list[OwnContext] = field(default_factory=list)
     aliases: list[str] = field(default_factory=list)
     others: dict[str, Any] = field(default_factory=dict)
+    """Further columns of the rows and contexts; different values of a column are joined by " | "."""
     replies: dict[str, dict[tuple[str, ...], str | None]] = field(default_factory=dict)
     """Recorded replies, by column and by the texts of the passages before the question."""
 
@@ -68,21 +69,21 @@ class AskedQuestion:
 
     def as_row(self) -> dict[str, Any]:
         """Return the question as one row of JSON, with the contexts in a list."""
-        inner = [_others(context.model_extra or {}) for context in self.contexts]
+        context_extras = [_further_columns(context.model_extra or {}) for context in self.contexts]
         row = self.row.model_dump(include={"id", "group", "question", "answer"}) | {"aliases": self.aliases}
         contexts = [
             context.model_dump(include=set(OwnContext.model_fields)) | extra
-            for context, extra in zip(self.contexts, inner, strict=True)
+            for context, extra in zip(self.contexts, context_extras, strict=True)
         ]
         others = {
             f"{name} of the file" if plain(name) in TRUTHS else name: value  # `answer` is already the right answer
             for name, value in self.others.items()
-            if not any(name in extra for extra in inner)
+            if not any(name in extra for extra in context_extras)
         }
-        return {**_set(row), "contexts": [_set(context) for context in contexts], **others}
+        return {**_without_empty(row), "contexts": [_without_empty(context) for context in contexts], **others}
 
 
-def _set(cells: Mapping[str, Any]) -> dict[str, Any]:
+def _without_empty(cells: Mapping[str, Any]) -> dict[str, Any]:
     """Return the cells that are not empty."""
     return {name: value for name, value in cells.items() if value not in (None, (), [])}
 
@@ -164,12 +165,17 @@ def questions_of(
     """
     all_rows = [*rows]
     questions, rejected = questions_of_rows(all_rows, origin, columns, skip_repeated=skip_repeated, replies=replies)
-    groups = _names(question.row.group for question in questions)
+    groups = _relation_names(question.row.group for question in questions)
     recorded: dict[str, Replies] = {
-        column: {(of.question_id, texts): reply for of in questions for texts, reply in of.replies[column].items()}
+        column: {
+            (question.question_id, texts): reply
+            for question in questions
+            for texts, reply in question.replies[column].items()
+        }
         for column in replies
     }
-    read, derived = ReadQuestions([], rejected, rows=len(all_rows), replies=recorded), Counter[OwnKind]()
+    read = ReadQuestions([], rejected, rows=len(all_rows), replies=recorded)
+    derived = Counter[OwnKind]()  # kinds that follow from the text, of contexts without a kind
     for question in questions:
         kinds = question.kinds
         derived.update(kind for context, kind in zip(question.contexts, kinds, strict=True) if not context.kind)
@@ -187,17 +193,17 @@ def questions_of_rows(
     *,
     skip_repeated: bool = False,
     replies: Sequence[str] = (),
-) -> tuple[list[AskedQuestion], list[Rejected]]:
+) -> tuple[list[JoinedQuestion], list[Rejected]]:
     """Return the questions of the rows, each with all its contexts, and the unusable rows."""
-    questions: dict[tuple[str, ...], AskedQuestion] = {}
+    questions: dict[tuple[str, ...], JoinedQuestion] = {}
     rejected: list[Rejected] = []
-    for location, cells, problem in rows:
+    for location, cells, row_problem in rows:
         mapped = _mapped(cells, columns)
         try:
-            if problem:
-                raise InputError(problem)
-            ours = Counter(_our_name(str(name), columns) for name in cells)
-            if twice := [name for name, count in ours.items() if count > 1]:
+            if row_problem:
+                raise InputError(row_problem)
+            our_names = Counter(_our_name(str(name), columns) for name in cells)
+            if twice := [name for name, count in our_names.items() if count > 1]:
                 raise InputError(f"{twice[0]}: stands there twice, in other letters; rename one")
             is_closed_book = bool(replies) and all(
                 none_where_empty(mapped.get(name)) in (None, []) for name in ("context", "contexts")
@@ -209,32 +215,33 @@ def questions_of_rows(
             rejected.append(_rejected(location, mapped, error, origin))
     for key, question in [*questions.items()]:
         if not question.contexts:
-            lacking = InputError("context: no row of this question has one; write one, or leave the question out")
-            rejected.append(_rejected(question.location, question.row.model_dump(), lacking, origin))
+            problem = InputError("context: no row of this question has one; write one, or leave the question out")
+            rejected.append(_rejected(question.location, question.row.model_dump(), problem, origin))
             del questions[key]
     return list(questions.values()), rejected
 
 
-_SHORT_KEYS = {short: name for name, short in FLAT.items()}
-_STATED = "context_answer"
+_LONG_NAMES = {short: name for name, short in FLAT.items()}
+"""The columns of a context, such as context_answer, by their short keys in a list of contexts, such as answer."""
+_STATED_ANSWER = "context_answer"
 """The column that only conflicting contexts need, so that a file may lack it."""
 
 
 def unusable_kinds(rows: Mapping[str, Mapping[str, Any]], rejected: Collection[str]) -> UnusableKinds:
     """Return the kinds that only rejected rows have; `rows` has cells under Swaymeter's names, by location."""
-    kinds: dict[bool, set[str]] = {True: set(), False: set()}
-    names = set[str]()
+    rejected_kinds, usable_kinds, names = set[str](), set[str](), set[str]()
     for location, cells in rows.items():
+        kinds = rejected_kinds if location in rejected else usable_kinds
         for context in _context_cells(cells):
-            names |= {_SHORT_KEYS.get(name, name) for name in context}
-            kinds[location in rejected].add(str(context.get("kind") or "").strip().lower())
-    unusable = tuple(sorted((kinds[True] - kinds[False]) & {*get_args(OwnKind)}))
-    if "conflicting" not in unusable or _STATED in names:
+            names |= {_LONG_NAMES.get(name, name) for name in context}
+            kinds.add(str(context.get("kind") or "").strip().lower())
+    unusable = tuple(sorted((rejected_kinds - usable_kinds) & {*get_args(OwnKind)}))
+    if "conflicting" not in unusable or _STATED_ANSWER in names:
         return UnusableKinds(unusable)
-    advice = f"column {_STATED} is missing"
+    advice = f"column {_STATED_ANSWER} is missing"
     if further := sorted(names - {*COLUMNS}):
-        likely = get_close_matches(_STATED, further, n=1, cutoff=0.4) or ["NAME"]
-        advice += f"; the file has {named(further)}: --map {_STATED}={likely[0]}"
+        likely = get_close_matches(_STATED_ANSWER, further, n=1, cutoff=0.4) or ["NAME"]
+        advice += f"; the file has {named(further)}: --map {_STATED_ANSWER}={likely[0]}"
     return UnusableKinds(unusable, advice)
 
 
@@ -259,47 +266,51 @@ def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
     """
     if context.answer is not None:
         return context.answer.casefold() in {form.casefold() for form in forms}
-    text, in_question = _words(context.text), _words(question)
-    folded = map(_words, forms)
-    telling = (form for form in folded if form not in _YES_AND_NO and not _stand(form, in_question))
-    return any(_stand(form, text) for form in telling) or any(
-        _stands_as_number(form, context.text) and not _stands_as_number(form, question) for form in forms
+    text, folded_question = _folded(context.text), _folded(question)
+    distinctive = [
+        form for form in map(_folded, forms) if form not in _YES_AND_NO and not _has_words(form, folded_question)
+    ]
+    return any(_has_words(form, text) for form in distinctive) or any(
+        _has_number(form, context.text) and not _has_number(form, question) for form in forms
     )
 
 
-def _stands_as_number(form: str, text: str) -> bool:
+def _has_number(form: str, text: str) -> bool:
     """Return True if a text has a number with its unit, in figures or in words, and not as a bound.
 
     A number without a unit is not looked for in words: "two firms" does not answer "how many years?".
     """
-    sought = words(form)
-    if not any(word.kind == "number" for word in sought) or len(texts := texts_of(sought)) < 2:
+    form_words = words(form)
+    form_texts = texts_of(form_words)
+    size = len(form_texts)
+    if size < 2 or not any(word.kind == "number" for word in form_words):
         return False
-    words_of_text, size = words(text), len(texts)
-    numbers = texts_of(words_of_text)
+    text_words = words(text)
+    text_texts = texts_of(text_words)
     return any(
-        numbers[start : start + size] == texts and not (start and words_of_text[start - 1].kind == "sign")
-        for start in range(len(numbers) - size + 1)
+        text_texts[start : start + size] == form_texts and not (start and text_words[start - 1].kind == "sign")
+        for start in range(len(text_texts) - size + 1)
     )
 
 
-def stands_in(answer: str, text: str) -> bool:
+def states_answer(answer: str, text: str) -> bool:
     """Return True if a text has the words of an answer, in any case, as whole words."""
-    return _stand(_words(answer), _words(text))
+    return _has_words(_folded(answer), _folded(text))
 
 
-def _words(text: str) -> str:
+def _folded(text: str) -> str:
+    """Return a text in NFKC, case-folded, with single spaces."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def _stand(words: str, text: str) -> bool:
-    """Return True if a text has these words as whole words, or in any position in a script without spaces."""
-    start = text.find(words)
+def _has_words(phrase: str, text: str) -> bool:
+    """Return True if a text has a phrase as whole words, or in any position in a script without spaces."""
+    start = text.find(phrase)
     while start >= 0:
-        end = start + len(words)
+        end = start + len(phrase)
         if not (_LETTER.match(text[start - 1 : start]) or _LETTER.match(text, end)):
             return True
-        start = text.find(words, start + 1)
+        start = text.find(phrase, start + 1)
     return False
 
 
@@ -311,36 +322,40 @@ def _mapped(cells: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, A
     """Return the cells of a row under Swaymeter's names; `columns` has the file's names, or paths, by these names."""
     mapped = {_our_name(str(name), columns): value for name, value in cells.items()}
     mapped |= _at_paths(cells, columns)
-    contexts = mapped.get("contexts") if columns else None
-    if isinstance(contexts := list_in(contexts) if isinstance(contexts, str) else contexts, list):
-        ours = {theirs: name for name, theirs in columns.items()}
-        mapped["contexts"] = [
-            {ours.get(key, key): value for key, value in context.items()} | _at_paths(context, columns)
-            if isinstance(context, dict)
-            else context
-            for context in contexts
-        ]
+    contexts = mapped.get("contexts")
+    if isinstance(contexts, str):
+        contexts = list_in(contexts)
+    if not columns or not isinstance(contexts, list):
+        return mapped
+    our_names = {theirs: ours for ours, theirs in columns.items()}
+    mapped["contexts"] = [
+        {our_names.get(key, key): value for key, value in context.items()} | _at_paths(context, columns)
+        if isinstance(context, dict)
+        else context
+        for context in contexts
+    ]
     return mapped
 
 
 def _at_paths(cells: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values at the paths in `columns`."""
+    """Return the values at the paths in `columns`, such as `meta.title` and `answers[0]`, by Swaymeter's names."""
     paths = {name: path for name, path in columns.items() if path not in cells and re.search(r"[.\[]", path)}
     return {name: value for name, path in paths.items() if (value := value_at(cells, path)) is not None}
 
 
 def _our_name(name: str, columns: Mapping[str, str]) -> str:
     """Return Swaymeter's name of a column; a column with a name that is mapped to another column gets a new name."""
-    if ours := next((ours for ours, theirs in columns.items() if theirs == name), ""):
-        return ours
-    ours = name.strip().lower()
-    if ours not in COLUMNS:
+    for ours, theirs in columns.items():
+        if theirs == name:
+            return ours
+    lower_name = name.strip().lower()
+    if lower_name not in COLUMNS:
         return name
-    return f"{name} of the file" if ours in columns else ours
+    return f"{name} of the file" if lower_name in columns else lower_name
 
 
 def _join(
-    questions: dict[tuple[str, ...], AskedQuestion],
+    questions: dict[tuple[str, ...], JoinedQuestion],
     location: str,
     row: OwnRow,
     recorded: Mapping[str, Recorded],
@@ -349,7 +364,7 @@ def _join(
 ) -> None:
     """Add a row to the questions: a new question, or further contexts of an existing question."""
     key = (row.id,) if row.id else (row.question, row.answer)
-    joined = questions.get(key) or AskedQuestion(location, row)
+    joined = questions.get(key) or JoinedQuestion(location, row)
     if skip_repeated and not (row := _without_repeated(row, joined.contexts)).contexts:
         return
     if (joined.row.question, joined.row.answer) != (row.question, row.answer):
@@ -359,26 +374,26 @@ def _join(
             f"group: {row.group!r}, and {joined.row.group!r} in {joined.location}; a question has one group"
         )
     _refuse_right_as_wrong(joined, row)
-    begun = f"with this question, which begins in {joined.location}"
-    places = {(context.kind, context.text): begun for context in joined.contexts}
+    earlier_rows = f"with this question, which begins in {joined.location}"
+    locations = {(context.kind, context.text): earlier_rows for context in joined.contexts}
     ids = {context.id for context in joined.contexts if context.id}
     for number, context in enumerate(row.contexts, 1):
-        if before := places.get((context.kind, context.text)):
+        if location_of_same := locations.get((context.kind, context.text)):
             name = f"context {number}" if len(row.contexts) > 1 else "context"
-            raise InputError(f"{name}: stands there already {before}; leave one out")
+            raise InputError(f"{name}: stands there already {location_of_same}; leave one out")
         if context.id in ids:
             raise InputError(f"context_id: {context.id} is there already with this question; give each its own")
-        places[context.kind, context.text] = f"as context {number}"
+        locations[context.kind, context.text] = f"as context {number}"
         ids.add(context.id or "")
-    for column, from_row in recorded.items():
-        replies_of_question = joined.replies.setdefault(column, {})
-        if any(texts in replies_of_question for texts in from_row):
-            raise InputError(f"{column}: the question has a reply to the same passages {begun}; leave one out")
-        replies_of_question |= from_row
+    for column, row_replies in recorded.items():
+        question_replies = joined.replies.setdefault(column, {})
+        if any(texts in question_replies for texts in row_replies):
+            raise InputError(f"{column}: the question has a reply to the same passages {earlier_rows}; leave one out")
+        question_replies |= row_replies
     joined.contexts += row.contexts
     joined.aliases += row.aliases
     for extra in (row.model_extra, *(context.model_extra for context in row.contexts)):
-        for name, value in _others(extra or {}).items():
+        for name, value in _further_columns(extra or {}).items():
             if name in recorded:
                 continue
             before = joined.others.setdefault(name, value)
@@ -389,26 +404,26 @@ def _join(
 
 def _without_repeated(row: OwnRow, contexts: Sequence[OwnContext]) -> OwnRow:
     """Return a row without repeated contexts; a new context with an existing id gets a number."""
-    content = {(context.kind, context.text) for context in contexts}
+    contents = {(context.kind, context.text) for context in contexts}
     ids = {context.id for context in contexts}
     new = []
     for context in row.contexts:
-        if (context.kind, context.text) in content:
+        if (context.kind, context.text) in contents:
             continue
         name, number = context.id, 1
         while name and name in ids:
             number += 1
             name = f"{context.id} {number}"
-        content.add((context.kind, context.text))
+        contents.add((context.kind, context.text))
         ids.add(name)
         new.append(context.model_copy(update={"id": name}))
     return row.model_copy(update={"contexts": tuple(new)})
 
 
-def _refuse_right_as_wrong(question: AskedQuestion, row: OwnRow) -> None:
+def _refuse_right_as_wrong(question: JoinedQuestion, row: OwnRow) -> None:
     """Refuse a row whose wrong answer is right in other rows of its question, or the reverse."""
     contexts, aliases = [*question.contexts, *row.contexts], [*question.aliases, *row.aliases]
-    joined = AskedQuestion(question.location, question.row, contexts, aliases)
+    joined = JoinedQuestion(question.location, question.row, contexts, aliases)
     right = {form.casefold(): form for form in joined.forms}
     wrong = (
         form
@@ -416,12 +431,12 @@ def _refuse_right_as_wrong(question: AskedQuestion, row: OwnRow) -> None:
         if context.kind == "conflicting"
         for form in (context.answer or "", *context.aliases)
     )
-    if form_of_right := next((right[form.casefold()] for form in wrong if form.casefold() in right), ""):
-        raise InputError(f"answer: {form_of_right} is the right answer, and that of a conflicting context; correct one")
+    if both := next((right[form.casefold()] for form in wrong if form.casefold() in right), ""):
+        raise InputError(f"answer: {both} is the right answer, and that of a conflicting context; correct one")
 
 
 def _question(
-    question: AskedQuestion, kinds: Sequence[OwnKind], groups: Mapping[str, RelationName], origin: Origin
+    question: JoinedQuestion, kinds: Sequence[OwnKind], groups: Mapping[str, RelationName], origin: Origin
 ) -> Question:
     row, forms = question.row, question.forms
     contexts, derived = list[QuestionContext](), list[str]()
@@ -478,7 +493,7 @@ def _ids(contexts: Sequence[OwnContext], kinds: Sequence[OwnKind]) -> tuple[str,
     return tuple(ids)
 
 
-def _others(extra: Mapping[str, Any]) -> dict[str, Any]:
+def _further_columns(extra: Mapping[str, Any]) -> dict[str, Any]:
     """Return the further columns of a row or context, with control characters as escape codes."""
     plain = {_visible(name): _plain(value) for name, value in extra.items()}
     return {name: value for name, value in plain.items() if none_where_empty(value) is not None}
@@ -489,7 +504,7 @@ def _visible(text: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of JSON unchanged, and any other value as a text."""
+    """Return a value of JSON unchanged, any other value as a text, and None for an empty value."""
     if none_where_empty(value) is None:
         return None
     if isinstance(value, str):
@@ -501,17 +516,17 @@ def _plain(value: Any) -> Any:
     return _visible(text) if CONTROL_CHARACTER.search(text) else value
 
 
-def _names(groups: Iterable[str]) -> dict[str, RelationName]:
+def _relation_names(groups: Iterable[str]) -> dict[str, RelationName]:
     """Return a relation name for each group, from its words, with a digest if they are no valid or unique name."""
     names: dict[str, RelationName] = {}
     for group in dict.fromkeys(groups):
         words = re.findall(r"[A-Za-z0-9]+", group)
-        joined = "".join([*words[:1], *(word[:1].upper() + word[1:] for word in words[1:])])
-        is_whole = joined[:1].isalpha() and len(joined) <= 48 and " ".join(words) == group
-        if not is_whole or joined in names.values() or joined.lower() in RESERVED:
-            name = re.sub(r"^[0-9]+", "", joined)[:40]
-            joined = f"{name or 'group'}{identity('group', group)[:6]}"
-        names[group] = RelationName(joined)
+        name = "".join([*words[:1], *(word[:1].upper() + word[1:] for word in words[1:])])  # north sea -> northSea
+        is_valid = name[:1].isalpha() and len(name) <= 48 and " ".join(words) == group
+        if not is_valid or name in names.values() or name.lower() in RESERVED:
+            beginning = re.sub(r"^[0-9]+", "", name)[:40]
+            name = f"{beginning or 'group'}{identity('group', group)[:6]}"
+        names[group] = RelationName(name)
     return names
 
 

@@ -20,19 +20,19 @@ from swaymeter.data.sources.layouts.reader import ROWS_OF_LAYOUTS, own_rows, rec
 from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, checked_map, has_column
 from swaymeter.data.sources.own.files import FileRow, FileRows, is_csv, read_rows
 from swaymeter.data.sources.own.lists import none_where_empty
-from swaymeter.data.sources.own.named_file import Origin, OwnFile, rows_not_usable, wrong_rows
-from swaymeter.data.sources.own.passages import PassagesPart, conditions_in, with_evidence_sets, with_set_contexts
+from swaymeter.data.sources.own.named_file import Origin, OwnFile, unusable_rows_message, wrong_rows
+from swaymeter.data.sources.own.passages import PassagesPart, conditions_in, split_by_sets, with_set_contexts
 from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
 from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
 
 log = logging.getLogger(__name__)
 
 VERSION = 8
-NOTHING = "..."
+NEUTRAL_TEXT = "..."
 """The text of a neutral context."""
 
 
-class AskedFile(QuestionsOptions, OwnFile):
+class QuestionFile(QuestionsOptions, OwnFile):
     """A file of questions with contexts, in groups in place of partitions."""
 
     cases: ClassVar[int | None] = None
@@ -73,13 +73,13 @@ class AskedFile(QuestionsOptions, OwnFile):
 
         The sets are built later, because few questions of a large file may be drawn.
         """
-        return _with_evidence_sets(read, self.passages) if self.passages else read
+        return _split_by_sets(read, self.passages) if self.passages else read
 
     def askable(self, questions: Sequence[Question]) -> FetchedQuestions:
         """Return the file's questions that can be drawn, and the rejected ones; InputError if none can be drawn."""
         read = self.with_evidence_sets(ReadQuestions([*questions], []))
-        if sets := read.about_sets():
-            log.warning("%s: %s", self.path, sets)
+        if message := read.about_sets():
+            log.warning("%s: %s", self.path, message)
         if read.rejected:
             problem = (
                 f"{len(read.rejected)} of {len(questions)} questions have too few passages for every one of the sets "
@@ -103,7 +103,7 @@ class AskedFile(QuestionsOptions, OwnFile):
         return conditions | {"neutral"} if self.neutral and "irrelevant" in conditions else conditions
 
 
-class OwnQuestions(AskedFile):
+class OwnQuestions(QuestionFile):
     """Your own questions, with contexts, in a file."""
 
     source: Literal["file"] = "file"
@@ -140,11 +140,13 @@ def _key(options: OwnQuestions, partition: Partition, access: Access) -> Mapping
 
 
 def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> FetchedQuestions:
-    return fetched(options.path, read_questions(options), options.columns)
+    return checked_questions(options.path, read_questions(options), options.columns)
 
 
-def fetched(path: Path, read: ReadQuestions, columns: Mapping[str, str] = MappingProxyType({})) -> FetchedQuestions:
-    """Return the questions that were read, with warnings of unused rows and of contexts without a kind.
+def checked_questions(
+    path: Path, read: ReadQuestions, columns: Mapping[str, str] = MappingProxyType({})
+) -> FetchedQuestions:
+    """Return the questions of a file; log warnings of unusable rows and of contexts without a kind.
 
     Args:
         path: The file.
@@ -156,10 +158,11 @@ def fetched(path: Path, read: ReadQuestions, columns: Mapping[str, str] = Mappin
     """
     if read.layout:
         log.info("%s: read in the layout of %s", path, read.layout)
-    if problem := not_usable(path, read):
+    if problem := unusable_message(path, read):
         log.warning("%s; each of them is in the table `rejected` of the database", problem)
-    if kinds := read.about_kinds(shlex.join([str(path), *(f"--map={name}={own}" for name, own in columns.items())])):
-        log.warning("%s: %s", path, kinds)
+    options = [f"--map={ours}={theirs}" for ours, theirs in columns.items()]
+    if message := read.about_kinds(shlex.join([str(path), *options])):
+        log.warning("%s: %s", path, message)
     if not read.questions:
         raise InputError(problem)
     return FetchedQuestions(read.questions, read.rejected)
@@ -180,7 +183,10 @@ def read_questions(options: OwnQuestions) -> ReadQuestions:
 def _read_questions(
     path: Path, version: tuple[int, int], columns: tuple[tuple[str, str], ...], origin: Origin, replies: tuple[str, ...]
 ) -> ReadQuestions:
-    """Read a file of questions, cached by its version, because a check, the key and the fetch all need the content."""
+    """Read a file of questions, cached by its version: its time of change in ns, and its size in bytes.
+
+    A check, the key and the fetch of a study all need the content.
+    """
     rows, layout = question_rows(path, dict(columns), replies)
     read = questions_of(rows, origin, dict(columns), replies=replies)._replace(layout=layout)
     for column, recorded in read.replies.items():
@@ -189,8 +195,8 @@ def _read_questions(
     return read
 
 
-def _with_evidence_sets(read: ReadQuestions, passages: PassagesPart) -> ReadQuestions:
-    selected = with_evidence_sets(read.questions, passages)
+def _split_by_sets(read: ReadQuestions, passages: PassagesPart) -> ReadQuestions:
+    split = split_by_sets(read.questions, passages)
     without = [
         Rejected(
             partition="own",
@@ -202,17 +208,18 @@ def _with_evidence_sets(read: ReadQuestions, passages: PassagesPart) -> ReadQues
             licence=question.licence,
             detail=f"passages: it has too few for every one of the sets {', '.join(passages.sets)}",
         )
-        for question in selected.without_any
+        for question in split.without_any
     ]
-    return read._replace(questions=selected.questions, rejected=[*read.rejected, *without], lacking=selected.lacking)
+    return read._replace(questions=split.questions, rejected=[*read.rejected, *without], lacking=split.lacking)
 
 
 def _with_neutral(question: Question) -> Question:
     """Return the question, with a neutral context if it has an irrelevant one and no neutral one."""
-    names = {name for context in question.contexts for name in (context.condition, context.context_id)}
-    if all(context.condition != "irrelevant" for context in question.contexts) or "neutral" in names:
+    conditions = {context.condition for context in question.contexts}
+    ids = {context.context_id for context in question.contexts}
+    if "irrelevant" not in conditions or "neutral" in conditions | ids:
         return question
-    neutral = QuestionContext("neutral", "neutral", (Passage(NOTHING),))
+    neutral = QuestionContext("neutral", "neutral", (Passage(NEUTRAL_TEXT),))
     return replace(question, contexts=(*question.contexts, neutral))
 
 
@@ -241,7 +248,8 @@ def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str]
     if replies and is_csv(file):
         content = _with_missing_replies(content, replies)
     if not columns and (match := recognised(content)):
-        layout, rows = f"{match.layout.title}, {match.form.name}", own_rows(match.form, content.rows)
+        layout = f"{match.layout.title}, {match.form.name}"
+        rows = own_rows(match.form, content.rows)
         if replies and match.form.rows:
             raise InputError(
                 f"{file} has the layout of {layout}, whose rows have several questions; write a row for each question"
@@ -256,33 +264,31 @@ def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str]
 
 def _with_missing_replies(content: FileRows, replies: Sequence[str]) -> FileRows:
     """Return the rows with None for empty replies, because CSV has no other sign of a missing reply."""
-
-    def marked(row: FileRow) -> FileRow:
+    rows = []
+    for row in content.rows:
         cells = {name: none_where_empty(cell) if name in replies else cell for name, cell in row.cells.items()}
-        return row._replace(cells=cells)
-
-    return content._replace(rows=[marked(row) for row in content.rows])
+        rows.append(row._replace(cells=cells))
+    return content._replace(rows=rows)
 
 
 def _with_replies(rows: Sequence[FileRow], original: Sequence[FileRow], replies: Sequence[str]) -> list[FileRow]:
     """Return the rows of a layout, each with the recorded replies of its original row."""
     if not replies:
         return [*rows]
-    return [
-        row._replace(cells={**row.cells, **{name: before.cells[name] for name in replies if name in before.cells}})
-        for row, before in zip(rows, original, strict=True)
-    ]
+    with_replies = []
+    for row, original_row in zip(rows, original, strict=True):
+        recorded = {name: original_row.cells[name] for name in replies if name in original_row.cells}
+        with_replies.append(row._replace(cells={**row.cells, **recorded}))
+    return with_replies
 
 
-def not_usable(file: Path, read: ReadQuestions) -> str:
+def unusable_message(file: Path, read: ReadQuestions) -> str:
     """Return the message about unusable rows, a missing column first; empty without unusable rows."""
-    wrong = rows_not_usable(file, wrong_rows(read.rejected), read.rows)
+    wrong = unusable_rows_message(file, wrong_rows(read.rejected), read.rows)
+    if not wrong:
+        return ""
     missing_kinds = [f"no context of kind {kind} can be used" for kind in read.unusable.kinds]
-    return (
-        "; ".join([read.unusable.advice, *missing_kinds, wrong] if read.unusable.advice else [*missing_kinds, wrong])
-        if wrong
-        else ""
-    )
+    return "; ".join(filter(None, [read.unusable.advice, *missing_kinds, wrong]))
 
 
 OWN_QUESTIONS = QuestionSource("file", OwnQuestions, key=_key, fetch=_fetch)

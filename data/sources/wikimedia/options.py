@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from swaymeter.data.options import ModelName, NamedPath, Options
-from swaymeter.data.sources.source import ModelUse, QuestionsOptions, QuestionSource, different
+from swaymeter.data.sources.source import ModelUse, QuestionsOptions, QuestionSource, refuse_repeated
 
 CONTROVERSIAL = "Wikipedia:List of controversial issues"
 
@@ -21,7 +21,7 @@ class TriplesOptions(Options):
     """PopQA's list (`file`, or from its hub), another list (`file`), or pairs drawn by Wikidata's query service."""
     file: NamedPath | None = None
     """A copy of PopQA's list, or a CSV file of triples."""
-    properties: Annotated[tuple[PropertyId, ...], AfterValidator(partial(different, kind="property"))] = ()
+    properties: Annotated[tuple[PropertyId, ...], AfterValidator(partial(refuse_repeated, kind="property"))] = ()
     """Only these properties, such as P36; empty for all properties of a list."""
     per_property: int | None = Field(default=100, ge=1, le=1_000_000)
     """Number of triples of each property, drawn by the study's seed; null for all."""
@@ -40,7 +40,7 @@ class TriplesOptions(Options):
 class DisputesOptions(Options):
     """Pages of Wikipedia that are searched for disputes, and the limits of the search."""
 
-    pages: Annotated[tuple[Title, ...], AfterValidator(partial(different, kind="page"))] = ()
+    pages: Annotated[tuple[Title, ...], AfterValidator(partial(refuse_repeated, kind="page"))] = ()
     """Titles of pages; empty for the pages that `list_page` links to."""
     list_page: str = Field(default=CONTROVERSIAL, min_length=1)
     """The page with links to the searched pages."""

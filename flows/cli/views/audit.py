@@ -24,7 +24,7 @@ from swaymeter.data.sources.own.columns import checked_map
 from swaymeter.data.sources.own.named_file import wrong_rows
 from swaymeter.data.sources.own.passages import PassagesPart
 from swaymeter.data.sources.own.rows import ReadQuestions
-from swaymeter.data.sources.own.source import OwnQuestions, not_usable, read_questions
+from swaymeter.data.sources.own.source import OwnQuestions, read_questions, unusable_message
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.storage.writing import write_file
 from swaymeter.data.warehouse.warehouse import opened
@@ -106,7 +106,7 @@ def read_rows(
     if wrong:
         write_file(folder / NOT_USED, "".join(wrong))
     if not read.questions or read.unusable.advice:
-        raise UsageError(f"{not_usable(options.path, read)}; all of them are in {folder / NOT_USED}")
+        raise UsageError(f"{unusable_message(options.path, read)}; all of them are in {folder / NOT_USED}")
     conditions = options.conditions_of(read.questions)
     for threshold in thresholds:
         threshold.check(conditions)
@@ -129,7 +129,7 @@ def _with_kinds(read: ReadQuestions, judgements: Sequence[Judgement]) -> ReadQue
 def about_rows(read: ReadQuestions, file: Path, folder: Path) -> list[str]:
     """Return lines on unused rows with the file that lists them; empty if all rows are used."""
     layout = [f"read in the layout of {read.layout}"] if read.layout else []
-    text = not_usable(file, read)
+    text = unusable_message(file, read)
     return layout if not text else [*layout, f"not used: {text}", f"all rows that are not used: {folder / NOT_USED}"]
 
 

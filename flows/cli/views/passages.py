@@ -8,7 +8,7 @@ from swaymeter.data.errors import InputError, UsageError
 from swaymeter.data.records import OWN_KINDS, Question, QuestionContext
 from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.sources.judgements import annotator_name, read_judgements, write_judgements
-from swaymeter.data.sources.own.source import OwnQuestions, not_usable, read_questions
+from swaymeter.data.sources.own.source import OwnQuestions, read_questions, unusable_message
 from swaymeter.tasks.contexts.judged_questions import open_contexts, with_kinds
 
 KINDS = {name: kind for kind in OWN_KINDS for name in (kind[0], kind)}
@@ -56,7 +56,7 @@ def labelling(
     except InputError as error:
         raise UsageError(str(error)) from None
     if not read.questions:
-        raise UsageError(not_usable(file, read))
+        raise UsageError(unusable_message(file, read))
     name = annotator_name(annotator, judgements)
     mine = [row for row in judgements if row.annotator == name]
     pairs = [(question, context) for question in with_kinds(read.questions, mine)[0] for context in question.contexts]

@@ -14,7 +14,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.records import Question
 from swaymeter.data.sources.layouts.source import PublishedFile, read_questions
 from swaymeter.data.sources.own.rows import ReadQuestions
-from swaymeter.data.sources.own.source import not_usable
+from swaymeter.data.sources.own.source import unusable_message
 from swaymeter.data.sources.registry import DATA_SETS, QUESTION_SOURCES
 from tests.data.sources.layouts.samples import (
     CLASHEVAL,
@@ -216,7 +216,7 @@ def test_rows_are_counted_as_the_file_has_them(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist([*rows, *rows, late]), file)
     read_ones = read_questions(options("nq-swap", file))
     assert [len(question.contexts) for question in read_ones.questions] == [3]
-    assert not_usable(file, read_ones) == (
+    assert unusable_message(file, read_ones) == (
         f"{file}: 1 of 5 rows cannot be used: row 5: answer: Dune is the right answer, and that of a conflicting "
         "context; correct one"
     )

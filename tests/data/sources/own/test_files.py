@@ -10,7 +10,7 @@ import pytest
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Question
-from swaymeter.data.sources.own.source import OwnQuestions, not_usable, read_questions
+from swaymeter.data.sources.own.source import OwnQuestions, read_questions, unusable_message
 
 REPORTS = Path(__file__).resolve().parents[3] / "oracle" / "reports"
 FRAME = pd.DataFrame(
@@ -160,7 +160,7 @@ def test_equal_errors_are_said_once(tmp_path: Path) -> None:
     lines = ["question,answer,context,kind", *["Where?,,c,"] * 38, "Who?,I,c,", "Which?,I,c,wrong"]
     (tmp_path / "mine.csv").write_text("\n".join(lines))
     options = OwnQuestions(file=str(tmp_path / "mine.csv"))
-    said = not_usable(options.path, read_questions(options))
+    said = unusable_message(options.path, read_questions(options))
     assert said.startswith(
         f"{options.path}: 39 of 40 rows cannot be used: line 2, 3, 4 and 35 more: answer: is missing; add it; line 41: "
     )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from swaymeter.data.sources.own.rows import UnusableKinds, unusable_kinds
-from swaymeter.data.sources.own.source import OwnQuestions, not_usable, read_questions
+from swaymeter.data.sources.own.source import OwnQuestions, read_questions, unusable_message
 
 MISSING, MAPPED = "column context_answer is missing", "--map context_answer=old_answer"
 
@@ -45,10 +45,10 @@ def test_a_missing_column_is_mapped(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
     rows = ("question,answer,context,kind,old_answer", "Who?,I,It is I.,supporting,", "Who?,I,You.,conflicting,you")
     file.write_text("\n".join(rows))
-    said = not_usable(file, read_questions(OwnQuestions(file=str(file))))
+    said = unusable_message(file, read_questions(OwnQuestions(file=str(file))))
     assert said.startswith(
         f"{MISSING}; the file has old_answer: --map context_answer=old_answer; no context of kind conflicting can be "
         f"used; {file}: 1 of 2 rows cannot be used: line 3: "
     )
     mapped = read_questions(OwnQuestions(file=str(file), columns={"context_answer": "old_answer"}))
-    assert (not_usable(file, mapped), len(mapped.questions)) == ("", 1)
+    assert (unusable_message(file, mapped), len(mapped.questions)) == ("", 1)
