@@ -1,7 +1,7 @@
-"""Every digest of the project. Keys, file names, caches and published folders hold them: none may ever change.
+"""Every digest of the project. Keys, file names, caches and published folders have them, so none may ever change.
 
-SHA-256 wherever people or other programs compare it; BLAKE3 for large files; BLAKE2 for short ids and for large files
-that are remembered. Imports swaymeter.data.errors alone.
+SHA-256 is for digests that people or other programs compare, BLAKE3 for large files, BLAKE2 for short ids and for large
+files whose digests are remembered. The module imports only swaymeter.data.errors.
 """
 
 import base64
@@ -20,16 +20,17 @@ from typing import Any
 from swaymeter.data.errors import MissingFile
 
 _SEPARATOR = "\x1f"
-_PIECE = 1 << 16  # in the processor's cache; larger ones are written to large pages, for which Linux may look long
+_PIECE = 1 << 16
+"""Number of bytes that are read at once: they fit into the processor's cache, and need no large pages of memory."""
 
 
 def sha256(*parts: str | bytes | memoryview) -> str:
-    """The SHA-256 (hex) of texts in UTF-8 and bytes, one after the other."""
+    """Return the SHA-256 (hex) of texts in UTF-8 and bytes, one after the other."""
     return sha256_of_all(parts)
 
 
 def sha256_of_all(parts: Iterable[str | bytes | memoryview]) -> str:
-    """As `sha256`, of parts that need not be in memory together."""
+    """Return the same as `sha256` for parts that need not be in memory together."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part.encode() if isinstance(part, str) else part)
@@ -37,36 +38,36 @@ def sha256_of_all(parts: Iterable[str | bytes | memoryview]) -> str:
 
 
 def sha256_of_json(value: Any, **form: Any) -> str:
-    """The SHA-256 (hex) of a value as JSON; form: options of json.dumps."""
+    """Return the SHA-256 (hex) of a value as JSON; `form` has options of json.dumps."""
     return sha256(json.dumps(value, **form))
 
 
 def content_key(inputs: Mapping[str, object]) -> str:
-    """The SHA-256 (hex) of everything a file was made from; equal mappings give equal keys, whatever their order."""
+    """Return the SHA-256 (hex) of everything a file is made from; the order of the inputs does not matter."""
     return sha256_of_json(inputs, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def identity(*parts: object) -> str:
-    """A short id (16 hex digits) of what a row is about, the same in every order and on every machine."""
-    return hashlib.blake2b(_joined(parts), digest_size=8).hexdigest()
+    """Return a short id (16 hex digits) of a row's subject, the same on every machine."""
+    return hashlib.blake2b(_separated(parts), digest_size=8).hexdigest()
 
 
 def blake2_of_lines(lines: Iterable[str]) -> str:
-    """A digest (32 hex digits) of lines, whatever their order."""
+    """Return a digest (32 hex digits) of lines; their order does not matter."""
     return hashlib.blake2b("\n".join(sorted(lines)).encode(), digest_size=16).hexdigest()
 
 
 def seed_bytes(*parts: object) -> bytes:
-    """The 32 bytes of SHA-256 that random numbers start from: of the parts as texts, so that 1 is "1"."""
-    return hashlib.sha256(_joined(parts)).digest()
+    """Return 32 bytes from which random numbers start: the SHA-256 of the parts as texts, so that 1 equals "1"."""
+    return hashlib.sha256(_separated(parts)).digest()
 
 
 def typed_seed_bytes(*parts: str | int) -> bytes:
-    """As `seed_bytes`, where 1 and "1" differ."""
+    """Return 32 bytes as `seed_bytes` does, except that 1 and "1" differ."""
     return hashlib.sha256(json.dumps(parts).encode()).digest()
 
 
-def _joined(parts: Iterable[object]) -> bytes:
+def _separated(parts: Iterable[object]) -> bytes:
     return _SEPARATOR.join(map(str, parts)).encode()
 
 
@@ -81,12 +82,12 @@ def integrity(text: str) -> str:
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 (hex) of a file's bytes; OSError where it cannot be read."""
+    """Return the SHA-256 (hex) of a file's bytes; OSError if it cannot be read."""
     return _file_digest(path, "sha256")
 
 
 def open_file(path: Path) -> FileIO:
-    """A file for reading; OSError for anything else: a pipe or a device in a folder of others never ends."""
+    """Open a file for reading; OSError for a folder, and for a pipe or a device, whose reading may never end."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         kind = os.fstat(descriptor).st_mode
@@ -107,16 +108,18 @@ def _file_digest(path: Path, algorithm: str) -> str:
 
 @lru_cache(maxsize=4096)
 def digest_once(path: Path, algorithm: str, state: tuple[int, ...]) -> str:
-    """The digest (hex) of a file, read once in a process as long as its state (size, times) stays the same."""
+    """Return the digest (hex) of a file, which a process reads once for each state (size and times)."""
     return _file_digest(path, algorithm)
 
 
 def digest_of_large(path: Path, copy: Path | None = None) -> str:
-    """The BLAKE3 (hex) of a file: SHA-256 takes several times as long for a large one.
+    """Return the BLAKE3 (hex) of a file, because SHA-256 takes several times as long for a large file.
 
-    copy: where to write the bytes that are digested, too: what is copied is what was verified, and read once.
+    Args:
+        path: The file.
+        copy: The file to which the digested bytes are copied; None for no copy.
     """
-    from blake3 import blake3  # here, as scoring alone does without it
+    from blake3 import blake3  # a local import, because scoring runs on machines without it
 
     digest, piece = blake3(), memoryview(bytearray(_PIECE))
     with open_file(path) as file, copy.open("wb", buffering=0) if copy else nullcontext() as target:
@@ -133,7 +136,7 @@ def is_endless(path: Path) -> bool:
 
 
 def file_digest(file: Path, key: str) -> str:
-    """The SHA-256 (hex) of a file that a study names under that key; MissingFile where it cannot be read."""
+    """Return the SHA-256 (hex) of a file that a study names under this key; MissingFile if it cannot be read."""
     try:
         if is_endless(file):
             raise MissingFile(f"{key}: {file} is a device or a pipe; name a file")

@@ -5,34 +5,30 @@ from difflib import get_close_matches
 from typing import Any
 
 MAX_NAMES = 20
-"""Names that a message lists."""
+"""Limit of the names in a message."""
 
 
 def nearest(name: str, names_in_use: Iterable[str]) -> str:
-    """Suggest names for an unknown one: the nearest of the known names, or all of them; of many the first ones."""
+    """Return the suggestion of the most similar name in use; if none is similar, a list of the names in use."""
     names = sorted(names_in_use)
-    near = get_close_matches(name, names, n=1, cutoff=0.5)
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names[:MAX_NAMES]) or 'none'}{more}"
+    if matches := get_close_matches(name, names, n=1, cutoff=0.5):
+        return f"did you mean {matches[0]!r}?"
+    return f"known: {first_names(names, MAX_NAMES) or 'none'}"
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what an error says, or its type where it says nothing."""
+    """Return the first line of an error's message, or its type if the message is empty."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-NAMED = 3
-"""Names that stand beside a reason."""
-
-
-def first_names(names: Sequence[object], limit: int = NAMED, *, separator: str = ", ") -> str:
-    """Return the first names, and the number of the others."""
+def first_names(names: Sequence[object], limit: int = 3, *, separator: str = ", ") -> str:
+    """Return the first names, and the number of the others: "Ada, Bo, Cy and 2 more"."""
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return f"{separator.join(map(str, names[:limit]))}{more}"
 
 
 def printable(content: str | bytes, length: int = 80) -> str:
-    """The first characters of a text, on one line and printable."""
+    """Return the first characters of a text, on one line and printable."""
     text = content[: 8 * length].decode("utf-8", "replace") if isinstance(content, bytes) else content[: 8 * length]
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:length]
 
@@ -47,7 +43,7 @@ def is_text(value: str) -> bool:
 
 
 def shown(content: Any, length: int = 120) -> str:
-    """The first characters of parsed JSON, which may be nested too deeply for `str`."""
+    """Return the first characters of parsed JSON, which may be nested too deeply for `str`."""
     try:
         return printable(str(content), length)
     except RecursionError:
@@ -55,7 +51,7 @@ def shown(content: Any, length: int = 120) -> str:
 
 
 class SwaymeterError(Exception):
-    """Something went wrong that a person can correct; the message says what, where, and what to do."""
+    """An error that a person can correct; the message says what is wrong, where, and what to do."""
 
     exit_code = 1
     """Exit status of the command line."""
@@ -72,7 +68,7 @@ class StudyFileError(UsageError):
 
 
 class UnknownName(UsageError):
-    """A name that stands for nothing, with the nearest one that does."""
+    """An unknown name; the message suggests a similar name."""
 
     def __init__(self, kind: str, name: str, names_in_use: Iterable[str]) -> None:
         super().__init__(f"no {kind} is named {name!r}; {nearest(name, names_in_use)}")
@@ -83,27 +79,27 @@ class InputError(SwaymeterError):
 
 
 class ServiceError(InputError):
-    """A public service that could not be asked, or answered nonsense."""
+    """A public service that cannot be reached, or whose response is invalid."""
 
 
 class ServiceTimeout(ServiceError):
-    """A service needs too long for what it was asked: ask for less."""
+    """A request that takes a service too long; a smaller request may succeed."""
 
 
 class ServiceBudget(ServiceError):
-    """A service was asked as often, or as long, as one run may."""
+    """The limit of a run's requests to a service, or of the pause that a run waits for."""
 
 
 class ServiceClosed(ServiceError):
-    """A service is not asked any more: the run ends."""
+    """A request after the sessions were closed, because the run ends."""
 
 
 class DamagedFile(SwaymeterError):
-    """A file of the workspace that cannot be read, or is not what its name says."""
+    """A file of the workspace that cannot be read, or has other content than its name says."""
 
 
 class MissingFile(DamagedFile):
-    """A file of the workspace that is not there yet."""
+    """A file of the workspace that does not exist yet."""
 
 
 class WorkspaceError(SwaymeterError):
@@ -123,4 +119,4 @@ class ScoreError(SwaymeterError):
 
 
 class WorkFailed(SwaymeterError):
-    """Some steps failed; the others are done."""
+    """Failed tasks of a run, whose other tasks are done."""

@@ -1,4 +1,4 @@
-"""An ordered registry of what can be chosen by name: measures, sources, figures, comparisons."""
+"""An ordered registry of named items: measures, sources, figures, comparisons."""
 
 from collections.abc import Iterable
 from typing import Protocol, TypeVar
@@ -7,30 +7,30 @@ from swaymeter.data.errors import UnknownName
 
 
 class Named(Protocol):
-    """Anything that says its own name."""
+    """An item with a name."""
 
     @property
     def name(self) -> str:
-        """The name that it is chosen by."""
+        """The name by which a study chooses the item."""
 
 
 T = TypeVar("T", bound=Named)
 
 
 class Registry(dict[str, T]):
-    """Items by name, as they are listed; UnknownName calls an item by its `kind` and suggests the nearest one."""
+    """Items by name, in order; an unknown name raises UnknownName with the `kind` of items and a similar name."""
 
     def __init__(self, kind: str, items: Iterable[T] = ()) -> None:
         super().__init__()
         self.kind = kind
         self.added = set[str]()
-        """The names that came later, from outside of the package."""
+        """The names of items that extensions added."""
         for item in items:
             self.add(item)
         self.added.clear()
 
     def add(self, item: T) -> None:
-        """Adds an item at the end; ValueError where its name is taken."""
+        """Add an item at the end; ValueError if its name is taken."""
         if item.name in self:
             raise ValueError(f"{self.kind} {item.name!r} is registered twice; give one of them another name")
         self[item.name] = item

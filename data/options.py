@@ -24,9 +24,12 @@ from swaymeter.data.escaping import terminal
 
 
 class Problem(NamedTuple):
-    """Fault of one key and its remedy; of a key that the section does not have, only the remedy.
+    """A problem of one key.
 
-    place: the key, and those of the sections around it as far as they are known.
+    Attributes:
+        path_of_key: The key, after the keys of the sections around it, if these are known.
+        message: The problem and its remedy; only the remedy for an unknown key.
+        is_unknown: True if the section has no such key.
     """
 
     path_of_key: tuple[int | str, ...]
@@ -49,39 +52,40 @@ class Options(BaseModel):
 
 
 def beside_the_study(path: str, info: ValidationInfo, *, is_present: Callable[[Path], bool] = Path.exists) -> str:
-    """The path from the folder of the study's file; of a bundled one, where nothing is there, from the current folder.
+    """Return a path that is relative to the folder of the study's file.
 
-    ValueError where it leads to something from the current folder alone: a deployment has another one.
+    Paths of a bundled study may also be relative to the current folder. For other studies, a path that exists only in
+    the current folder is a ValueError, because a deployment has another current folder.
     """
     context = info.context or {}
     folder = Path(context.get("folder", "."))
     try:
-        named = Path(path).expanduser()
-        is_beside, in_current_folder = is_present(folder / named), is_present(named)
+        relative = Path(path).expanduser()
+        is_beside, is_in_current_folder = is_present(folder / relative), is_present(relative)
     except (OSError, RuntimeError, ValueError) as error:  # no such home directory, or a name that no file can have
         raise ValueError(f"{path!r} cannot be a path: {error}") from None
     if context.get("is_bundled"):
-        return str(folder / named if is_beside else named)
-    if in_current_folder and not is_beside:
-        write = os.path.relpath(named, folder)
-        raise ValueError(f"{path!r} is relative to the study's file; it is not there: move it, or write {write!r}")
-    return str(folder / named)
+        return str(folder / relative if is_beside else relative)
+    if is_in_current_folder and not is_beside:
+        correct = os.path.relpath(relative, folder)
+        raise ValueError(f"{path!r} is relative to the study's file; it is not there: move it, or write {correct!r}")
+    return str(folder / relative)
 
 
 def folder_beside_the_study(name: str, info: ValidationInfo) -> str:
-    """The name of a model as it is, or the whole path of the folder of that name beside the study's file."""
+    """Return the absolute path of a model's folder beside the study's file; without one, the unchanged name."""
     folder = (info.context or {}).get("folder")
     try:
-        named = Path(name).expanduser()
-        if folder is None or named.is_absolute() or not name or not (Path(folder) / named).is_dir():
+        relative = Path(name).expanduser()
+        if folder is None or relative.is_absolute() or not name or not (Path(folder) / relative).is_dir():
             return name
-        return str((Path(folder) / named).absolute())
-    except (OSError, RuntimeError, ValueError):  # no home directory; it is refused where it is looked for
+        return str((Path(folder) / relative).absolute())
+    except (OSError, RuntimeError, ValueError):  # no home directory; loading the model will refuse the name
         return name
 
 
 def _printable(text: str) -> str:
-    """The text; ValueError where a character of it cannot be printed: a page and a terminal show it as it is."""
+    """Return the text; ValueError for a character that cannot be printed, because terminals show the text unchanged."""
     if terminal(text) != text:
         raise ValueError(f"has a character that cannot be printed, {terminal(text)!r}; leave it out")
     return text
@@ -94,7 +98,7 @@ NamedPath = Annotated[str, AfterValidator(beside_the_study)]
 """The path of a file or folder, from the folder of the study's file."""
 
 ModelName = Annotated[str, AfterValidator(folder_beside_the_study)]
-"""The name of a model: where it is a folder beside the study's file, that folder, wherever the study is run."""
+"""The name of a model, or the path of its folder beside the study's file."""
 
 
 def problems(error: ValidationError, fields: Mapping[str, FieldInfo]) -> list[Problem]:
@@ -103,7 +107,7 @@ def problems(error: ValidationError, fields: Mapping[str, FieldInfo]) -> list[Pr
 
 
 def refused(problems: Iterable[Problem]) -> ValidationError:
-    """The error that a validator raises; the section around it adds its own key to each place."""
+    """Return the error that a validator raises; the section around it adds its own key to each path."""
     return ValidationError.from_exception_data(
         "study file",
         [
@@ -118,7 +122,7 @@ def refused(problems: Iterable[Problem]) -> ValidationError:
 
 
 def unknown_key(key: str, keys: Iterable[str]) -> Problem:
-    """The problem of an unknown key, with the nearest of those that exist."""
+    """Return the problem of an unknown key, with the most similar key that exists."""
     return Problem((key,), nearest(key, keys), is_unknown=True)
 
 
@@ -146,34 +150,37 @@ _MESSAGES = {
     "less_than_equal": "must be at most {le:,}, not {input}",
 }
 """Sentence for each type of error of pydantic."""
-_ALIKE = {
+_SAME_MESSAGE = {
     "int_parsing": "int_type",
     "int_parsing_size": "int_type",
     "int_from_float": "int_type",
     "float_parsing": "float_type",
     "bool_parsing": "bool_type",
 }
+"""Types of errors with the sentence of another type."""
 
 
 def _problem(line: Any, fields: Mapping[str, FieldInfo]) -> Problem:
-    path_of_key, kind = tuple(part for part in line["loc"] if part != "[key]"), line["type"]
+    """Return an entry of pydantic's list of errors as a problem."""
+    path_of_key = tuple(part for part in line["loc"] if part != "[key]")
+    kind = line["type"]
     if kind == "extra_forbidden" and len(path_of_key) == 1:
         return unknown_key(str(path_of_key[0]), fields)
     if kind == "model_type" and not path_of_key:
         return Problem(path_of_key, f"expected keys with values; known: {', '.join(sorted(fields)) or 'none'}")
-    if message := _MESSAGES.get(_ALIKE.get(kind, kind)):
+    if message := _MESSAGES.get(_SAME_MESSAGE.get(kind, kind)):
         field = fields.get(str(path_of_key[0])) if path_of_key else None
         description = " ".join(field.description.split()) if field and field.description else "Write another one"
-        words = {**line.get("ctx", {}), "input": _shown(line["input"]), "description": description.removesuffix(".")}
-        return Problem(path_of_key, message.format(**words))
+        slots = {**line.get("ctx", {}), "input": _shown(line["input"]), "description": description.removesuffix(".")}
+        return Problem(path_of_key, message.format(**slots))
     return Problem(path_of_key, line["msg"].removeprefix("Value error, "), kind == _UNKNOWN)
 
 
 def _shown(value: Any) -> str:
     is_plain = isinstance(value, str | int | float | None)
     text = json.dumps(value, ensure_ascii=False) if is_plain else reprlib.repr(value).replace("'", '"')
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
 
 
-_LONGEST = 60
-"""Characters of a refused value that a message repeats."""
+_MAX_SHOWN = 60
+"""Limit of the characters of a refused value in a message."""

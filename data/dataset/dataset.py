@@ -1,4 +1,4 @@
-"""A dataset: facts and questions fetched at a time, wherever they lie, and the version that tells it from others."""
+"""A dataset: facts and questions that were fetched at a time, and the version that identifies them."""
 
 import functools
 import json
@@ -24,7 +24,11 @@ _EXPECTED = "name a workspace with fetched facts or questions, a folder of Dynam
 
 @dataclass(frozen=True)
 class Dataset:
-    """The facts and questions of a workspace, of DynamicQA's CSV files or of a yago_qec.json, and what it lacks."""
+    """The facts and questions of a workspace, of DynamicQA's CSV files or of a yago_qec.json.
+
+    Attributes:
+        warnings: Sentences about missing files, and about files that are not read.
+    """
 
     path: Path
     facts: tuple[Fact, ...]
@@ -33,32 +37,36 @@ class Dataset:
 
     @staticmethod
     def of(path: str | Path) -> "Dataset":
-        """The dataset at a path; InputError where there is none, DamagedFile where a file of it cannot be read.
+        """Return the dataset at a path.
 
-        Of a workspace all facts and questions count, whichever studies fetched them. Where a relation, or a part of the
-        questions, has several files, made from other settings, the newest counts.
+        A workspace's dataset has the facts and questions of all its studies. If a relation, or a part of the questions,
+        has several files, made with different settings, the newest file counts.
+
+        Raises:
+            InputError: There is no dataset at the path.
+            DamagedFile: A file of the dataset cannot be read.
         """
         return _read(Path(path))
 
     @functools.cached_property
     def version(self) -> str:
-        """A digest of what facts and questions say.
+        """The digest of the content of facts and questions.
 
-        It is the same whatever their order, and whenever they were fetched from where. How often a fact was edited or a
-        page read is not in it.
+        It does not depend on their order, their source, the time of the fetch, and numbers of edits and page views.
         """
         parts = (FACTS, self.facts), (QUESTIONS, self.questions)
         digests = {table.name: _digest(table, rows) for table, rows in parts if rows}
-        return (digests["facts"] if digests.keys() == {"facts"} else content_key(digests))[:VERSION_LENGTH]
+        has_only_facts = digests.keys() == {"facts"}
+        return (digests["facts"] if has_only_facts else content_key(digests))[:VERSION_LENGTH]
 
     @property
     def relations(self) -> tuple[str, ...]:
-        """The names of the relations that it has facts of."""
+        """The names of the relations with facts."""
         return tuple(sorted({fact.relation for fact in self.facts}))
 
     @property
     def question_relations(self) -> tuple[str, ...]:
-        """The names of the relations that it has questions of."""
+        """The names of the relations with questions."""
         return tuple(sorted({question.relation for question in self.questions}))
 
     @property
@@ -95,15 +103,15 @@ def _read(root: Path) -> Dataset:
 
 
 def with_current_counts(questions: Iterable[Question], disputes: Iterable[Dispute]) -> list[Question]:
-    """The questions with the numbers of their disputes, which may have been counted again since they were written."""
-    counted = {
+    """Return the questions with the numbers of their disputes, which may be newer than the questions."""
+    by_texts = {
         (dispute.page, dispute.object, dispute.replacement, dispute.context, dispute.countered()): dispute
         for dispute in disputes
     }
     updated = []
     for question in questions:
         texts = (question.object, question.replacement, question.original_context, question.counter_memory_context)
-        dispute = counted.get((question.page or "", *texts))
+        dispute = by_texts.get((question.page or "", *texts))
         if dispute is not None:
             names = ("edit_revisions", "hidden_edits", "subject_popularity", "page_revision", "retrieved_at")
             counts = {name: getattr(dispute, name) for name in names}
@@ -113,21 +121,26 @@ def with_current_counts(questions: Iterable[Question], disputes: Iterable[Disput
 
 
 def _workspace_dataset(root: Path) -> Dataset:
-    (facts, fact_times), (questions, question_times), (disputes, _) = (
-        _newest_rows(root, table) for table in (FACTS, QUESTIONS, DISPUTES)
+    facts, fact_warnings = _newest_rows(root, FACTS)
+    questions, question_warnings = _newest_rows(root, QUESTIONS)
+    disputes, _ = _newest_rows(root, DISPUTES)
+    with_counts = with_current_counts(
+        (from_row(Question, row) for row in questions), (from_row(Dispute, row) for row in disputes)
     )
-    recounted = (from_row(Dispute, row) for row in disputes)
-    counted = with_current_counts((from_row(Question, row) for row in questions), recounted)
-    return Dataset(root, tuple(from_row(Fact, row) for row in facts), (*fact_times, *question_times), tuple(counted))
+    warnings = (*fact_warnings, *question_warnings)
+    return Dataset(root, tuple(from_row(Fact, row) for row in facts), warnings, tuple(with_counts))
 
 
 def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[str]]:
-    """The rows of a table in the newest file of each part, by number, and a warning where a part has several files.
+    """Return the rows of a table in the newest file of each part, and a warning for each part with several files.
 
-    A part is what a step fetched: the facts of a relation, the questions of a partition, a property or a page.
-    DamagedFile where a file cannot be read, InputError where it does not tell its part.
+    A part is the result of one task: the facts of a relation, or the questions of a partition, a property or a page.
+
+    Raises:
+        DamagedFile: A file cannot be read.
+        InputError: A file does not name its part.
     """
-    by_part: dict[tuple[str, ...], list[tuple[int, str, Path]]] = {}
+    by_part: dict[tuple[str, ...], list[tuple[int, str, Path]]] = {}  # with number, time and path of each file
     for path in sorted((root / "facts").glob("*.parquet")):
         metadata = verify(path)
         if metadata.get("table") != table.name:
@@ -160,4 +173,5 @@ def _digest(table: Table, records: tuple[Fact, ...] | tuple[Question, ...]) -> s
 
 
 def _order(value: Any) -> Any:
+    """Return the key by which an item of a list is sorted."""
     return json.dumps(value) if isinstance(value, dict) else value

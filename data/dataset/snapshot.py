@@ -94,7 +94,7 @@ class Snapshot:
         """
         try:
             records: dict[ItemKind, tuple[Any, ...]] = {
-                kind: tuple(_record(record, json_object(state)) for (of, *_), state in items.items() if of == kind)
+                kind: tuple(_record(record, json_object(state)) for key, state in items.items() if key[0] == kind)
                 for kind, record in SOURCES.items()
             }
             settings = {key[3]: state for key, state in items.items() if key[0] == "setting"}
@@ -116,10 +116,10 @@ class Snapshot:
         rows = warehouse.frame("asked_with")
         variants: list[Any] = rows.astype(object).where(rows.notna(), None).to_dict("records")
         if versions is None:
-            last = warehouse.frame("states_of_last_run")
-            last = last[last["kind"] == "setting"]
-            last_settings = dict(zip(last["item"], last["state"], strict=True))
-            versions = {item: state for item, state in last_settings.items() if not STUDY_SETTING.match(item)}
+            items = warehouse.frame("states_of_last_run")
+            settings_of_run = items[items["kind"] == "setting"]
+            states = zip(settings_of_run["item"], settings_of_run["state"], strict=True)
+            versions = {name: state for name, state in states if not STUDY_SETTING.match(name)}
         try:
             records: dict[ItemKind, tuple[Any, ...]] = {
                 kind: tuple(from_row(record, row) for row in warehouse.table(table_of(record)).to_pylist())
@@ -133,7 +133,8 @@ class Snapshot:
         keys = ["relation", "question_id", "context_id"]
         texts = warehouse.frame("question_contexts")[[*keys, "text"]]
         replies = frames[REPLIES].merge(texts, on=keys, how="left")
-        digests = map(identity, replies["question"], replies["text"].astype(object).where(replies["text"].notna(), ""))
+        context_texts = replies["text"].astype(object).where(replies["text"].notna(), "")
+        digests = map(identity, replies["question"], context_texts)
         frames[REPLIES] = replies.rename(columns={"context_id": "context"}).assign(texts=[*digests])
         settings = {**_settings(variants, name), **versions}
         return cls(
@@ -162,10 +163,9 @@ class Snapshot:
     @property
     def models(self) -> list[ModelKey]:
         """Models of the snapshot, sorted."""
-        pairs = (
-            self.frames[name][["model", "dtype"]].itertuples(index=False, name=None) for name in (REPLIES, QUERIES)
-        )
-        return sorted({(str(model), str(dtype)) for rows in pairs for model, dtype in rows})
+        columns = [self.frames[name][["model", "dtype"]] for name in (REPLIES, QUERIES)]
+        rows = (row for frame in columns for row in frame.itertuples(index=False, name=None))
+        return sorted({(str(model), str(dtype)) for model, dtype in rows})
 
     def select(self, model: ModelKey) -> dict[str, Frame]:
         """Return the frames of one model."""
@@ -327,8 +327,8 @@ class RunChanges(NamedTuple):
 
 def as_state(values: Mapping[str, Any]) -> str:
     """Return values as the JSON text of an item, without missing ones."""
-    short = {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in values.items()}
-    return json.dumps({name: value for name, value in short.items() if value is not None}, ensure_ascii=False)
+    rounded = {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in values.items()}
+    return json.dumps({name: value for name, value in rounded.items() if value is not None}, ensure_ascii=False)
 
 
 def group_of(row: Mapping[str, Any]) -> str:
@@ -373,21 +373,26 @@ def _settings(variants: Sequence[Row], database: str) -> dict[str, str]:
 def _record(record: type, values: Mapping[str, Any]) -> Any:
     """Return the fact or question of an item; columns that do not count are empty."""
     columns = table_of(record).columns
-    empty = {c.name: None if c.nullable else [] if c.type.endswith("[]") else "" for c in columns}
+    empty: dict[str, Any] = {}
+    for column in columns:
+        if column.nullable:
+            empty[column.name] = None
+        else:
+            empty[column.name] = [] if column.type.endswith("[]") else ""
     return from_row(record, {**empty, **values})
 
 
 def _frames(items: Mapping[Key, str]) -> dict[str, Frame]:
     """Return the frames of the replies and queries among the items."""
-    import pandas as pd  # here, as `status` imports this module and needs no frame
+    import pandas as pd  # a local import, because `status` imports this module and needs no frame
 
     frames = {}
     for kind, columns in COLUMNS.items():
         ids = ("model", "dtype", *IDS[kind])
         rows = [
             dict(zip(ids, (model, dtype, *item.split(BETWEEN)), strict=True)) | json_object(state)
-            for (of, model, dtype, item), state in sorted(items.items())
-            if of == kind
+            for (item_kind, model, dtype, item), state in sorted(items.items())
+            if item_kind == kind
         ]
         frames[FRAMES[kind]] = _typed(kind, pd.DataFrame(rows, columns=[*ids, *columns]))
     return frames

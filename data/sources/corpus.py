@@ -19,9 +19,11 @@ from swaymeter.data.errors import InputError, first_line, is_text
 
 KEY = "frequency.corpus"
 BLOCK = 1 << 20
+"""Number of bytes that are read at once."""
 LONGEST_LINE = 256 << 20
 """Limit of the bytes of a line of JSON; longer lines are left out."""
 ROWS_SIZE = 8 << 20
+"""Number of bytes of Parquet rows that are read at once."""
 JSON_LINES, PARQUET, TEXT = (".jsonl", ".ndjson", ".json"), (".parquet",), (".txt",)
 PACKED = {".zst": "zstd", ".gz": "gzip"}
 ROWS = 64
@@ -58,11 +60,11 @@ class Reading:
 
     def pieces(self) -> Iterator[Piece]:
         """Yield the text of every document; InputError if the file cannot be read to its end."""
-        kind = format_of(self.file)
+        ending = format_of(self.file)
         try:
-            if kind in PARQUET:
+            if ending in PARQUET:
                 yield from self._rows()
-            elif kind in TEXT:
+            elif ending in TEXT:
                 yield from self._text()
             else:
                 yield from self._lines()
@@ -72,8 +74,8 @@ class Reading:
 
     def _blocks(self) -> Iterator[bytes]:
         with pa.OSFile(str(self.file)) as opened:
-            packed = PACKED.get(self.file.suffix.lower())
-            source: Any = pa.CompressedInputStream(opened, packed) if packed else opened
+            packing = PACKED.get(self.file.suffix.lower())
+            source: Any = pa.CompressedInputStream(opened, packing) if packing else opened
             while block := source.read(BLOCK):
                 self.read += len(block)
                 self.progress(opened.tell() >> 20, opened.size() >> 20)
@@ -84,8 +86,8 @@ class Reading:
         for block in chain(self._blocks(), [b""]):
             self._refuse_other_encodings(block, begins)
             text = decoder.decode(block, final=not block)
-            if wrong := _escaped(text):
-                self._note(f"byte {self.read - len(block):,} or later", "is not UTF-8", wrong)
+            if invalid := _invalid_bytes(text):
+                self._note(f"byte {self.read - len(block):,} or later", "is not UTF-8", invalid)
             yield Piece(text, begins)
             begins = False
 
@@ -94,7 +96,7 @@ class Reading:
             raise InputError(f"{self.file} is in UTF-16; save it as UTF-8")
 
     def _lines(self) -> Iterator[Piece]:
-        begun, size, number = list[bytes](), 0, 0
+        beginning, size, number = list[bytes](), 0, 0  # parts of an unfinished line, and its bytes
         for block in chain(self._blocks(), [b"\n"]):
             self._refuse_other_encodings(block, begins=not number and not size)
             *lines, rest = block.split(b"\n")
@@ -103,11 +105,11 @@ class Reading:
                 if size + len(line) > LONGEST_LINE:
                     self._note(f"line {number:,}", f"has more than {LONGEST_LINE >> 20} MiB")
                 else:
-                    yield from self._line(b"".join((*begun, line)), number)
-                begun, size = [], 0
+                    yield from self._line(b"".join((*beginning, line)), number)
+                beginning, size = [], 0
             size += len(rest)
             if size <= LONGEST_LINE:
-                begun.append(rest)
+                beginning.append(rest)
 
     def _line(self, line: bytes, number: int) -> Iterable[Piece]:
         if not line.strip():
@@ -115,8 +117,8 @@ class Reading:
         try:
             row = json.loads(line.decode("utf-8-sig", "surrogatepass"))  # json would guess the encoding of bytes
         except (ValueError, RecursionError) as error:
-            what = "UTF-8" if isinstance(error, UnicodeDecodeError) else "JSON"
-            self._note(f"line {number:,}", f"is not {what}")
+            expected = "UTF-8" if isinstance(error, UnicodeDecodeError) else "JSON"
+            self._note(f"line {number:,}", f"is not {expected}")
             return ()
         text = row.get(self.column) if isinstance(row, dict) else None
         if not isinstance(text, str):
@@ -136,9 +138,9 @@ class Reading:
                     f"{self.file} has no column of texts {self.column!r}, only {names}; name it: `frequency.column`"
                 )
             groups = (opened.metadata.row_group(index) for index in range(opened.num_row_groups))
-            mean = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
-            at_once = max(1, min(ROWS, ROWS_SIZE // max(1, mean)))
-            for batch in opened.iter_batches(at_once, columns=[self.column], use_threads=False):
+            row_size = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
+            batch_size = max(1, min(ROWS, ROWS_SIZE // max(1, row_size)))
+            for batch in opened.iter_batches(batch_size, columns=[self.column], use_threads=False):
                 self.read += batch.nbytes
                 for content in (row.as_py() for row in batch.column(0).cast(kind).cast(_BYTES)):
                     number += 1
@@ -151,11 +153,12 @@ class Reading:
                         self._note(f"row {number:,}", "is not UTF-8")
 
     def _note(self, location: str, problem: str, count: int = 1) -> None:
+        """Count unreadable documents, or characters of a text file, and keep the first problem."""
         self.unreadable += count
         self.problem = self.problem or f"{location} {problem}"
 
 
-def _escaped(text: str) -> int:
+def _invalid_bytes(text: str) -> int:
     """Return the number of surrogates in a text, each in place of a byte that is not UTF-8."""
     try:
         text.encode()
@@ -167,11 +170,13 @@ def _escaped(text: str) -> int:
 def format_of(file: Path) -> str | None:
     """Return the ending of a file's name that determines its format, in lower case; None if it is no shard."""
     endings = [ending.lower() for ending in file.suffixes]
-    packed = bool(endings) and endings[-1] in PACKED
-    kind = endings[-2] if packed and len(endings) > 1 else endings[-1] if endings else ""
-    if kind in PARQUET:
-        return None if packed else kind
-    return kind if kind in (*JSON_LINES, *TEXT) else None
+    is_packed = bool(endings) and endings[-1] in PACKED
+    if is_packed and len(endings) > 1:
+        endings.pop()
+    ending = endings[-1] if endings else ""
+    if ending in PARQUET:
+        return None if is_packed else ending
+    return ending if ending in (*JSON_LINES, *TEXT) else None
 
 
 _FORMATS = f"{', '.join((*JSON_LINES, *TEXT))} (also packed, {' or '.join(PACKED)}), {', '.join(PARQUET)}"
@@ -195,16 +200,17 @@ def shards(paths: Iterable[str]) -> Mapping[str, Path]:
 
 
 def _files(path: Path) -> list[tuple[str, Path]]:
+    """Return the file at a path, or the shards in a folder, with their names in the corpus."""
     if path.is_dir():
-        within = sorted(file for file in path.rglob("*") if file.is_file())
-        unknown = [file for file in within if not (file.name.startswith(".") or format_of(file))]
-        for file in unknown:
+        all_files = sorted(file for file in path.rglob("*") if file.is_file())
+        others = [file for file in all_files if not (file.name.startswith(".") or format_of(file))]
+        for file in others:
             if not {ending.lower() for ending in file.suffixes}.isdisjoint((*JSON_LINES, *TEXT, *PARQUET)):
                 raise InputError(
                     f"{KEY}: the packing of {str(file)!r} is not known ({' or '.join(PACKED)}; none for "
                     f"{', '.join(PARQUET)}); unpack it, or move it out of the folder"
                 )
-        files = list(filter(format_of, within))
+        files = list(filter(format_of, all_files))
         if not files:
             raise InputError(f"{KEY}: the folder {path} has no {_FORMATS}; name another one")
         return [(file.relative_to(path).as_posix(), file) for file in files]

@@ -4,8 +4,8 @@
     count of a CNF  (A OR B) AND (C OR D): an estimate of how often the rarer clause stands near the other. A frequent
                     clause is sampled, not always with a note in the answer. Some pairs near the ends of documents are
                     missed
-    find_cnf        where tokens stand
-    get_doc_by_ptr  the document around such a place
+    find_cnf        the occurrences of tokens
+    get_doc_by_ptr  the document around an occurrence
 
 An index knows tokens, not words: the tokens of a name behind a space differ from those elsewhere.
 
@@ -30,18 +30,20 @@ Ids = tuple[int, ...]
 _WIDTH = 2
 """Bytes of a token in every index of the API."""
 _INT64_LIMIT = 2**63
-"""More than any count, or place."""
+"""Exclusive limit of counts and offsets."""
 _LARGEST_CLAUSE = 500_000
+"""Number of occurrences above which a clause is sampled."""
 _MAX_TERMS = 4
-_FARTHEST = 1000
-_PASSING = re.compile(r"time[d -]*out|try again|internal server error|request error", re.IGNORECASE)
+"""Limit of the names of a clause."""
+_MAX_DISTANCE = 1000
+_TRANSIENT_MESSAGE = re.compile(r"time[d -]*out|try again|internal server error|request error", re.IGNORECASE)
 _IS_OPERATOR = re.compile(r" (?=(?:AND|OR) )")
 
 Read = TypeVar("Read")
 
 
 class Occurrence(NamedTuple):
-    """Positions of tokens in the index."""
+    """An occurrence of tokens in the index."""
 
     part: int
     """Part of the index."""
@@ -51,7 +53,7 @@ class Occurrence(NamedTuple):
 
 @dataclass(frozen=True)
 class Passage:
-    """Tokens around a place."""
+    """The tokens of a document around an occurrence."""
 
     document: tuple[int, int]
     """Document by part and number."""
@@ -59,7 +61,7 @@ class Passage:
     """Position of the first token within the part."""
     ids: Ids
     at: int
-    """Position of the place within the passage."""
+    """Position of the occurrence within the passage."""
     begins: bool
     """True if the passage begins where its document begins."""
     ends: bool
@@ -115,7 +117,7 @@ class InfiniGramApi:
             )
         return tuple(dict.fromkeys((ids, *self._tokenizer.spellings(name)[1:])))
 
-    def alone(self, word: str) -> tuple[Ids, ...]:
+    def after_space(self, word: str) -> tuple[Ids, ...]:
         """Return the tokens of a word behind a space; a longer word may begin with them."""
         return self.spellings(word)[:1]
 
@@ -126,21 +128,29 @@ class InfiniGramApi:
         query: dict[str, Any] = {"query_ids": list(ids)} if ids else {"query": ""}
         return self._ask(_number, "count", **query)
 
-    def near(self, clauses: Sequence[Sequence[Ids]], tokens: int) -> int:
-        """Estimate how often a name of one clause stands near one of the other; a clause is cut to four names."""
+    def near(self, clauses: Sequence[Sequence[Ids]], max_distance: int) -> int:
+        """Estimate how often a name of one clause stands near a name of the other.
+
+        Args:
+            clauses: The two clauses; of each, the first four names count.
+            max_distance: Tokens between the two names.
+        """
         cnf = [[list(ids) for ids in clause[:_MAX_TERMS]] for clause in clauses]
-        limits = {"max_clause_freq": _LARGEST_CLAUSE, "max_diff_tokens": min(tokens, _FARTHEST)}
+        limits = {"max_clause_freq": _LARGEST_CLAUSE, "max_diff_tokens": min(max_distance, _MAX_DISTANCE)}
         return self._ask(_number, "count", query_ids=cnf, **limits)
 
-    def places(self, ids: Ids) -> Sequence[Occurrence]:
-        """Return every place of the tokens."""
-        return self._ask(_places, "find_cnf", query_ids=[[list(ids)]], max_clause_freq=_LARGEST_CLAUSE)
+    def occurrences(self, ids: Ids) -> Sequence[Occurrence]:
+        """Return every occurrence of the tokens."""
+        return self._ask(_occurrences, "find_cnf", query_ids=[[list(ids)]], max_clause_freq=_LARGEST_CLAUSE)
 
     def passage(self, occurrence: Occurrence, ids: Ids, size: int) -> Passage:
-        """Return at most `size` tokens around a place."""
-        where = {"s": occurrence.part, "ptr": occurrence.byte, "max_disp_len": size}
-        read = lambda content: _passage_of(occurrence, ids, size, content)  # noqa: E731
-        return self._ask(read, "get_doc_by_ptr", query_ids=[[list(ids)]], **where)
+        """Return at most `size` tokens around an occurrence."""
+
+        def read(content: Any) -> Passage:
+            return _passage_of(occurrence, ids, size, content)
+
+        pointer = {"s": occurrence.part, "ptr": occurrence.byte, "max_disp_len": size}
+        return self._ask(read, "get_doc_by_ptr", query_ids=[[list(ids)]], **pointer)
 
     def text(self, ids: Ids) -> str:
         """Return the text of tokens."""
@@ -149,18 +159,18 @@ class InfiniGramApi:
 
     def _ask(self, read: Callable[[Any], Read], query_type: str, **fields: Any) -> Read:
         """Return what `read` makes of the response; raise ServiceError for an error or another form."""
-        misreading = misread(read)
+        reading_error = misread(read)
 
         def problem(content: Any) -> ServiceError | TransientError | None:
             if not isinstance(content, dict):
                 return TransientError("no JSON object")
             if "error" in content:
                 message = str(content["error"])
-                return TransientError(message) if _PASSING.search(message) else ServiceError(message)
-            return misreading(content)
+                return TransientError(message) if _TRANSIENT_MESSAGE.search(message) else ServiceError(message)
+            return reading_error(content)
 
         form = {"index": self._index, "query_type": query_type, **fields}
-        allow = (200, 400, 500)  # errors are told in JSON
+        allow = (200, 400, 500)  # errors are JSON, too
         answer = self._session.ask(form, method="POST", as_json=True, allow=allow, error_of=problem)
         return read(answer.content)
 
@@ -171,6 +181,7 @@ def _plain(text: str) -> list[str]:
 
 
 def _number(content: Any) -> int:
+    """Return the count in a response."""
     count = content["count"]
     if type(count) is not int or not 0 <= count < _INT64_LIMIT:
         raise ValueError("count is not a number")
@@ -178,27 +189,30 @@ def _number(content: Any) -> int:
 
 
 def _counted(content: Any) -> tuple[Ids, int]:
+    """Return the tokens of the query in a response, and their count."""
     ids = content["token_ids"]
     if not ids or any(type(token) is not int or not 0 <= token < 256**_WIDTH for token in ids):
         raise ValueError("token_ids are not tokens")
     return tuple(ids), _number(content)
 
 
-def _places(content: Any) -> list[Occurrence]:
-    places = [Occurrence(part, byte) for part, bytes_ in enumerate(content["ptrs_by_shard"]) for byte in bytes_]
-    if any(type(occurrence.byte) is not int or not 0 <= occurrence.byte < _INT64_LIMIT for occurrence in places):
+def _occurrences(content: Any) -> list[Occurrence]:
+    shards = enumerate(content["ptrs_by_shard"])
+    occurrences = [Occurrence(part, offset) for part, offsets in shards for offset in offsets]
+    if any(type(occurrence.byte) is not int or not 0 <= occurrence.byte < _INT64_LIMIT for occurrence in occurrences):
         raise ValueError("places are not numbers")
-    if len(places) != content["cnt"]:
+    if len(occurrences) != content["cnt"]:
         raise ValueError("other places than counted")
-    return places
+    return occurrences
 
 
 def _passage_of(occurrence: Occurrence, needle: Ids, size: int, answer: dict[str, object]) -> Passage:
     """Return the passage in an answer of infini-gram.
 
-    A blocked document gives the needle alone, with neither begin nor end. Without the needle's
-    offset, the needle is looked for `size // 2` tokens from either end of the answer; if it is at both, its place is
-    ambiguous, and the passage marks neither the begin nor the end of the document.
+    The API puts the needle into the middle: `size // 2` tokens behind the passage's begin, or before its end if the
+    document begins or ends in the passage. If the answer has no offset of the needle, both positions are tried. If the
+    needle is at both, the passage is marked as neither beginning nor ending its document; so is a blocked document,
+    which gives only the needle.
 
     Raises:
         ValueError: the passage is shorter than requested, or lacks the needle.
@@ -213,14 +227,18 @@ def _passage_of(occurrence: Occurrence, needle: Ids, size: int, answer: dict[str
         return Passage(document, 0, needle, 0, begins=False, ends=False)
     is_whole = len(tokens) == length
     offset = answer.get("needle_offset")
-    starts = (offset,) if type(offset) is int else range(length) if is_whole else (half, len(tokens) - half)
-    places = sorted({value for value in starts if value >= 0 and tokens[value : value + len(needle)] == needle})
-    if not places:
+    possible: Iterable[int] = (half, len(tokens) - half)
+    if type(offset) is int:
+        possible = (offset,)
+    elif is_whole:
+        possible = range(length)
+    starts = sorted({start for start in possible if start >= 0 and tokens[start : start + len(needle)] == needle})
+    if not starts:
         raise ValueError("a passage without the tokens that were asked for")
-    at = places[0]
+    at = starts[0]
     if is_whole:
         return Passage(document, 0, tokens, at, begins=True, ends=True)
-    if len(places) > 1:
+    if len(starts) > 1:
         return Passage(document, 0, tokens, 0, begins=False, ends=False)
     begins, ends = at < half, len(tokens) - at < half
     if begins and ends:
@@ -228,21 +246,21 @@ def _passage_of(occurrence: Occurrence, needle: Ids, size: int, answer: dict[str
     return Passage(document, occurrence.byte // _WIDTH - at, tokens, at, begins, ends)
 
 
-def joined(passages: Iterable[Passage]) -> Iterator[Ids]:
+def merged(passages: Iterable[Passage]) -> Iterator[Ids]:
     """Merge passages that overlap and yield their tokens; a whole document replaces its other passages."""
     ordered = sorted(passages, key=lambda passage: (passage.document, passage.first))
     for _, group in groupby(ordered, lambda passage: passage.document):
-        passages_of_document = list(group)
-        if whole := next((passage for passage in passages_of_document if passage.begins and passage.ends), None):
+        document_passages = list(group)
+        if whole := next((passage for passage in document_passages if passage.begins and passage.ends), None):
             yield whole.ids
             continue
-        run, first = list[int](), 0
-        for passage in passages_of_document:
-            overlap = first + len(run) - passage.first
-            if run and overlap >= 0:
-                run += passage.ids[overlap:]
+        ids, first = list[int](), 0
+        for passage in document_passages:
+            overlap = first + len(ids) - passage.first
+            if ids and overlap >= 0:
+                ids += passage.ids[overlap:]
             else:
-                if run:
-                    yield tuple(run)
-                run, first = list(passage.ids), passage.first
-        yield tuple(run)
+                if ids:
+                    yield tuple(ids)
+                ids, first = list(passage.ids), passage.first
+        yield tuple(ids)

@@ -43,7 +43,8 @@ LARGEST_CELL = 32_767
 """Limit of the characters of an .xlsx cell, in UTF-16; programs cut a longer text without a warning."""
 SETTLED = ("verdict", "kind", "answer")
 """Fields for which the value of most people counts; the choices of a question have another rule."""
-NO_CONTEXT, WITH_CONTEXT = ("choice", "question", "replacement"), ("verdict", "kind", "text")
+QUESTION_FIELDS, CONTEXT_FIELDS = ("choice", "question", "replacement"), ("verdict", "kind", "text")
+"""Fields about a question, and fields about a question with a context; an answer may belong to either."""
 
 
 def read_judgements(files: Iterable[Path]) -> tuple[Judgement, ...]:
@@ -58,12 +59,12 @@ def read_judgements(files: Iterable[Path]) -> tuple[Judgement, ...]:
             annotator = _name(cells.pop("annotator"))
             annotator = names.setdefault(annotator.casefold(), annotator)  # Ada and ada are one person
             judgement = Judgement(len(judgements) + 1, file.name, row, annotator=annotator, **cells)  # type: ignore[arg-type]
-            judgement = replace(judgement, problem=_DATE if is_date else _problem(judgement))
-            content = (*_subject(judgement), same_words(judgement.value), annotator)
-            if content not in identities or judgement.problem:
+            judgement = replace(judgement, problem=_DATE_PROBLEM if is_date else _problem(judgement))
+            identity = (*_subject(judgement), same_words(judgement.value), annotator)
+            if identity not in identities or judgement.problem:
                 judgements.append(judgement)
-            identities.add(content)
-    return tuple(_outvoted(_contradictions(judgements)))
+            identities.add(identity)
+    return tuple(_with_outvoted(_with_contradictions(judgements)))
 
 
 def write_judgements(file: Path, rows: Iterable[Judgement | Mapping[str, str]], *, new: bool = True) -> None:
@@ -82,15 +83,16 @@ def write_judgements(file: Path, rows: Iterable[Judgement | Mapping[str, str]], 
     import pandas as pd
 
     suffix = _suffix(file)
-    listed = [asdict(row) if isinstance(row, Judgement) else row for row in rows]
-    further = list(dict.fromkeys(name for row in listed for name in row if name not in Judgement.__slots__))
-    frame = pd.DataFrame([{name: sheet_cell(row.get(name, "")) for name in (*COLUMNS, *further)} for row in listed])
-    frame = frame.reindex(columns=[*COLUMNS, *further])
-    exists = UsageError(f"{file} exists already and may hold somebody's work; name another file, or move it away")
-    if suffix == ".xlsx" and (long := [row for row in listed if _is_too_long(row)]):
-        raise InputError(f"{file}: a text of question {long[0]['question_id']} fits into no cell of .xlsx; name a .csv")
+    cells = [asdict(row) if isinstance(row, Judgement) else row for row in rows]
+    further = list(dict.fromkeys(name for row in cells for name in row if name not in Judgement.__slots__))
+    columns = [*COLUMNS, *further]
+    frame = pd.DataFrame([{name: sheet_cell(row.get(name, "")) for name in columns} for row in cells], columns=columns)
+    file_exists = UsageError(f"{file} exists already and may hold somebody's work; name another file, or move it away")
+    if suffix == ".xlsx" and (too_long := [row for row in cells if _is_too_long(row)]):
+        question_id = too_long[0]["question_id"]
+        raise InputError(f"{file}: a text of question {question_id} fits into no cell of .xlsx; name a .csv")
     if new and os.path.lexists(file):
-        raise exists
+        raise file_exists
     try:
         with unfinished(file) as temporary:
             if suffix == ".csv":  # with the byte-order mark, without which Excel assumes another encoding
@@ -100,7 +102,7 @@ def write_judgements(file: Path, rows: Iterable[Judgement | Mapping[str, str]], 
             try:
                 put(temporary, file, new=new)
             except FileExistsError:  # another process was faster
-                raise exists from None
+                raise file_exists from None
     except WorkspaceError as error:
         reason = getattr(error.__cause__, "strerror", None) or first_line(error)
         raise WorkspaceError(f"{file} cannot be written: {reason}; name another file") from None
@@ -114,48 +116,48 @@ def annotator_name(name: str, judgements: Iterable[Judgement]) -> str:
     return next((row.annotator for row in judgements if row.annotator.casefold() == plain.casefold()), plain)
 
 
-_DATE = "the value is a date; format the cell as text and type it again"
+_DATE_PROBLEM = "the value is a date; format the cell as text and type it again"
 
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, str], bool]]:
     """Yield the rows with a value: the number that programs show, the cells by column, and if the value is a date."""
     frame = _frame(file)
     header = [str(name).strip().casefold() for name in frame.iloc[0]] if len(frame) else []
-    if doubled := [name for name in COLUMNS if header.count(name) > 1]:
-        raise InputError(f"{file}, row 1: the column {doubled[0]} occurs twice; remove one")
+    if repeated := [name for name in COLUMNS if header.count(name) > 1]:
+        raise InputError(f"{file}, row 1: the column {repeated[0]} occurs twice; remove one")
     if missing := [name for name in NEEDED if name not in header]:
         raise InputError(
             f"{file}, row 1: the column {missing[0]} is missing; the first row has to name {', '.join(NEEDED)}"
         )
-    places = [(name, header.index(name)) for name in COLUMNS if name in header]
+    indices = {name: header.index(name) for name in COLUMNS if name in header}
     for number, values in enumerate(frame.iloc[1:].itertuples(index=False, name=None), start=2):
-        cells = dict.fromkeys(COLUMNS, "") | {name: _text(values[column]) for name, column in places}
+        cells = dict.fromkeys(COLUMNS, "") | {name: _text(values[index]) for name, index in indices.items()}
         cells = {name: text if name == "judged" else text.strip() for name, text in cells.items()}
         if cells["value"] and cells["field"] == "verdict" and "judged" not in header:
             raise InputError(f"{file}, row {number}: a verdict needs the column judged, with the reply that was read")
         if cells["value"]:
-            yield number, cells, isinstance(values[header.index("value")], date | time)
+            yield number, cells, isinstance(values[indices["value"]], date | time)
 
 
 def _frame(file: Path) -> "DataFrame":
     """Return the raw cells of a file, with the header in row 0."""
     import pandas as pd
 
-    read: Any = {"header": None, "dtype": object, "keep_default_na": False, "na_filter": False, "nrows": MAX_ROWS + 1}
+    raw: Any = {"header": None, "dtype": object, "keep_default_na": False, "na_filter": False, "nrows": MAX_ROWS + 1}
     too_large = InputError(f"{file} is too large; save the sheet alone, without empty cells")
     try:
         if _suffix(file) == ".xlsx":
             with zipfile.ZipFile(file) as packed:
                 if sum(part.file_size for part in packed.infolist()) > LARGEST_FILE:
                     raise too_large
-            frame: DataFrame = pd.read_excel(file, engine="openpyxl", **read)
+            frame: DataFrame = pd.read_excel(file, engine="openpyxl", **raw)
         else:
             if file.stat().st_size > LARGEST_FILE:
                 raise too_large
             with file.open(encoding="utf-8-sig") as lines:
                 header = lines.readline()
-            separator = max(",;\t", key=header.count)  # by the language of the program
-            frame = pd.read_csv(file, sep=separator, encoding="utf-8-sig", skip_blank_lines=False, **read)
+            separator = max(",;\t", key=header.count)  # a program's separator depends on its language
+            frame = pd.read_csv(file, sep=separator, encoding="utf-8-sig", skip_blank_lines=False, **raw)
         if len(frame) > MAX_ROWS:
             raise too_large
         return frame
@@ -200,17 +202,17 @@ def _problem(judgement: Judgement) -> str | None:
     """Return the reason why a judgement is invalid by itself; None for a valid one."""
     field, values = judgement.field, FIELDS.get(judgement.field)
     if values is None:
-        return f"{visible(field)!r} is not a field{_meant(field, FIELDS)}; write one of {', '.join(FIELDS)}"
+        return f"{visible(field)!r} is not a field{_similar(field, FIELDS)}; write one of {', '.join(FIELDS)}"
     if not judgement.question_id:
         return "question_id is empty; write it, or delete the row"
     if not judgement.annotator or not judgement.annotator.isprintable():
         return "the annotator has no name; write it"
     if values and judgement.value not in values:
         value = judgement.value
-        return f"{visible(value)!r} is not a {field}{_meant(value, values)}; write one of {', '.join(values)}"
-    if field in WITH_CONTEXT and not judgement.context_id:
+        return f"{visible(value)!r} is not a {field}{_similar(value, values)}; write one of {', '.join(values)}"
+    if field in CONTEXT_FIELDS and not judgement.context_id:
         return f"context_id is empty; a {field} needs the id of its context"
-    if field in NO_CONTEXT and judgement.context_id:
+    if field in QUESTION_FIELDS and judgement.context_id:
         return f"context_id is filled in; a {field} is about the question, so leave it empty"
     if field == "verdict" and not judgement.judged.strip():
         return "judged is empty; write the reply that was judged"
@@ -219,9 +221,10 @@ def _problem(judgement: Judgement) -> str | None:
     return None
 
 
-def _meant(text: str, names: Iterable[str]) -> str:
-    near = get_close_matches(text.casefold(), names, n=1, cutoff=0.5)
-    return f" (did you mean {near[0]}?)" if near else ""
+def _similar(text: str, names: Iterable[str]) -> str:
+    """Return the most similar name as a question in brackets; empty without a similar name."""
+    matches = get_close_matches(text.casefold(), names, n=1, cutoff=0.5)
+    return f" (did you mean {matches[0]}?)" if matches else ""
 
 
 def _subject(judgement: Judgement) -> tuple[str, ...]:
@@ -230,40 +233,41 @@ def _subject(judgement: Judgement) -> tuple[str, ...]:
     return (*about, same_words(judgement.judged))
 
 
-def _contradictions(judgements: Sequence[Judgement]) -> list[Judgement]:
+def _with_contradictions(judgements: Sequence[Judgement]) -> list[Judgement]:
     """Return the judgements; contradictory judgements of one person are marked as invalid."""
     by_item: dict[tuple[str, ...], list[Judgement]] = defaultdict(list)
     for judgement in judgements:
         if judgement.problem is None:
             by_item[(*_subject(judgement), judgement.annotator)].append(judgement)
     problems: dict[int, str] = {}
-    for first, *others in by_item.values():
-        for earlier, other in [(first, others[0]), *((row, first) for row in others)] if others else ():
-            problems[earlier.number] = (
-                f"{earlier.annotator} says {visible(earlier.value)!r} here and {visible(other.value)!r} in "
+    for several in by_item.values():
+        if len(several) < 2:
+            continue
+        first, second = several[:2]
+        for judgement in several:  # the first one names the second one, all others name the first one
+            other = second if judgement is first else first
+            problems[judgement.number] = (
+                f"{judgement.annotator} says {visible(judgement.value)!r} here and {visible(other.value)!r} in "
                 f"{other.location}; neither counts, so delete one of the two"
             )
     return [replace(row, problem=problems.get(row.number, row.problem)) for row in judgements]
 
 
-def _outvoted(judgements: Sequence[Judgement]) -> Iterator[Judgement]:
+def _with_outvoted(judgements: Sequence[Judgement]) -> Iterator[Judgement]:
     """Yield the judgements; values of fewer people are marked as outvoted, and all of them in a tie."""
     votes: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     for judgement in judgements:
         if judgement.problem is None and judgement.field in SETTLED and judgement.context_id:
             votes[_subject(judgement)][same_words(judgement.value)] += 1
     for judgement in judgements:
-        count = votes.get(_subject(judgement), Counter[str]())
-        if judgement.problem is not None or len(count) < 2:
+        counts = votes.get(_subject(judgement), Counter[str]())
+        if judgement.problem is not None or len(counts) < 2:
             yield judgement
             continue
-        (first, first_votes), (_, second_votes) = count.most_common(2)
-        if first_votes > second_votes and same_words(judgement.value) == first:
+        (winner, most_votes), (_, second_votes) = counts.most_common(2)
+        is_tie = most_votes == second_votes
+        if not is_tie and same_words(judgement.value) == winner:
             yield judgement
         else:
-            problem = (
-                "most people say something else"
-                if first_votes > second_votes
-                else "people differ; another has to decide"
-            )
+            problem = "people differ; another has to decide" if is_tie else "most people say something else"
             yield replace(judgement, problem=problem, is_outvoted=True)

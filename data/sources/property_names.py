@@ -18,9 +18,9 @@ def relation_of(property_id: str | None, words: str | None = None) -> RelationNa
     """Return the relation of a property, or of its English label; InputError if neither gives a valid name."""
     if property_id and (catalog_name := _catalog_name(property_id)) is not None:
         return catalog_name
-    name = _joined(words or "")
-    taken = property_id and name is not None and (name == DISPUTABLE or name in catalog.relations())
-    if name is not None and not taken:
+    name = _camel_case(words or "")
+    is_reserved = property_id and (name == DISPUTABLE or name in catalog.relations())
+    if name is not None and not is_reserved:
         return name
     if not property_id:
         raise InputError(f"{(words or '')[:60]!r} is not a valid relation name: it must begin with a letter A to Z")
@@ -29,15 +29,15 @@ def relation_of(property_id: str | None, words: str | None = None) -> RelationNa
 
 def relations_of(listed: Iterable[tuple[WikidataId, str | None]]) -> dict[WikidataId, RelationName]:
     """Return a relation for each property, by its first label; properties with one label are named by their ids."""
-    words: dict[WikidataId, str | None] = {}
+    labels: dict[WikidataId, str | None] = {}
     for property_id, label in listed:
-        words[property_id] = words.get(property_id) or label
-    named = {property_id: relation_of(property_id, label) for property_id, label in words.items()}
-    uses = Counter(name.casefold() for name in named.values())
-    for property_id, name in named.items():
+        labels[property_id] = labels.get(property_id) or label
+    relations = {property_id: relation_of(property_id, label) for property_id, label in labels.items()}
+    uses = Counter(name.casefold() for name in relations.values())
+    for property_id, name in relations.items():
         if uses[name.casefold()] > 1 and _catalog_name(property_id) is None:
-            named[property_id] = RelationName(property_id)
-    return named
+            relations[property_id] = RelationName(property_id)
+    return relations
 
 
 def _catalog_name(property_id: str) -> RelationName | None:
@@ -47,9 +47,10 @@ def _catalog_name(property_id: str) -> RelationName | None:
     return None
 
 
-def _joined(words: str) -> RelationName | None:
-    parts = re.findall(r"[A-Za-z0-9]+", words)
-    name = "".join(part.lower() if first == 0 else part.capitalize() for first, part in enumerate(parts))
+def _camel_case(words: str) -> RelationName | None:
+    """Return a label as a relation name, such as placeOfBurial; None if it gives no valid name."""
+    first, *others = re.findall(r"[A-Za-z0-9]+", words) or [""]
+    name = "".join([first.lower(), *map(str.capitalize, others)])
     try:
         return RelationName(name)
     except InputError:

@@ -77,23 +77,24 @@ def snippet_of(original: str, counter_memory: str, answer: str, replacement: str
     """
     first, *pieces = original.split(answer) if answer else ["", *original, ""]
     offset = len(first)
-    reached = {offset: first} if counter_memory.startswith(first) else {}
-    # Each mention of the answer is a slot or stays. `reached` has the snippets so far, by their length in the
-    # counter-memory context.
+    snippets = {offset: first} if counter_memory.startswith(first) else {}
+    # Each mention of the answer is a slot or stays. `snippets` has the snippets so far, by the length of the
+    # counter-memory context that they give.
     for piece in pieces:
-        after = offset + len(answer)
-        is_apart = not (original[max(0, offset - 1) : offset].isalnum() or original[after : after + 1].isalnum())
+        end = offset + len(answer)
+        touches_letters = original[max(0, offset - 1) : offset].isalnum() or original[end : end + 1].isalnum()
         choices = [(replacement + piece, SLOT + piece), (answer + piece, answer + piece)]
-        further: dict[int, str] = {}
-        for at, snippet in reached.items():
-            for text, written in choices if is_apart else choices[::-1]:
-                if counter_memory.startswith(text, at):
-                    further.setdefault(at + len(text), snippet + written)
-        reached, offset = further, after + len(piece)
-    filled = reached.get(len(counter_memory))
-    if filled is None or (fill_slot(filled, answer), fill_slot(filled, replacement)) != (original, counter_memory):
+        longer_snippets: dict[int, str] = {}
+        for length, snippet in snippets.items():
+            for context_text, snippet_text in choices[::-1] if touches_letters else choices:
+                if counter_memory.startswith(context_text, length):
+                    longer_snippets.setdefault(length + len(context_text), snippet + snippet_text)
+        snippets, offset = longer_snippets, end + len(piece)
+    result = snippets.get(len(counter_memory))
+    if result is None:
         return None
-    return filled
+    contexts = fill_slot(result, answer), fill_slot(result, replacement)
+    return result if contexts == (original, counter_memory) else None
 
 
 def flags_of(question: str, answers: Sequence[str], answer: str, replacement: str) -> tuple[str, ...]:
@@ -133,36 +134,41 @@ def flags_of_edits(partition: Partition, edits: int | None) -> tuple[str, ...]:
 
 def with_flags_across(questions: Sequence[Question]) -> list[Question]:
     """Return the questions of a file, in order, with the flags of rules over several questions."""
-    counts = Counter(map(_same_words, questions))
-    true: dict[tuple[str, str], set[str]] = defaultdict(set)
+    counts = Counter(map(_folded_question, questions))
+    true_answers: dict[tuple[str, str], set[str]] = defaultdict(set)
     for question in questions:
-        true[_fact(question)] |= {form.casefold() for form in question.answers} - {""}
+        true_answers[_fact(question)] |= {form.casefold() for form in question.answers} - {""}
 
-    def broken(question: Question) -> tuple[str, ...]:
-        is_other_answer = question.replacement.casefold() in true[_fact(question)] and not (
+    def broken_rules(question: Question) -> tuple[str, ...]:
+        is_other_answer = question.replacement.casefold() in true_answers[_fact(question)] and not (
             REPLACEMENT_IS_ANSWER in question.flags or question.partition == "disputable"
         )
-        words = _same_words(question)
-        return _names({REPLACEMENT_IS_OTHER_ANSWER: is_other_answer, DUPLICATE_QUESTION: words and counts[words] > 1})
+        folded = _folded_question(question)
+        is_duplicate = bool(folded) and counts[folded] > 1
+        return _names({REPLACEMENT_IS_OTHER_ANSWER: is_other_answer, DUPLICATE_QUESTION: is_duplicate})
 
-    return [replace(question, flags=(*question.flags, *broken(question))) for question in questions]
+    return [replace(question, flags=(*question.flags, *broken_rules(question))) for question in questions]
 
 
 def _fact(question: Question) -> tuple[str, str]:
+    """Return the subject and the property of a question."""
     return question.subject_id or question.subject, question.property_id or question.relation
 
 
-def _same_words(question: Question) -> str:
+def _folded_question(question: Question) -> str:
     return " ".join(question.question.casefold().split())
 
 
 def _words(text: str) -> str:
+    """Return the words of a text, each between spaces, so that `in` finds whole words."""
     return "".join(f" {word} " for word in re.findall(r"\w+", text.casefold()))
 
 
-def _names(broken: Mapping[str, object]) -> tuple[str, ...]:
+def _names(broken: Mapping[str, bool]) -> tuple[str, ...]:
+    """Return the flags that are True."""
     return tuple(flag for flag, is_broken in broken.items() if is_broken)
 
 
 def _whole_words(name: str) -> re.Pattern[str]:
+    """Return the pattern of a name as whole words, in any case."""
     return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)

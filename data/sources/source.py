@@ -76,14 +76,14 @@ class Group:
     sentences: tuple[Sentence, ...]
 
     @property
-    def about_each(self) -> int:
+    def sentences_per_entity(self) -> int:
         """The number of sentences about each entity."""
         return sum("{" in sentence.text for sentence in self.sentences)
 
     @property
     def contexts(self) -> int:
-        """The number of contexts."""
-        return len(self.sentences) + (len(self.entities) - 1) * self.about_each
+        """The number of contexts: a sentence with a slot gives a context for each entity."""
+        return len(self.sentences) + (len(self.entities) - 1) * self.sentences_per_entity
 
     @property
     def parameters(self) -> dict[str, Any]:

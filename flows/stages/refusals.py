@@ -265,7 +265,7 @@ def _too_few_written_contexts(plan: Plan, relation: RelationName, sample: PerQue
     if planned.own:
         return
     counts = planned.counts
-    relevant = planned.group.about_each if planned.group else counts.contexts // counts.entities
+    relevant = planned.group.sentences_per_entity if planned.group else counts.contexts // counts.entities
     try:
         check_enough(relation, "an entity", relevant, counts.contexts - relevant, sample)
     except InputError as error:

@@ -79,7 +79,7 @@ def fetch_invented_names(
         looked_up.update(new)
         for store in stores:
             with alternative("" if isinstance(store, Dump) else ADVICE):
-                existing = yago.existing(store, new)
+                existing = yago.names_in_graph(store, new)
             new = [name for name in new if name not in existing]
         names += new
     if not names:

@@ -6,7 +6,7 @@
     approximate  both are frequent: occurrences of the rarer one near the other, in tokens, as the index estimates them
 
 A passage reaches as many words to each side as a window and the longest name can take. Nothing is read if a passage is
-too short, or if the index lists another number of occurrences than it counts. Overlapping passages are joined, so that
+too short, or if the index lists another number of occurrences than it counts. Overlapping passages are merged, so that
 a word counts once.
 """
 
@@ -23,7 +23,7 @@ from swaymeter.data.records import CountedPair, Shard, ShardCount
 from swaymeter.data.records.facts import CountKind
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.corpus import Piece
-from swaymeter.data.sources.infini_gram import Ids, InfiniGramApi, Passage, joined
+from swaymeter.data.sources.infini_gram import Ids, InfiniGramApi, Passage, merged
 from swaymeter.data.sources.source import alternative
 from swaymeter.tasks.frequency.counting import Counts, count
 from swaymeter.tasks.frequency.source import Counted, FrequencyOptions, FrequencySource, Once, Part, Progress
@@ -100,7 +100,7 @@ class IndexCounts:
         return count([Piece(text, begins=True) for text in texts], Names([pair]), self.window)
 
     def _total(self, names: set[str]) -> int:
-        return sum(self._count(ids) for ids in {ids for name in names for ids in self.index.alone(name)})
+        return sum(self._count(ids) for ids in {ids for name in names for ids in self.index.after_space(name)})
 
     def _name_tokens(self, names: Sequence[str]) -> tuple[Ids, ...]:
         """Return the tokens of every name with words; a spelling that contains another one is dropped."""
@@ -120,14 +120,14 @@ class IndexCounts:
         """Return the text around all occurrences of names; None if there are too many or a passage is incomplete."""
         if count > self.fetch or not self.index.reads:
             return None
-        positions = {ids: self.index.places(ids) for ids in names}
+        positions = {ids: self.index.occurrences(ids) for ids in names}
         if any(len(starts) != self._count(ids) for ids, starts in positions.items()):
             return None
         limit = 2 * min(ceil(_AMPLE * reach * self.index.per_word), self.index.longest // 2)
         passages = [(self.index.passage(start, ids, limit), ids) for ids in names for start in positions[ids]]
         if not all(self._reaches(passage, ids, reach) for passage, ids in passages):
             return None
-        return [self.index.text(ids) for ids in joined(passage for passage, _ in passages)]
+        return [self.index.text(ids) for ids in merged(passage for passage, _ in passages)]
 
     def _reaches(self, passage: Passage, ids: Ids, reach: int) -> bool:
         """Return True if a passage has `reach` words on each side of a name, or reaches the end of its document."""

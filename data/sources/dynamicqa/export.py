@@ -13,8 +13,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from swaymeter.data.records import PARTITIONS, Partition, Question
-from swaymeter.data.sources.dynamicqa.layout import COLUMNS, FILES, Row, Rows, content_of, keeps
-from swaymeter.data.sources.dynamicqa.published import read_from
+from swaymeter.data.sources.dynamicqa.layout import COLUMNS, FILES, Row, Rows, can_be_cell, content_of
+from swaymeter.data.sources.dynamicqa.published import original_of
 from swaymeter.data.sources.slots import replace_object, snippet_of
 from swaymeter.data.storage.writing import written_whole
 
@@ -26,49 +26,50 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> tuple
     """Return the questions of a partition as rows of its file; reading the rows gives the same content again."""
     rows: list[Row] = []
     omitted: list[Omitted] = []
-    files: list[Rows | None] = []
+    originals: list[Rows | None] = []
     for question in questions:
         if question.partition != partition:
             continue
         context = _context(question)
         cells = _cells(question, partition, context or "", len(rows))
-        file, unchanged_file = _as_they_came(question, partition, cells, len(rows))
-        cells |= unchanged_file
-        unsupported = [repr(column) for column, cell in cells.items() if not keeps(cell)]
-        if context is None and "context" not in unchanged_file:
+        original, unchanged_cells = _original_row(question, partition, cells, len(rows))
+        cells |= unchanged_cells
+        unsupported = [repr(column) for column, cell in cells.items() if not can_be_cell(cell)]
+        if context is None and "context" not in unchanged_cells:
             omitted.append((question, "its two contexts do not come from one snippet"))
         elif unsupported:
             omitted.append((question, f"its value for {', '.join(unsupported)} cannot be written to a cell"))
         else:
-            rows.append(Row(file.rows[0].line if file else len(rows) + 2, cells))
-            files.append(file)
+            rows.append(Row(original.rows[0].line if original else len(rows) + 2, cells))
+            originals.append(original)
     rows.sort(key=lambda row: row.line)
-    first = files[0] if files else None
-    if first is None or any(file is None or file.columns != first.columns for file in files):
+    first = originals[0] if originals else None
+    if first is None or any(original is None or original.columns != first.columns for original in originals):
         return Rows(COLUMNS[partition], tuple(rows)), omitted
     return Rows(first.columns, tuple(rows), first.line_end), omitted
 
 
-def _as_they_came(
+def _original_row(
     question: Question, partition: Partition, cells: dict[str, str], number: int
 ) -> tuple[Rows | None, dict[str, str]]:
-    """Return the original row of a question, and its cells with unchanged content."""
-    read = read_from(question, partition)
-    if read is None:
+    """Return the original row of a question, and its cells whose content is unchanged, in their original spelling."""
+    original = original_of(question, partition)
+    if original is None:
         return None, {}
-    file, before = read
-    then = _cells(before, partition, _context(before) or "", number)
-    came = file.rows[0].cells
-    return file, {column: came[column] for column in cells if column in came and cells[column] == then[column]}
+    file, original_question = original
+    before = _cells(original_question, partition, _context(original_question) or "", number)
+    spellings = file.rows[0].cells
+    unchanged = (column for column in cells if column in spellings and cells[column] == before[column])
+    return file, {column: spellings[column] for column in unchanged}
 
 
 def write_questions(folder: Path, questions: Sequence[Question]) -> list[Omitted]:
     """Write the three files, all or none, and return the questions that no file can represent."""
-    laid = {partition: from_questions(questions, partition) for partition in PARTITIONS}
+    files = {partition: from_questions(questions, partition) for partition in PARTITIONS}
     with ExitStack() as stack:
-        for partition, (rows, _) in laid.items():
+        for partition, (rows, _) in files.items():
             stack.enter_context(written_whole(folder / FILES[partition])).write_bytes(content_of(rows))
-    return [left for _, omitted in laid.values() for left in omitted]
+    return [question for _, omitted in files.values() for question in omitted]
 
 
 def _cells(question: Question, partition: Partition, context: str, number: int) -> dict[str, str]:
@@ -100,7 +101,7 @@ def _cells(question: Question, partition: Partition, context: str, number: int) 
 
 
 def _context(question: Question) -> str | None:
-    """Return the text from which both contexts are read; None if no text gives both."""
+    """Return the text of the column `context`, from which both contexts are read; None if no text gives both."""
     if question.partition != "disputable":
         return snippet_of(
             question.original_context, question.counter_memory_context, question.object, question.replacement
@@ -110,6 +111,7 @@ def _context(question: Question) -> str | None:
 
 
 def _whole(number: float | None) -> str:
+    """Return a number without a decimal point if it is whole, as 12 for 12.0; empty for None."""
     return str(int(number)) if number is not None and number == int(number) else _number(number)
 
 

@@ -47,7 +47,7 @@ COLUMNS: Mapping[Partition, tuple[str, ...]] = {
     "disputable": _PAGE_COLUMNS,
 }
 """The published columns, in their order; the first, which has no name, is the row's index."""
-OPTIONAL = frozenset({"", "replace_quality", "s_pop_new", "o_pop_new", "dir_info"})
+OPTIONAL_COLUMNS = frozenset({"", "replace_quality", "s_pop_new", "o_pop_new", "dir_info"})
 REMEDY = "correct it, or remove the file and fetch it again"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -80,35 +80,35 @@ def read_rows(file: Path, partition: Partition) -> Rows:
     return rows_of(content, partition, str(file))
 
 
-def rows_of(content: bytes, partition: Partition, named: str) -> Rows:
-    """Return the rows of a partition's file with this content; `named` is the name of the file in errors."""
+def rows_of(content: bytes, partition: Partition, name: str) -> Rows:
+    """Return the rows of a partition's file with this content; `name` is the name of the file in errors."""
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         byte = f"0x{content[error.start]:02x}"
-        raise InputError(f"{named}, line {line}: is not CSV in UTF-8 ({byte}); save it as UTF-8, or {REMEDY}") from None
-    records = _records([line for line in re.split(r"(?<=\n)", text) if line], named)
+        raise InputError(f"{name}, line {line}: is not CSV in UTF-8 ({byte}); save it as UTF-8, or {REMEDY}") from None
+    records = _records([line for line in re.split(r"(?<=\n)", text) if line], name)
     _, header, first = next(records, (1, [], ""))
     line_end = "\r\n" if first.endswith("\r\n") else "\n"
-    expected = [column for column in COLUMNS[partition] if column in header or column not in OPTIONAL]
+    expected = [column for column in COLUMNS[partition] if column in header or column not in OPTIONAL_COLUMNS]
     if header != expected:
         missing = [column for column in expected if column not in header]
         problem = f"has no column {', '.join(missing)}" if missing else f"has the columns {', '.join(header)}"
         published = ", ".join(expected).lstrip(", ")
-        raise InputError(f"{named}, line 1: {printable(problem, 300)}; expected {published}; {REMEDY}")
+        raise InputError(f"{name}, line 1: {printable(problem, 300)}; expected {published}; {REMEDY}")
     rows = []
-    for line, cells, written in chain([(1, header, first)], records):
-        where = f"{named}, line {line}"
+    for line, cells, record in chain([(1, header, first)], records):
+        location = f"{name}, line {line}"
         if len(cells) != len(header):
-            raise InputError(f"{where}: has {len(cells)} cells, and the header {len(header)}; {REMEDY}")
-        if _written(cells, line_end) != written:  # the file may have been read wrongly
+            raise InputError(f"{location}: has {len(cells)} cells, and the header {len(header)}; {REMEDY}")
+        if _csv_line(cells, line_end) != record:  # the file may have been read wrongly
             problem = "is quoted otherwise than the published files, or ends otherwise than its first line"
-            raise InputError(f"{where}: {problem}: {printable(written, 60)!r}; {REMEDY}")
+            raise InputError(f"{location}: {problem}: {printable(record, 60)!r}; {REMEDY}")
         for column, cell in zip(header, cells, strict=True):
             if control := _CONTROL.search(cell):
                 sign = f"U+{ord(control[0]):04X}"
-                raise InputError(f"{where}, column {column!r}: holds the control character {sign}; {REMEDY}")
+                raise InputError(f"{location}, column {column!r}: holds the control character {sign}; {REMEDY}")
         rows.append(Row(line, dict(zip(header, cells, strict=True))))
     return Rows(tuple(header), tuple(rows[1:]), line_end)
 
@@ -116,33 +116,33 @@ def rows_of(content: bytes, partition: Partition, named: str) -> Rows:
 def content_of(rows: Rows) -> bytes:
     """Return the content of the file of these rows."""
     cells = [rows.columns, *([row.cells[column] for column in rows.columns] for row in rows.rows)]
-    return "".join(_written(row, rows.line_end) for row in cells).encode()
+    return "".join(_csv_line(row, rows.line_end) for row in cells).encode()
 
 
-def keeps(text: str) -> bool:
+def can_be_cell(text: str) -> bool:
     """Return True if a cell may have the text: no control character or lone surrogate, and no more than csv's limit."""
     return not re.search(rf"{_CONTROL.pattern}|[\ud800-\udfff]", text) and len(text) < csv.field_size_limit()
 
 
-def _records(lines: Sequence[str], named: str) -> Iterator[tuple[int, list[str], str]]:
+def _records(lines: Sequence[str], name: str) -> Iterator[tuple[int, list[str], str]]:
     """Yield for each record the number of its first line, its cells, and its text in the file."""
     reader = csv.reader(lines, strict=True)
-    begins = 0
-    while begins < len(lines):
+    start = 0
+    while start < len(lines):
         try:
             cells = next(reader)
         except csv.Error as error:
             raise InputError(
-                f"{named}, line {begins + 1}: is not CSV: {error}; a quote may be missing or never closed; {REMEDY}"
+                f"{name}, line {start + 1}: is not CSV: {error}; a quote may be missing or never closed; {REMEDY}"
             ) from None
-        written = "".join(lines[begins : reader.line_num])
-        if not written.endswith("\n"):
-            raise InputError(f"{named}, line {begins + 1}: has no end, as if the file were cut short; {REMEDY}")
-        yield begins + 1, cells, written
-        begins = reader.line_num
+        record = "".join(lines[start : reader.line_num])
+        if not record.endswith("\n"):
+            raise InputError(f"{name}, line {start + 1}: has no end, as if the file were cut short; {REMEDY}")
+        yield start + 1, cells, record
+        start = reader.line_num
 
 
-def _written(cells: Iterable[str], line_end: str) -> str:
+def _csv_line(cells: Iterable[str], line_end: str) -> str:
     out = StringIO(newline="")
     csv.writer(out, lineterminator=line_end).writerow(cells)
     return out.getvalue()

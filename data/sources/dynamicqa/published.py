@@ -41,23 +41,23 @@ def questions(folder: Path, partition: Partition) -> list[Question]:
     return questions_of(read_rows(file, partition), partition, str(file))
 
 
-def questions_of(rows: Rows, partition: Partition, named: str) -> list[Question]:
-    """Return the questions of a file's rows, flagged with broken rules; `named` is the file's name in errors."""
-    seen: Counter[tuple[str, str]] = Counter()
-    read = []
+def questions_of(rows: Rows, partition: Partition, file_name: str) -> list[Question]:
+    """Return the questions of a file's rows, flagged with broken rules; `file_name` is for errors."""
+    counts: Counter[tuple[str, str]] = Counter()
+    listed = []
     for row in rows.rows:
-        question = _question(_Cells(row, named), partition)
-        numbered = row.cells.get("", ""), row.cells["id"]
-        if seen[numbered]:
-            again = identity(SOURCE, partition, *numbered, seen[numbered])
-            question = replace(question, question_id=again, flags=(*question.flags, slots.DUPLICATE_ID))
-        seen[numbered] += 1
-        as_read = json.dumps([row.line, rows.line_end, row.cells], ensure_ascii=False)
-        read.append(replace(question, published_row=as_read))
-    return slots.with_flags_across(read)
+        question = _question(_Cells(row, file_name), partition)
+        index_and_id = row.cells.get("", ""), row.cells["id"]
+        if count := counts[index_and_id]:
+            unique_id = identity(SOURCE, partition, *index_and_id, count)
+            question = replace(question, question_id=unique_id, flags=(*question.flags, slots.DUPLICATE_ID))
+        counts[index_and_id] += 1
+        published_row = json.dumps([row.line, rows.line_end, row.cells], ensure_ascii=False)
+        listed.append(replace(question, published_row=published_row))
+    return slots.with_flags_across(listed)
 
 
-def read_from(question: Question, partition: Partition) -> tuple[Rows, Question] | None:
+def original_of(question: Question, partition: Partition) -> tuple[Rows, Question] | None:
     """Return the original row of a question, as a file of one row, and its original question; None without a row."""
     if question.published_row is None:
         return None
@@ -96,15 +96,15 @@ class _Cells:
     """The stripped cells of a row, and the broken rules, which are collected during reading."""
 
     row: Row
-    named: str
+    file_name: str
     flags: list[str] = field(default_factory=list)
 
     def text(self, column: str) -> str:
         return self.row.cells.get(column, "").strip()
 
-    def refused(self, column: str, problem: str) -> InputError:
+    def error(self, column: str, problem: str) -> InputError:
         cell = printable(self.text(column), 60)
-        return InputError(f"{self.named}, line {self.row.line}, column {column}: {problem}: {cell!r}; {REMEDY}")
+        return InputError(f"{self.file_name}, line {self.row.line}, column {column}: {problem}: {cell!r}; {REMEDY}")
 
     def number(self, column: str, *, is_count: bool = True) -> float | None:
         cell = self.text(column)
@@ -114,9 +114,9 @@ class _Cells:
             return None
         number = float(cell) if _NUMBER.fullmatch(cell) else float("inf")
         if abs(number) == float("inf"):
-            raise self.refused(column, "is not a number")
+            raise self.error(column, "is not a number")
         if is_count and not 0 <= number <= _LARGEST_COUNT:
-            raise self.refused(column, "is not a count")
+            raise self.error(column, "is not a count")
         return number
 
     def edits(self) -> int | None:
@@ -125,7 +125,7 @@ class _Cells:
             self.flags.append(slots.NUMBER_UNKNOWN)
             return None
         if number != int(number):
-            raise self.refused("num_edits", "is not a whole number")
+            raise self.error("num_edits", "is not a whole number")
         return int(number)
 
     def wikidata_id(self, column: str, letter: str) -> WikidataId | None:
@@ -145,10 +145,10 @@ class _Cells:
         except (ValueError, RecursionError):
             forms = None
         if not isinstance(forms, list):
-            raise self.refused("possible_answers", "is not a JSON list")
+            raise self.error("possible_answers", "is not a JSON list")
         for form in forms:
             if not isinstance(form, str) or not form.strip() or re.search(r"[\ud800-\udfff]", form):
-                raise self.refused("possible_answers", f"has an entry that is not text, {printable(repr(form), 60)}")
+                raise self.error("possible_answers", f"has an entry that is not text, {printable(repr(form), 60)}")
         if answer and answer not in forms:
             self.flags.append(slots.OBJECT_NOT_AMONG_ANSWERS)
         return tuple(dict.fromkeys((answer, *forms)))
@@ -172,7 +172,7 @@ def _question(cells: _Cells, partition: Partition) -> Question:
         try:
             relation = relation_of(property_id, cells.text("prop"))
         except InputError:
-            raise cells.refused("prop", "is not a valid relation name") from None
+            raise cells.error("prop", "is not a valid relation name") from None
     dispute_path = _DISPUTE_PATH.fullmatch(cells.text("dir_info"))  # the publishers' own path to a disputed sentence
     page, page_revision = (dispute_path[1], int(dispute_path[2]) or None) if dispute_path else (None, None)
     numbers = {name: cells.number(name) for name in ("s_pop", "o_pop", "s_pop_new", "o_pop_new")}

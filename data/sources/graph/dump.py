@@ -38,10 +38,11 @@ _LOADED = "loaded.json"
 _NOT_READ = ("LOG", "LOCK", _LOADED)
 """Beginnings of the names of a store's files that are not read when the store is opened."""
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
-_shared: dict[Path, "Dump"] = {}
-_failed: dict[Path, str] = {}
-"""Errors of failed loads in this process, so that no load is tried twice."""
-_sharing = threading.Lock()
+_dumps: dict[Path, "Dump"] = {}
+"""The opened dumps of this process, by the folder of their store."""
+_load_errors: dict[Path, str] = {}
+"""Messages of failed loads in this process, by the folder, so that no load is tried twice."""
+_dumps_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Graph:
     files: tuple[Path, ...] = ()
 
     def identity(self) -> str:
-        """The key of the graph: its address, or the digest of its files; InputError for an unreadable file."""
+        """Return the key of the graph: its address, or the digest of its files; InputError for an unreadable file."""
         return dump_digest(self.files, self._folder) if self.files else self.access.address(self.name)
 
     def open(self) -> SparqlStore:
@@ -72,12 +73,12 @@ class Dump:
         """Open a folder that `shared_dump` loaded; DamagedFile if a byte of the folder changed."""
         self._folder = folder
         try:
-            about = unsealed(note_of(folder / _LOADED))
-            for name, digest in about["digests"].items():
+            note = unsealed(note_of(folder / _LOADED))
+            for name, digest in note["digests"].items():
                 if sha256_of(folder / name) != digest:
                     raise ValueError(f"{name} changed since it was written")
-            self.address = f"file:{','.join(about['files'])}"
-            self._loaded_at = datetime.fromisoformat(about["loaded_at"])
+            self.address = f"file:{','.join(note['files'])}"
+            self._loaded_at = datetime.fromisoformat(note["loaded_at"])
             self._store = ox.Store.read_only(str(folder))
         except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
             raise DamagedFile(
@@ -99,19 +100,20 @@ class Dump:
                 f"{self.address} cannot answer ({error}); remove {self._folder} and run again with the files in their "
                 f"place: {query[:200]}"
             ) from None
-        named = tuple(row for row in rows if row is not None)
-        return Rows(named, self.address, query, self._loaded_at, len(rows) - len(named))
+        usable = tuple(row for row in rows if row is not None)
+        return Rows(usable, self.address, query, self._loaded_at, len(rows) - len(usable))
 
 
 def _row(names: Sequence[str], solution: ox.QuerySolution) -> Row | None:
+    """Return the terms of a solution by variable; None if one is a blank node."""
     row: dict[str, Term] = {}
     for name in names:
         term = solution[name]
         if isinstance(term, ox.NamedNode):
             row[name] = Uri(term.value)
         elif isinstance(term, ox.Literal):
-            plain = term.language is not None or term.datatype.value == _STRING
-            row[name] = Literal(term.value, None if plain else term.datatype.value, term.language)
+            is_text = term.language is not None or term.datatype.value == _STRING
+            row[name] = Literal(term.value, None if is_text else term.datatype.value, term.language)
         elif term is not None:
             return None
     return row
@@ -125,10 +127,10 @@ def shared_dump(files: Sequence[Path], folder: Path) -> Dump:
         WorkspaceError: The folder cannot be written.
         DamagedFile: A byte of the loaded graph changed.
     """
-    with _sharing:
-        store_folder = (folder / _name(files, folder)).absolute()
-        if store_folder in _failed:
-            raise InputError(_failed[store_folder])
+    with _dumps_lock:
+        store_folder = (folder / _folder_name(files, folder)).absolute()
+        if store_folder in _load_errors:
+            raise InputError(_load_errors[store_folder])
         if not store_folder.exists():
             try:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -136,14 +138,14 @@ def shared_dump(files: Sequence[Path], folder: Path) -> Dump:
                     if not store_folder.exists():
                         _load(files, store_folder)
             except InputError as error:
-                _failed[store_folder] = str(error)
+                _load_errors[store_folder] = str(error)
                 raise
             except (OSError, RuntimeError) as error:  # the store raises RuntimeError
                 message = getattr(error, "strerror", None) or error
                 raise WorkspaceError(f"{folder} cannot be written: {message}; choose another --workspace") from error
-        if store_folder not in _shared:
-            _shared[store_folder] = Dump(store_folder)
-        return _shared[store_folder]
+        if store_folder not in _dumps:
+            _dumps[store_folder] = Dump(store_folder)
+        return _dumps[store_folder]
 
 
 def dump_digest(files: Sequence[Path], folder: Path) -> str:
@@ -158,23 +160,23 @@ def dump_digest(files: Sequence[Path], folder: Path) -> str:
     """
     if not files:
         raise InputError("a dump needs at least one file; name it under `facts.dump`")
-    kinds = [_format(file) for file in files]
+    formats = [_format(file) for file in files]
     try:
         digests = remembered_digests(files, folder)
     except OSError as error:
-        why = error.strerror or error
+        reason = error.strerror or error
         raise InputError(
-            f"facts.dump: {error.filename} cannot be read: {why}; correct the path or get the file"
+            f"facts.dump: {error.filename} cannot be read: {reason}; correct the path or get the file"
         ) from None
-    parts = [f"{kind.file_extension}:{digest}" for kind, digest in zip(kinds, digests, strict=True)]
-    return blake2_of_lines(parts)
+    return blake2_of_lines(f"{kind.file_extension}:{digest}" for kind, digest in zip(formats, digests, strict=True))
 
 
-def _name(files: Sequence[Path], folder: Path) -> str:
+def _folder_name(files: Sequence[Path], folder: Path) -> str:
     return f"graph-{VERSION}-{dump_digest(files, folder)}"
 
 
 def _load(files: Sequence[Path], store_folder: Path) -> None:
+    """Load files into the folder of a store, whole or not at all, with the note of its files' digests."""
     remove_leftovers(store_folder)  # safe, because this process holds the lock
     with beside(store_folder) as temporary:
         _fill(temporary, files)
@@ -182,9 +184,9 @@ def _load(files: Sequence[Path], store_folder: Path) -> None:
             file.name: sha256_of(file) for file in sorted(temporary.iterdir()) if not file.name.startswith(_NOT_READ)
         }
         names = [file.name for file in files]
-        about = {"files": names, "loaded_at": datetime.now(UTC).isoformat(), "digests": digests}
-        write_sealed(temporary / _LOADED, about)
-        if _name(files, store_folder.parent) != store_folder.name:
+        note = {"files": names, "loaded_at": datetime.now(UTC).isoformat(), "digests": digests}
+        write_sealed(temporary / _LOADED, note)
+        if _folder_name(files, store_folder.parent) != store_folder.name:
             raise InputError(f"the dump {names} changed while it was loaded; run again when it is whole")
         put(temporary, store_folder)
 
@@ -193,14 +195,14 @@ def _fill(folder: Path, files: Sequence[Path]) -> None:
     store = ox.Store(str(folder))  # closed at the end of this function
     for file in files:
         log.info("loading %s", file)
-        for quads in _parsed(file):
+        for quads in _quads_in_parts(file):
             store.bulk_extend(quads)
     store.optimize()
     store.flush()
     log.info("loaded %d triples of %d files", len(store), len(files))
 
 
-def _parsed(file: Path) -> Iterator[list[ox.Quad]]:
+def _quads_in_parts(file: Path) -> Iterator[list[ox.Quad]]:
     """Yield the triples of a file in parts, without their graphs; InputError has the line that is not RDF."""
     kind = _format(file)
     try:
@@ -226,7 +228,7 @@ def _parsed(file: Path) -> Iterator[list[ox.Quad]]:
 
 def _format(file: Path) -> ox.RdfFormat:
     """Return the format of a file by the ending of its name; InputError for an unknown ending."""
-    named = file.with_suffix("") if file.suffix == ".gz" else file
-    if named.suffix not in FORMATS:
+    suffix = (file.with_suffix("") if file.suffix == ".gz" else file).suffix
+    if suffix not in FORMATS:
         raise InputError(f"{file}: a dump is {', '.join(FORMATS)} or one of them packed as .gz; unpack it first")
-    return FORMATS[named.suffix]
+    return FORMATS[suffix]

@@ -9,7 +9,7 @@ from swaymeter.data.catalog import Relation
 from swaymeter.data.errors import ServiceTimeout
 from swaymeter.data.records import WikidataId
 from swaymeter.data.sources.graph.literals import plain
-from swaymeter.data.sources.graph.pairs import DIGITS, MAX_DIGITS, joined
+from swaymeter.data.sources.graph.pairs import DIGITS, MAX_DIGITS, triple_pattern
 from swaymeter.data.sources.graph.sparql import (
     Literal,
     Row,
@@ -55,25 +55,25 @@ class Entities:
     def learn(self, entities: Iterable[Uri]) -> None:
         """Query the entities that were not queried before."""
         new = [entity for entity in dict.fromkeys(entities) if entity not in self._requested]
-        rows = list(in_batches(self._store, new, _description))
-        labels = _labels(rows)
-        same: dict[Term, list[str]] = defaultdict(list)
+        rows = list(in_batches(self._store, new, _labels_query))
+        labels = _labels_by_entity(rows)
+        same_as: dict[Term, list[str]] = defaultdict(list)
         for row in rows:
             if (other := row.get("same")) is not None:
-                same[bound(row, "e")].append(other.value if isinstance(other, Literal) else other)
+                same_as[bound(row, "e")].append(other.value if isinstance(other, Literal) else other)
         for entity in new:
             self.name(entity, labels[entity])
-            ids = [match[1] for match in map(_WIKIDATA.fullmatch, same[entity]) if match]
+            ids = [match[1] for match in map(_WIKIDATA.fullmatch, same_as[entity]) if match]
             if ids:
-                self.ids[entity] = WikidataId(min(ids, key=lambda number: (len(number), number)))
+                self.ids[entity] = WikidataId(min(ids, key=lambda item_id: (len(item_id), item_id)))
         self._requested.update(new)
         generic = [entity for entity in new if _is_generic(entity, labels[entity])]
-        labels = _labels(in_batches(self._store, generic, _classes))
+        class_labels = _labels_by_entity(in_batches(self._store, generic, _class_labels_query))
         for entity in generic:
-            self.name(entity, labels[entity])
+            self.name(entity, class_labels[entity])
 
     def name(self, entity: str, labels: Iterable[Literal] = ()) -> str | None:
-        """Return the entity's stored name or, without one, the first usable label; None without a usable label."""
+        """Return the entity's stored name; without one, store the first usable label. None without a usable label."""
         if entity not in self.names:
             usable = sorted(
                 (LANGUAGES.index(label.language), label.value, name)
@@ -87,10 +87,11 @@ class Entities:
     def objects(self, relation: Relation, entities: Sequence[Uri]) -> Mapping[str, list[Term]]:
         """Return all objects of each entity under the relation, in the relation's direction, and learn their names."""
         ends = ("?v", "?e") if relation.reverse else ("?e", "?v")
+        pattern = triple_pattern(relation.yago, *ends)
 
         def query(batch: Sequence[str], prefix: str = "") -> str:
             return (
-                f"SELECT ?e ?v ?l WHERE {{\n  VALUES ?e {{ {iris(batch)} }}\n  {joined(relation.yago, *ends)}\n"
+                f"SELECT ?e ?v ?l WHERE {{\n  VALUES ?e {{ {iris(batch)} }}\n  {pattern}\n"
                 + (f"  FILTER(STRSTARTS(MD5(STR(?v)), {string(prefix)}))\n" if prefix else "")
                 + f"  OPTIONAL {{ ?v {iri(LABEL)} ?l FILTER(LANG(?l) {_ENGLISH}) }}\n}} LIMIT {MAX_ROWS}"
             )
@@ -98,26 +99,27 @@ class Entities:
         def by_digits(entity: str, prefix: str = "") -> Iterator[Row]:
             """Yield the rows of an entity with very many objects, in parts by the first digits of the objects' MD5."""
             for longer_prefix in (prefix + digit for digit in DIGITS):
-                split = partial(by_digits, prefix=longer_prefix) if len(longer_prefix) < MAX_DIGITS else None
+                can_split = len(longer_prefix) < MAX_DIGITS
+                split = partial(by_digits, prefix=longer_prefix) if can_split else None
                 yield from in_batches(self._store, [entity], partial(query, prefix=longer_prefix), split=split)
 
-        values_of: dict[Term, dict[Term, list[Literal]]] = defaultdict(lambda: defaultdict(list))
+        object_labels: dict[Term, dict[Term, list[Literal]]] = defaultdict(lambda: defaultdict(list))
         for row in in_batches(self._store, entities, query, split=by_digits):
-            labels = values_of[bound(row, "e")][bound(row, "v")]
+            labels = object_labels[bound(row, "e")][bound(row, "v")]
             if isinstance(label := row.get("l"), Literal):
                 labels.append(label)
         nameless = [
             (value, labels)
-            for values in values_of.values()
-            for value, labels in values.items()
+            for labels_of_entity in object_labels.values()
+            for value, labels in labels_of_entity.items()
             if isinstance(value, Uri) and self.name(value, labels) is None
         ]
         self.learn(value for value, labels in nameless if is_iri(value) and _is_generic(value, labels))
-        return {str(entity): list(values) for entity, values in values_of.items()}
+        return {str(entity): list(labels_of_entity) for entity, labels_of_entity in object_labels.items()}
 
     def degrees(self, entities: Sequence[Uri]) -> Mapping[str, int]:
         """Return the number of triples with each entity as subject or object; a triple with it as both counts once."""
-        return self._counted(entities, ["?e ?p ?o", "?s ?p ?e FILTER(?s != ?e)"])
+        return self._triple_counts(entities, ["?e ?p ?o", "?s ?p ?e FILTER(?s != ?e)"])
 
     def relation_degrees(self, relation: Relation, entities: Sequence[Uri], *, as_subject: bool) -> Mapping[str, int]:
         """Return the number of the relation's triples with each entity as the subject, or as the object.
@@ -126,19 +128,21 @@ class Entities:
         """
         ends = "?e {} ?o" if as_subject else "?s {} ?e"
         # A UNION, because services differ on paths of alternatives: some return a pair of two predicates twice.
-        return self._counted(entities, [ends.format(iri(predicate)) for predicate in relation.yago])
+        return self._triple_counts(entities, [ends.format(iri(predicate)) for predicate in relation.yago])
 
-    def _counted(self, entities: Sequence[Uri], patterns: Sequence[str]) -> Mapping[str, int]:
+    def _triple_counts(self, entities: Sequence[Uri], patterns: Sequence[str]) -> Mapping[str, int]:
+        """Return the number of triples that match any of the patterns, by the entity ?e."""
+
         def query(batch: Sequence[str]) -> str:
-            named = f"VALUES ?e {{ {iris(batch)} }}"
-            union = "\n  UNION ".join(f"{{ {named} {pattern} }}" for pattern in patterns)
+            values = f"VALUES ?e {{ {iris(batch)} }}"
+            union = "\n  UNION ".join(f"{{ {values} {pattern} }}" for pattern in patterns)
             return f"SELECT ?e (COUNT(*) AS ?n) WHERE {{\n  {union}\n}} GROUP BY ?e"
 
-        counted = dict.fromkeys(map(str, entities), 0)
-        different = list(dict.fromkeys(entities))  # VALUES would count a repeated entity twice
-        for row in in_batches(self._store, different, query):
-            counted[str(bound(row, "e"))] = count(bound(row, "n"))
-        return counted
+        counts = dict.fromkeys(map(str, entities), 0)
+        distinct = list(dict.fromkeys(entities))  # VALUES would count a repeated entity twice
+        for row in in_batches(self._store, distinct, query):
+            counts[str(bound(row, "e"))] = count(bound(row, "n"))
+        return counts
 
 
 def in_batches(
@@ -158,7 +162,7 @@ def in_batches(
         size: First number of items in a batch.
         split: Returns the rows of a single item that takes too long; None raises ServiceTimeout.
     """
-    start, whole = 0, size
+    start, first_size = 0, size
     while start < len(items):
         batch = items[start : start + size]
         try:
@@ -174,27 +178,27 @@ def in_batches(
                 continue
             if split is None:
                 raise
-            rows, size = split(batch[0]), whole
+            rows, size = split(batch[0]), first_size
         yield from rows
         start += len(batch)
 
 
-def _description(batch: Sequence[str]) -> str:
-    named = f"VALUES ?e {{ {iris(batch)} }}"
+def _labels_query(batch: Sequence[str]) -> str:
+    values = f"VALUES ?e {{ {iris(batch)} }}"
     return (
-        f"SELECT ?e ?l ?same WHERE {{\n  {{ {named} ?e {iri(LABEL)} ?l FILTER(LANG(?l) {_ENGLISH}) }}\n  UNION\n"
-        f"  {{ {named} ?e {'|'.join(map(iri, SAME_AS))} ?same }}\n}}"
+        f"SELECT ?e ?l ?same WHERE {{\n  {{ {values} ?e {iri(LABEL)} ?l FILTER(LANG(?l) {_ENGLISH}) }}\n  UNION\n"
+        f"  {{ {values} ?e {'|'.join(map(iri, SAME_AS))} ?same }}\n}}"
     )
 
 
-def _classes(batch: Sequence[str]) -> str:
+def _class_labels_query(batch: Sequence[str]) -> str:
     return (
         f"SELECT ?e ?l WHERE {{\n  VALUES ?e {{ {iris(batch)} }}\n"
         f"  ?e a ?class .\n  ?class {iri(LABEL)} ?l .\n  FILTER(LANG(?l) {_ENGLISH})\n}}"
     )
 
 
-def _labels(rows: Iterable[Row]) -> dict[Term, list[Literal]]:
+def _labels_by_entity(rows: Iterable[Row]) -> dict[Term, list[Literal]]:
     labels: dict[Term, list[Literal]] = defaultdict(list)
     for row in rows:
         if isinstance(label := row.get("l"), Literal):

@@ -20,8 +20,9 @@ LONGEST = 300
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _UNITS = ("http://yago-knowledge.org/resource/", "http://www.wikidata.org/entity/")
-_AS_WRITTEN = ("identifier", "text", "url")
-_NUMBERS = frozenset(
+_UNCHANGED_CLASSES = ("identifier", "text", "url")
+"""Classes of objects whose texts stay as the graph has them."""
+_NUMBER_TYPES = frozenset(
     {
         "decimal",
         "integer",
@@ -41,7 +42,7 @@ _NUMBERS = frozenset(
         "unsignedByte",
     }
 )
-_ZONE = r"(?:Z|[+-][0-9]{2}:[0-9]{2})?"
+_ZONE = r"(?:Z|[+-][0-9]{2}:[0-9]{2})?"  # 1879-03-14T00:00:00Z, 1879-03, 1879
 _DAY = re.compile(rf"([+-]?[0-9]{{1,12}})-([0-9]{{2}})-([0-9]{{2}})(?:T[0-9]{{2}}:[0-9]{{2}}:[0-9.]{{2,30}})?{_ZONE}")
 _MONTH = re.compile(rf"([+-]?[0-9]{{1,12}})-([0-9]{{2}})(?:-[0-9]{{2}})?{_ZONE}")
 _YEAR = re.compile(rf"([+-]?[0-9]{{1,12}})(?:-[0-9]{{2}}-[0-9]{{2}})?{_ZONE}")
@@ -50,7 +51,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?
 _LARGEST_EXPONENT = 100
 # Invisible characters and characters that reverse the text around them: embeddings, overrides and isolates, soft
 # hyphens, zero-width spaces, tags. Marks of direction and joiners belong to their script and stay.
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     "[\u00ad\u200b\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
 )
 
@@ -59,8 +60,9 @@ def plain(text: str) -> str | None:
     """Return the text on one line, in NFC and without control characters; None for an empty or too long text."""
     if len(text) > 100 * LONGEST:
         return None
-    seen = _UNSEEN.sub("", unicodedata.normalize("NFC", text))
-    line = " ".join("".join(sign for sign in seen if sign.isspace() or unicodedata.category(sign) != "Cc").split())
+    visible = _INVISIBLE.sub("", unicodedata.normalize("NFC", text))
+    printable = "".join(sign for sign in visible if sign.isspace() or unicodedata.category(sign) != "Cc")
+    line = " ".join(printable.split())
     return line if 0 < len(line) <= LONGEST else None
 
 
@@ -78,7 +80,7 @@ def text(literal: Literal, relation: Relation, units: Mapping[str, str] = Mappin
     """
     if literal.language is not None:
         return plain(literal.value) if re.fullmatch(r"en(-.*)?", literal.language, re.IGNORECASE) else None
-    if relation.object_class in _AS_WRITTEN:
+    if relation.object_class in _UNCHANGED_CLASSES:
         return plain(literal.value)
     datatype = literal.datatype or ""
     value = literal.value.strip()
@@ -91,7 +93,7 @@ def text(literal: Literal, relation: Relation, units: Mapping[str, str] = Mappin
     kind = datatype.removeprefix(_XSD) if datatype.startswith(_XSD) else ""
     if kind in _DATES:
         return _date(value, _DATES[kind])
-    if kind in _NUMBERS:
+    if kind in _NUMBER_TYPES:
         number = _number(value)
         return f"{number} {relation.unit}" if number and relation.unit else number
     if kind == "boolean":
@@ -106,6 +108,7 @@ def unit_of(literal: Literal) -> str | None:
 
 
 def _unit_by_iri(unit: str) -> str | None:
+    """Return the words at the end of a unit's IRI, such as "square metre" of .../Square_metre; None for an id."""
     name = unit[max(unit.rfind("/"), unit.rfind("#")) + 1 :]
     if re.fullmatch(r"Q[0-9]+", name):
         return None
@@ -134,10 +137,15 @@ def _date(value: str, form: re.Pattern[str]) -> str | None:
     match = form.fullmatch(value)
     if not match:
         return None
-    year, *rest = map(int, match.groups())
-    if rest and not 1 <= rest[0] <= 12:
-        return None
-    if rest[1:] and not 1 <= rest[1] <= calendar.monthrange(year, rest[0])[1]:  # the proleptic Gregorian calendar
-        return None
+    year = int(match[1])
+    month = int(match[2]) if form.groups > 1 else None
+    day = int(match[3]) if form.groups > 2 else None
     year_text = str(year) if year > 0 else f"{1 - year} BC"
-    return " ".join([*map(str, rest[1:]), *(MONTHS[month - 1] for month in rest[:1]), year_text])
+    if month is None:
+        return year_text
+    if not 1 <= month <= 12:
+        return None
+    if day is None:
+        return f"{MONTHS[month - 1]} {year_text}"
+    last_day = calendar.monthrange(year, month)[1]  # the proleptic Gregorian calendar
+    return f"{day} {MONTHS[month - 1]} {year_text}" if 1 <= day <= last_day else None

@@ -50,12 +50,12 @@ def sampled_pairs(
         ServiceTimeout: Even queries for small parts take too long.
     """
     pages = _Pages(store, predicates, seed, max(page, 2), english)
-    digits = pages.digits_at_first()
-    for prefix in product(DIGITS, repeat=digits):
-        yield from pages.with_prefix("".join(prefix), "", digits + MAX_DIGITS)
+    length = pages.prefix_length()
+    for prefix in product(DIGITS, repeat=length):
+        yield from pages.pairs("".join(prefix), "", length + MAX_DIGITS)
 
 
-def joined(predicates: Sequence[str], subject: str, object: str) -> str:
+def triple_pattern(predicates: Sequence[str], subject: str, object: str) -> str:
     """Return the triple pattern of the predicates: a path, because services read the whole graph for VALUES."""
     return f"{subject} {'|'.join(map(iri, predicates))} {object} ."
 
@@ -64,24 +64,31 @@ class _Pages:
     def __init__(self, store: SparqlStore, predicates: Sequence[str], seed: int, size: int, english: bool) -> None:
         self._store, self._predicates, self._seed, self._size, self._english = store, predicates, seed, size, english
 
-    def digits_at_first(self) -> int:
-        """Return the length of a prefix that about one to sixteen pages of pairs share; 0 if counting is too slow."""
+    def prefix_length(self) -> int:
+        """Return the digits of a prefix that about one to sixteen pages of pairs share; 0 if counting is too slow."""
         parts = " UNION ".join(f"{{ ?s {iri(predicate)} ?o }}" for predicate in self._predicates)
         try:
             counted = self._store.select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {parts} }}").rows
         except ServiceTimeout:
             return 0
-        pairs, digits = sum(count(bound(row, "n")) for row in counted), 0
-        while pairs >= self._size * len(DIGITS) ** (digits + 1):
-            digits += 1
-        return digits
+        pairs, length = sum(count(bound(row, "n")) for row in counted), 0
+        while pairs >= self._size * len(DIGITS) ** (length + 1):
+            length += 1
+        return length
 
-    def with_prefix(self, prefix: str, after: str, longest: int) -> Iterator[Pair]:
+    def pairs(self, prefix: str, after: str, max_length: int) -> Iterator[Pair]:
+        """Yield the pairs whose key has a prefix, in order.
+
+        Args:
+            prefix: The first digits of the keys; a slow query is split into queries for longer prefixes.
+            after: The last key that was yielded before; "" for none.
+            max_length: Digits of the longest prefix.
+        """
         while True:
             try:
                 answer = self._store.select(self._query(prefix, after))
             except ServiceTimeout:
-                if len(prefix) == longest:
+                if len(prefix) == max_length:
                     raise
                 self._size = max(SMALLEST_PAGE, self._size // 2)
                 break
@@ -98,29 +105,29 @@ class _Pages:
                 yield from pairs
                 return
             # Some pairs with the last key of a full page may be on the next page.
-            whole = [pair for pair in pairs if pair.key < pairs[-1].key]
-            if whole:
-                after = whole[-1].key
+            complete = [pair for pair in pairs if pair.key < pairs[-1].key]
+            if complete:
+                after = complete[-1].key
             else:
                 self._size *= 2
-            yield from whole
+            yield from complete
         for digit in DIGITS:
-            part = prefix + digit
-            if part >= after[: len(part)]:
-                yield from self.with_prefix(part, after if after.startswith(part) else "", longest)
+            longer_prefix = prefix + digit
+            if longer_prefix >= after[: len(longer_prefix)]:
+                yield from self.pairs(longer_prefix, after if after.startswith(longer_prefix) else "", max_length)
 
     def _query(self, prefix: str, after: str) -> str:
-        limits = [f"STRSTARTS(?k, {string(prefix)})"] if prefix else []
-        limits += [f"?k > {string(after)}"] if after else []
+        conditions = [f"STRSTARTS(?k, {string(prefix)})"] if prefix else []
+        conditions += [f"?k > {string(after)}"] if after else []
         # Only for values that may be texts, because a filter on a term costs as much as its hash.
         if self._english:
-            limits.append('(isIRI(?o) || LANG(?o) = "" || LANGMATCHES(LANG(?o), "en"))')
+            conditions.append('(isIRI(?o) || LANG(?o) = "" || LANGMATCHES(LANG(?o), "en"))')
         return "\n".join(
             [
                 "SELECT ?s ?o ?k WHERE {",
-                f"  {joined(self._predicates, '?s', '?o')}",
+                f"  {triple_pattern(self._predicates, '?s', '?o')}",
                 f'  BIND(MD5(CONCAT("{self._seed} ", STR(?s), " ", STR(?o))) AS ?k)',
-                *([f"  FILTER({' && '.join(limits)})"] if limits else []),
+                *([f"  FILTER({' && '.join(conditions)})"] if conditions else []),
                 f"}} ORDER BY ?k LIMIT {self._size}",
             ]
         )

@@ -114,19 +114,19 @@ def read_qec(path: Path) -> QecDataset:
     Raises:
         InputError: A key breaks the layout, or the file has no relation of the catalog.
     """
-    named = {predicate: relation for relation in catalog.relations().values() for predicate in relation.predicates}
+    relations = {predicate: relation for relation in catalog.relations().values() for predicate in relation.predicates}
     pairs: dict[str, list[_Pair]] = {}
     skipped, nameless = [], 0
     for predicate, value in _read_object(path).items():
-        if predicate not in named:
+        if predicate not in relations:
             skipped.append(predicate)
             continue
         entry: _Entry = validated(f"{path}: {predicate}: ", _Entry, value)
         columns = [getattr(entry, key) or [None] * len(entry.entities) for key in _COLUMNS]
-        read = [_Pair(*values) for values in zip(*columns, strict=True)]
-        with_names = [pair for pair in read if pair.entity.strip() and pair.answer.strip()]
-        nameless += len(read) - len(with_names)
-        pairs.setdefault(named[predicate].name, []).extend(with_names)
+        all_pairs = [_Pair(*values) for values in zip(*columns, strict=True)]
+        with_names = [pair for pair in all_pairs if pair.entity.strip() and pair.answer.strip()]
+        nameless += len(all_pairs) - len(with_names)
+        pairs.setdefault(relations[predicate].name, []).extend(with_names)
     if not pairs:
         raise InputError(f"{path} is not a yago_qec.json: none of its keys is a predicate of the catalog")
     warnings = []
@@ -134,7 +134,7 @@ def read_qec(path: Path) -> QecDataset:
         warnings.append(f"left out, since the catalog has no relation for them: {', '.join(map(repr, skipped))}")
     if nameless:
         warnings.append(f"left out: {nameless} pairs of an entity or an answer without a name")
-    facts = {name: tuple(_facts(catalog.relation(name), read)) for name, read in pairs.items()}
+    facts = {name: tuple(_facts(catalog.relation(name), relation_pairs)) for name, relation_pairs in pairs.items()}
     return QecDataset(facts, tuple(warnings))
 
 
@@ -185,7 +185,7 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def _facts(relation: Relation, pairs: Sequence[_Pair]) -> list[Fact]:
-    by_entity: dict[tuple[bool, str], list[_Pair]] = {}
+    by_entity: dict[tuple[bool, str], list[_Pair]] = {}  # by IRI (True) or, without one, by name (False)
     for pair in pairs:
         uri = _iri(pair.entity_uri)
         by_entity.setdefault((uri is not None, uri or pair.entity), []).append(pair)
@@ -215,20 +215,22 @@ def _iri(value: str | None) -> str | None:
 
 
 def _entry(relation: Relation, facts: Sequence[Fact], names: Sequence[str]) -> dict[str, Any]:
-    literal = relation.object_class in LITERAL_CLASSES
+    """Return the value of a relation's key: a pair for each object of each fact, in parallel lists."""
+    is_literal = relation.object_class in LITERAL_CLASSES
     pairs = []
     for fact in facts:
+        degrees = (fact.subject_degree, fact.subject_relation_degree)
         for index, answer in enumerate((fact.object, *fact.other_objects)):
-            uri = answer if literal else fact.object_uri if index == 0 else None
-            degrees = (fact.subject_degree, fact.subject_relation_degree)
-            pairs.append(_Pair(fact.subject, answer, fact.subject_uri, uri, *degrees))
+            uri = fact.object_uri if index == 0 else None
+            pairs.append(_Pair(fact.subject, answer, fact.subject_uri, answer if is_literal else uri, *degrees))
     columns = {key: [pair[index] for pair in pairs] for index, key in enumerate(_COLUMNS)}
-    unknown = {key for key in _COLUMNS[2:] if all(value is None for value in columns[key])}
+    optional = _COLUMNS[2:]
+    empty = {key for key in optional if all(value is None for value in columns[key])}
     return {
-        **{key: column for key, column in columns.items() if key not in unknown},
+        **{key: column for key, column in columns.items() if key not in empty},
         "gpt_fake_entities": list(names),
         "query_forms": {"open": list(relation.open), "closed": list(relation.closed)},
         "context_templates": {kind: templates[0] for kind, templates in relation.contexts.items()},
         "entity_types": {TOP_CLASS[relation.subject_class]: 1.0},
-        "answer_types": {} if literal else {TOP_CLASS[relation.object_class]: 1.0},
+        "answer_types": {} if is_literal else {TOP_CLASS[relation.object_class]: 1.0},
     }

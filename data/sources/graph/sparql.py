@@ -67,7 +67,12 @@ class SparqlStore(Protocol):
         """Return the address of the service, or the names of the files of a dump."""
 
     def select(self, query: str) -> Rows:
-        """The query's rows; ServiceTimeout where that needs too long: ask for less. ServiceError for all else."""
+        """Return the rows of a query.
+
+        Raises:
+            ServiceTimeout: The query takes too long; a query about fewer items may not.
+            ServiceError: The graph cannot answer.
+        """
 
 
 class Endpoint:
@@ -77,11 +82,11 @@ class Endpoint:
         self._session, self.address = session, session.service.address
 
     def select(self, query: str) -> Rows:
-        """The query's rows; ServiceTimeout where that needs too long: ask for less. ServiceError for all else."""
+        """Return the rows of a query; raises like `SparqlStore.select`."""
         answer = self._session.ask({"query": query}, method="POST", accept=RESULTS, error_of=_problem)
-        answered = _rows(answer.content)
-        rows = tuple(row for row in answered if row is not None)
-        return Rows(rows, self.address, query, answer.retrieved_at, len(answered) - len(rows))
+        rows = _rows(answer.content)
+        usable = tuple(row for row in rows if row is not None)
+        return Rows(usable, self.address, query, answer.retrieved_at, len(rows) - len(usable))
 
 
 def bound(row: Row, variable: str) -> Term:
@@ -121,12 +126,17 @@ def string(value: str, language: str | None = None) -> str:
         raise InputError(f"no SPARQL query can hold {value[:200]!r}: it has a lone surrogate, which is not text")
     # Some services decode \uXXXX before anything else, so that \\u0022 would end the text. In a text with a backslash
     # and a u, the u is written as such an escape, so that all services read the same text.
-    escaped = re.sub(r"\\([uU]?)", lambda match: "\\\\" + (f"\\u{ord(match[1]):04x}" if match[1] else ""), value)
+
+    def escape_backslash(match: re.Match[str]) -> str:
+        return "\\\\" + (f"\\u{ord(match[1]):04x}" if match[1] else "")
+
+    escaped = re.sub(r"\\([uU]?)", escape_backslash, value)
     escaped = re.sub(r"[\"\n\r\t\b\f]", lambda match: _ESCAPES[match[0]], escaped)
     return f'"{escaped}"' + (f"@{language}" if language else "")
 
 
 def _problem(content: Any) -> ServiceError | TransientError | None:
+    """Return the error that an answer reports, or that no rows can be read from it; None for rows."""
     reported = (content.get("error") or content.get("exception")) if isinstance(content, dict) else None
     if reported:
         message = reported if isinstance(reported, str) else shown(reported, 10_000)

@@ -65,7 +65,7 @@ FURTHER_LANGUAGES = (
     "tr",
 )
 """Languages besides English in which names are looked up; Norwegian is nb in Wikidata's labels."""
-TEXTS = 400
+MAX_TEXTS = 400
 """Number of texts in a query, each in one language."""
 
 NO_NAME = "no English name for who is asked about"
@@ -101,7 +101,7 @@ def facts(
     if not relation.yago:
         raise InputError(f"relation {relation.name}: YAGO has no predicate for it; choose another source")
     choice = _Choice(relation, Entities(store))
-    sample = sampled_pairs(
+    pairs_in_order = sampled_pairs(
         store,
         relation.yago,
         seed=seed,
@@ -109,8 +109,8 @@ def facts(
         english=relation.object_class in LITERAL_CLASSES,
     )
     # A few more pairs than facts, because some are rejected; at most the number of entities of a query.
-    while len(choice.chosen) < pairs and (block := list(islice(sample, min(BATCH, pairs + 20)))):
-        choice.graph.learn(choice.unknown(block))
+    while len(choice.chosen) < pairs and (block := list(islice(pairs_in_order, min(BATCH, pairs + 20)))):
+        choice.graph.learn(choice.terms(block))
         for pair in block:
             if len(choice.chosen) < pairs:
                 choice.consider(pair)
@@ -126,7 +126,7 @@ def facts(
     return FetchedFacts(_facts(choice, source, licence), dict(choice.rejected), choice.examined)
 
 
-def existing(store: SparqlStore, names: Sequence[str]) -> set[str]:
+def names_in_graph(store: SparqlStore, names: Sequence[str]) -> set[str]:
     """Return the names that any entity of the graph has, letter by letter, as its name or an alternate name.
 
     Names are looked up in English, without a language, and in further languages of Latin script.
@@ -140,13 +140,15 @@ def existing(store: SparqlStore, names: Sequence[str]) -> set[str]:
             f"  ?e {'|'.join(map(iri, NAMES))} ?name .\n}}"
         )
 
-    size = max(1, TEXTS // (len(languages) + 1))
+    size = max(1, MAX_TEXTS // (len(languages) + 1))
     terms = {bound(row, "name") for row in in_batches(store, list(dict.fromkeys(names)), query, size=size)}
     return {term.value for term in terms if isinstance(term, Literal)} & set(names)
 
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
+    """A pair that becomes a fact, with the names of its entity and its answer; `object_uri` is None for a literal."""
+
     pair: Pair
     name: str
     answer: str
@@ -154,16 +156,18 @@ class _Chosen:
 
 
 class _Choice:
+    """The pairs of a relation that become facts, by their entities, and the rejected pairs by reason."""
+
     def __init__(self, relation: Relation, graph: Entities) -> None:
         self.relation, self.graph = relation, graph
         self.chosen: dict[Uri, _Chosen] = {}
         self.rejected: Counter[str] = Counter()
         self.examined = 0
         self.namesakes: dict[str, dict[Uri, None]] = defaultdict(dict)
-        """The entities of each name, with a fact or rejected: the name alone does not tell them apart."""
-        self._names: set[str] = set()
+        """The entities of each name, in order, chosen or rejected: the name alone does not tell them apart."""
+        self._chosen_names: set[str] = set()
 
-    def unknown(self, block: Sequence[Pair]) -> Iterator[Uri]:
+    def terms(self, block: Sequence[Pair]) -> Iterator[Uri]:
         """Yield the terms whose names a block of pairs needs: entities, answers and units with valid IRIs."""
         for pair in block:
             entity, value = pair.directed(self.relation)
@@ -175,6 +179,7 @@ class _Choice:
                     yield term
 
     def consider(self, pair: Pair) -> None:
+        """Choose a pair, or count its rejection reason; ignore a further pair of a chosen entity."""
         self.examined += 1
         entity, value = pair.directed(self.relation)
         if entity in self.chosen:
@@ -195,13 +200,14 @@ class _Choice:
             self.rejected[NO_ANSWER if isinstance(value, Uri) else NO_VALUE] += 1
         elif answer == name:
             self.rejected[OWN_NAME] += 1
-        elif name in self._names:
+        elif name in self._chosen_names:
             self.rejected[NAME_TAKEN] += 1
         else:
-            self._names.add(name)
+            self._chosen_names.add(name)
             self.chosen[entity] = _Chosen(pair, name, answer, value if isinstance(value, Uri) else None)
 
     def answer(self, value: Term) -> str | None:
+        """Return the text of an answer; None for an entity without a name, or an invalid literal."""
         if isinstance(value, Uri):
             return self.graph.name(value)
         return literals.text(value, self.relation, self.graph.names)
@@ -209,18 +215,19 @@ class _Choice:
 
 def _facts(choice: _Choice, source: str, licence: str) -> list[Fact]:
     entities = list(choice.chosen)
-    all_namesakes = [namesake for chosen in choice.chosen.values() for namesake in choice.namesakes[chosen.name]]
+    namesakes = [namesake for chosen in choice.chosen.values() for namesake in choice.namesakes[chosen.name]]
     answers = [chosen.object_uri for chosen in choice.chosen.values() if chosen.object_uri]
     relation, graph, ids = choice.relation, choice.graph, choice.graph.ids
-    everything = graph.objects(relation, all_namesakes)
-    total = graph.degrees([*entities, *answers])
+    objects = graph.objects(relation, namesakes)
+    degrees = graph.degrees([*entities, *answers])
     entity_degrees = graph.relation_degrees(relation, entities, as_subject=not relation.reverse)
     answer_degrees = graph.relation_degrees(relation, answers, as_subject=relation.reverse)
-    written: list[Fact] = []
+    listed: list[Fact] = []
     for entity, chosen in choice.chosen.items():
-        uri, answer = chosen.object_uri, chosen.pair.answer
-        namesakes = choice.namesakes[chosen.name]
-        true = {choice.answer(value) for namesake in namesakes for value in everything.get(namesake, ())}
+        uri, response = chosen.object_uri, chosen.pair.answer
+        true_answers = {
+            choice.answer(value) for namesake in choice.namesakes[chosen.name] for value in objects.get(namesake, ())
+        }
         fact = Fact(
             RelationName(relation.name),
             chosen.name,
@@ -232,17 +239,17 @@ def _facts(choice: _Choice, source: str, licence: str) -> list[Fact]:
             licence=licence,
             subject_uri=str(entity),
             object_uri=str(uri) if uri else None,
-            other_objects=tuple(sorted(other for other in true - {chosen.answer} if other is not None)),
-            subject_degree=total[entity],
+            other_objects=tuple(sorted(other for other in true_answers - {chosen.answer} if other is not None)),
+            subject_degree=degrees[entity],
             subject_relation_degree=entity_degrees[entity],
-            object_degree=total[uri] if uri else None,
+            object_degree=degrees[uri] if uri else None,
             object_relation_degree=answer_degrees[uri] if uri else None,
-            address=answer.address,
-            query=answer.query,
-            retrieved_at=answer.retrieved_at.isoformat(timespec="seconds"),
+            address=response.address,
+            query=response.query,
+            retrieved_at=response.retrieved_at.isoformat(timespec="seconds"),
         )
-        written.append(fact)
-    return written
+        listed.append(fact)
+    return listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,9 +338,10 @@ def _graph(options: YagoFacts, access: Access) -> Graph:
 
 
 def _graphs(options: YagoFacts, access: Access) -> list[Graph]:
+    """Return the graphs in which invented names must not occur; by default also Wikidata for the public YAGO."""
     is_public = not options.dump and access.address("yago") == SERVICES["yago"].address
-    suitable: tuple[GraphName, ...] = ("yago", "wikidata") if is_public else ("yago",)
-    names = suitable if options.absent_from is None else options.absent_from
+    default: tuple[GraphName, ...] = ("yago", "wikidata") if is_public else ("yago",)
+    names = default if options.absent_from is None else options.absent_from
     return [_graph(options, access) if name == "yago" else Graph(name, access) for name in names]
 
 

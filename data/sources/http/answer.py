@@ -30,7 +30,7 @@ class Answer:
         wait_s: Seconds of its Retry-After.
         rerun: The highest number of a forced rerun that it serves.
         content: Parsed JSON, or text.
-        from_cache: It was not requested now.
+        from_cache: True if it was cached, and not requested now.
     """
 
     status: int
@@ -94,7 +94,7 @@ def phrase(status: int) -> str:
     return f"{status} {responses.get(status, '')}".rstrip()
 
 
-def read_content(answer: Answer, *, form: Form, allow: Collection[int], error_of: ErrorOf, named: str) -> Any:
+def read_content(answer: Answer, *, form: Form, allow: Collection[int], error_of: ErrorOf, label: str) -> Any:
     """Return the JSON or text of a valid response; text also for an error page with an allowed status.
 
     Args:
@@ -102,7 +102,7 @@ def read_content(answer: Answer, *, form: Form, allow: Collection[int], error_of
         form: JSON or text.
         allow: Valid statuses.
         error_of: Returns an error inside a response.
-        named: The service in messages.
+        label: The service in messages.
 
     Raises:
         ServiceTimeout: The service ran out of time, or its JSON is cut short.
@@ -110,27 +110,28 @@ def read_content(answer: Answer, *, form: Form, allow: Collection[int], error_of
         TransientError: `error_of` returned it.
     """
     if answer.status not in allow:
-        raise _refusal(answer, named)
-    content = _parse(answer, form, named)
+        raise _refusal(answer, label)
+    content = _parse(answer, form, label)
     error = error_of(content)
     if error is None:
         return content
-    if form == "json" and isinstance(content, str):
-        raise _refusal(answer, named, str(error))
-    message = f"{named} answered with an error: {printable(str(error), 300)}"
+    if form == "json" and isinstance(content, str):  # an error page
+        raise _refusal(answer, label, str(error))
+    message = f"{label} answered with an error: {printable(str(error), 300)}"
     if isinstance(error, ServiceError):
         raise type(error)(message)
     raise replace(error, message=message, wait_s=error.wait_s if answer.wait_s is None else answer.wait_s)
 
 
-def _refusal(answer: Answer, named: str, reason: str = "") -> ServiceError:
-    message = f"{named} answered {phrase(answer.status)}: {printable(reason, 300) or printable(answer.body)!r}"
+def _refusal(answer: Answer, label: str, reason: str = "") -> ServiceError:
+    message = f"{label} answered {phrase(answer.status)}: {printable(reason, 300) or printable(answer.body)!r}"
     if answer.status == HTTPStatus.INTERNAL_SERVER_ERROR and out_of_time(answer.body):
         return ServiceTimeout(f"{message}; ask for less")
     return ServiceError(message)
 
 
-def _parse(answer: Answer, form: Form, named: str) -> Any:
+def _parse(answer: Answer, form: Form, label: str) -> Any:
+    """Return the JSON or text of a response; the text of an error page that is not JSON."""
     try:
         if form == "text":
             return answer.body.decode()
@@ -144,11 +145,11 @@ def _parse(answer: Answer, form: Form, named: str) -> Any:
         is_json = form == "json" and answer.body.lstrip()[:1] in (b"{", b"[", b"")
         if is_json and (isinstance(error, json.JSONDecodeError) or "unexpected end of data" in str(error)):
             raise ServiceTimeout(
-                f"{named} answered with JSON cut short after {len(answer.body)} bytes; ask for less"
+                f"{label} answered with JSON cut short after {len(answer.body)} bytes; ask for less"
             ) from None
         expected = "JSON" if form == "json" else "text in UTF-8"
         raise ServiceError(
-            f"{named} answered with something that is not {expected} ({printable(str(error), 160)}): "
+            f"{label} answered with something that is not {expected} ({printable(str(error), 160)}): "
             f"{printable(answer.body)!r}"
         ) from None
     return content

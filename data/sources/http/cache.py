@@ -88,12 +88,13 @@ class HttpCache:
 
     @contextmanager
     def _usable(self) -> Iterator[None]:
+        """Hold the lock; refuse a closed file, and turn errors of the file into WorkspaceError."""
         try:
             with self._lock:
                 if self.is_closed:
                     raise ServiceClosed(f"the cached responses of {self._file} are closed; open a new session")
                 yield
-        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # the last of a message that quotes damaged text
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # SQLite may quote damaged text in a message
             raise WorkspaceError(
                 f"the cached responses in {self._file} cannot be used: {error}; free space on a full disk, remove the "
                 "file where it is damaged, and run again"

@@ -40,15 +40,17 @@ _CHUNK = 2**16
 _TRIES = 2
 """Tries of a request whose response is late or broken, and of a connection."""
 _SHORTEST_KEY = 8
-"""Shorter keys, such as EMPTY, are no secrets, and responses may well have such a text."""
+"""Characters of the shortest key that is removed: a shorter key, such as EMPTY, is no secret and a usual text."""
 _CONTACT = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+\.[^\s@,;<>]+|https?://[^\s/]+\S*")
-_PLAIN = re.compile(r"[!-'*-\[\]-~ ]{,200}")
+_PLAIN = re.compile(r"[!-'*-\[\]-~ ]{,200}")  # ASCII without ( ) and \
 _RETRY_AFTER = Retry(retry_after_max=2**31)  # a session bounds a pause
 
 logging.getLogger("urllib3.connection").setLevel(logging.ERROR)  # its warnings quote what a service sends
 
 
 class _TimedReader(io.RawIOBase):
+    """The stream of a response; reading raises TimeoutError after its deadline, or without data for the timeout."""
+
     def __init__(self, raw: io.RawIOBase, sock: socket.socket) -> None:
         self._raw, self._socket = raw, sock
         self._timeout_s = sock.gettimeout() or 0.0
@@ -105,15 +107,15 @@ class Exchange(LimiterSession):
     """Connections to a service, at its requests per minute.
 
     Args:
-        named: The service in messages.
+        label: The service in messages.
         limiter: Keeps the requests per minute.
         key: The secret that no response and no message repeats, not even a part of it.
     """
 
-    def __init__(self, service: Service, named: str, limiter: Limiter, key: str) -> None:
+    def __init__(self, service: Service, label: str, limiter: Limiter, key: str) -> None:
         super().__init__(limiter=limiter, per_host=False, limit_statuses=())
-        self._service, self._named = service, named
-        self._key = _written(key) if len(key) >= _SHORTEST_KEY else None
+        self._service, self._label = service, label
+        self._key = _spellings_of(key) if len(key) >= _SHORTEST_KEY else None
         for scheme in ("http://", "https://"):
             self.mount(scheme, _TimedAdapter(service.max_concurrency))
 
@@ -126,7 +128,7 @@ class Exchange(LimiterSession):
 
         Raises:
             TransientError: A later try may succeed.
-            ServiceError: No try will.
+            ServiceError: No later try would succeed.
         """
         timeout_s = self._service.timeout_s
         settings = self.merge_environment_settings(request.url, {}, True, None, None)
@@ -135,31 +137,32 @@ class Exchange(LimiterSession):
                 return self._answer(response)
         except (failures.ReadTimeout, broken.ReadTimeoutError):
             message = f"was silent for {timeout_s:g} s, or still sends after {DEADLINE_TIMEOUTS * timeout_s:g} s"
-            raise TransientError(f"{self._named} {message}", ServiceTimeout, tries=_TRIES) from None
+            raise TransientError(f"{self._label} {message}", ServiceTimeout, tries=_TRIES) from None
         except failures.ConnectionError as error:
             raise self._connection_error(error) from None
         except (OSError, broken.LocationValueError) as error:  # an OSError itself: a missing file of certificates
             advice = "; correct REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE" if type(error) is OSError else ""
-            raise ServiceError(f"{self._named} cannot be requested: {self._quoted(str(error), 200)}{advice}") from None
+            raise ServiceError(f"{self._label} cannot be requested: {self._quoted(str(error), 200)}{advice}") from None
         except broken.HTTPError:
-            message = f"{self._named} broke off in its answer, or sent one that cannot be decompressed"
+            message = f"{self._label} broke off in its answer, or sent one that cannot be decompressed"
             raise TransientError(message, ServiceTimeout, tries=_TRIES) from None
 
     def _connection_error(self, error: failures.ConnectionError) -> TransientError:
+        """Return a failed connection as an error with its cause, which requests and urllib3 wrap several times."""
         inner: Any = error.args[0] if error.args else error
         inner = getattr(inner, "reason", None) or inner
         cause = inner.__cause__ or next((part for part in inner.args if isinstance(part, Exception)), inner)
         quoted = self._quoted(f"{type(cause).__name__}: {cause}", 160)
         if isinstance(inner, broken.ProtocolError):
-            return TransientError(f"{self._named} dropped the connection ({quoted})")
+            return TransientError(f"{self._label} dropped the connection ({quoted})")
         if "CERTIFICATE_VERIFY_FAILED" in quoted:
             quoted += "; if an authority of your own has signed it, name the file of its certificate in "
             quoted += "REQUESTS_CA_BUNDLE"
-        return TransientError(f"{self._named} cannot be reached: {quoted}", tries=_TRIES)
+        return TransientError(f"{self._label} cannot be reached: {quoted}", tries=_TRIES)
 
     def _answer(self, response: requests.Response) -> Answer:
         status, wait_s = response.status_code, _retry_after_s(response.headers.get("Retry-After"))
-        message = f"{self._named} answers {phrase(status)}"
+        message = f"{self._label} answers {phrase(status)}"
         if response.is_redirect:
             target = self._quoted(response.headers["Location"], 200)
             raise ServiceError(f"{message} and redirects to {target!r}; give its present address in the study file")
@@ -173,19 +176,19 @@ class Exchange(LimiterSession):
             body += chunk
             if len(body) > MAX_BYTES:
                 raise ServiceTimeout(
-                    f"{self._named} sends more than {MAX_BYTES // 2**20} MiB; choose fewer entities, pairs or questions"
+                    f"{self._label} sends more than {MAX_BYTES // 2**20} MiB; choose fewer entities, pairs or questions"
                 )
         return self._without_key(bytes(body))
 
     def _quoted(self, text: str, length: int) -> str:
-        """Return the first characters of a text without the key, which a cut must not leave in part."""
+        """Return the first characters of a text, from which the key is removed before it is cut."""
         return printable(self._without_key(text.encode(errors="replace")).decode(), length)
 
     def _without_key(self, text: bytes) -> bytes:
         return self._key.sub(b"[key]", text) if self._key else text
 
 
-def _written(key: str) -> re.Pattern[bytes]:
+def _spellings_of(key: str) -> re.Pattern[bytes]:
     """Return a pattern of a key as it is, or with any of its characters escaped in JSON or in an address."""
 
     def forms(character: str) -> Iterator[str]:
@@ -206,7 +209,7 @@ def _retry_after_s(value: str | None) -> float | None:
         return None
 
 
-def user_agent(contact: str | None, named: str, *, needed: bool) -> str:
+def user_agent(contact: str | None, label: str, *, needed: bool) -> str:
     """Return the user agent: program, version, contact and library.
 
     Raises:
@@ -215,8 +218,8 @@ def user_agent(contact: str | None, named: str, *, needed: bool) -> str:
     contact = (contact or "").strip()
     if (contact or needed) and not (_PLAIN.fullmatch(contact) and _CONTACT.search(contact)):
         raise ServiceError(
-            f"{named} requires a contact: give an e-mail address or a URL as `services.contact` in the study file, or "
+            f"{label} requires a contact: give an e-mail address or a URL as `services.contact` in the study file, or "
             f"in SWAYMETER_CONTACT, in one plain line without brackets; {printable(contact, 60)!r} is none"
         )
-    who = f" ({contact})" if contact else ""
-    return f"swaymeter/{version('swaymeter')}{who} python-requests/{requests.__version__}"
+    comment = f" ({contact})" if contact else ""
+    return f"swaymeter/{version('swaymeter')}{comment} python-requests/{requests.__version__}"

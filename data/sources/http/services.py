@@ -12,15 +12,15 @@ class Service:
     """A public service and its limits, which hold over all threads of a process.
 
     Attributes:
-        requests_per_minute: At even intervals.
+        requests_per_minute: Rate of requests, sent at even intervals.
         cache_ttl_days: The age up to which a cached response is used.
         timeout_s: Seconds without data; a whole response may take twice as long.
         max_requests: Upper bound on the requests of a run, retries included.
         tries: Number of times that a request is sent while its error is transient.
-        contact_needed: Requests carry a contact.
+        contact_needed: True if requests carry a contact.
         transient: Statuses that a later try may not have.
-        may_move: Cached responses are used at another address of the service, too.
-        query: Sent with the address of every request.
+        may_move: True if cached responses are also used at another address of the service.
+        query: Query string that is added to the address of every request.
         key_header: The header of a key; empty for Authorization.
     """
 

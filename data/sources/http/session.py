@@ -72,14 +72,14 @@ class Session:
         sleep: Callable[[float], object] | None = None,
     ) -> None:
         self.service, self.offline, self.rerun, self.sent = service, offline, rerun, 0
-        self._named = f"{service.name} ({service.address})"
+        self._label = f"{service.name} ({service.address})"
         self._headers = {"Accept-Encoding": "gzip, deflate"}
         if key:
             self._headers[service.key_header or "Authorization"] = key if service.key_header else f"Bearer {key}"
         if not offline:
-            self._headers["User-Agent"] = user_agent(contact, self._named, needed=service.contact_needed)
+            self._headers["User-Agent"] = user_agent(contact, self._label, needed=service.contact_needed)
         self._cache = HttpCache(cache / f"{slug(service.name)}.sqlite")
-        self._exchange = Exchange(service, self._named, _limiter_of(service), key)
+        self._exchange = Exchange(service, self._label, _limiter_of(service), key)
         self._lock, self._closed = threading.Lock(), threading.Event()
         self._slots = threading.BoundedSemaphore(service.max_concurrency)
         self._now, self._sleep, self._pause_until = now, sleep or self._closed.wait, 0.0
@@ -126,8 +126,7 @@ class Session:
             ServiceBudget: The run has sent all its requests, or the service refuses more of them.
         """
         request = self._prepared(form, method, path, accept or _ACCEPTED[content], as_json=as_json)
-        read = partial(read_content, form=content, allow=allow, error_of=error_of, named=self._named)
-
+        read = partial(read_content, form=content, allow=allow, error_of=error_of, label=self._label)
         key = key_of(request, self.service.address if self.service.may_move else "")
         with self._lock:
             in_progress = self._in_progress.setdefault(key, threading.Lock())
@@ -136,10 +135,10 @@ class Session:
             if cached and (self.offline or not bypass_cache) and (answer := self._usable(cached, read, immutable)):
                 return answer
             if self.offline:
-                again = " and fetched since it was forced" if self.rerun else ""
+                forced = " and fetched since it was forced" if self.rerun else ""
                 raise ServiceError(
-                    f"{self._named} cannot be requested: this run is offline, and no cached response is younger than "
-                    f"{self.service.cache_ttl_days:g} days{again}; run again with a network"
+                    f"{self._label} cannot be requested: this run is offline, and no cached response is younger than "
+                    f"{self.service.cache_ttl_days:g} days{forced}; run again with a network"
                 )
             answer = self._retrying()(self._send, request, read)
             if keep:
@@ -162,7 +161,7 @@ class Session:
         try:
             return requests.Request(method, address, headers=self._headers | {"Accept": accept}, **sent).prepare()
         except requests.RequestException as error:
-            raise ServiceError(f"{self._named} has an invalid address: {printable(str(error), 200)}") from None
+            raise ServiceError(f"{self._label} has an invalid address: {printable(str(error), 200)}") from None
 
     def _usable(self, answer: Answer, read: Callable[[Answer], Any], immutable: Immutable) -> Answer | None:
         """Return a cached response with its content; None if it is not valid, too old, or of an earlier rerun."""
@@ -192,25 +191,28 @@ class Session:
 
     @contextmanager
     def _slot(self) -> Iterator[None]:
+        """Count a request and hold one of the service's concurrent requests, after any pause that it requires."""
         while True:
             with self._slots:
-                seconds = self._count_or_pause()
-                if seconds <= 0:
+                pause_s = self._count_or_pause()
+                if pause_s <= 0:
                     yield
                     return
-            self._wait(seconds)
+            self._wait(pause_s)
 
     def _count_or_pause(self) -> float:
+        """Count a request and return 0 or less; during a pause, return its remaining seconds and count nothing."""
         self._refuse_if_closed()
         with self._lock:
             if self.sent >= self.service.max_requests:
                 raise ServiceBudget(
-                    f"{self._named}: this run has sent its {self.service.max_requests} requests; responses are "
+                    f"{self._label}: this run has sent its {self.service.max_requests} requests; responses are "
                     "cached, so run again to continue, or raise `max_requests` of the service in the study file"
                 )
-            seconds = self._pause_until - self._now()
-            self.sent += seconds <= 0
-            return seconds
+            pause_s = self._pause_until - self._now()
+            if pause_s <= 0:
+                self.sent += 1
+            return pause_s
 
     def _wait_s(self, state: RetryCallState) -> float:
         """Return the seconds before the next try; a pause that the service requires holds for all threads."""
@@ -225,7 +227,7 @@ class Session:
     def _wait(self, seconds: float) -> None:
         if seconds > LONGEST_PAUSE_S:
             raise ServiceBudget(
-                f"{self._named} requires a pause of {seconds:.0f} s, longer than the {LONGEST_PAUSE_S:.0f} s that a "
+                f"{self._label} requires a pause of {seconds:.0f} s, longer than the {LONGEST_PAUSE_S:.0f} s that a "
                 "run waits; run again later: responses are cached"
             )
         self._sleep(seconds)
@@ -233,7 +235,7 @@ class Session:
 
     def _refuse_if_closed(self) -> None:
         if self.is_closed:
-            raise ServiceClosed(f"{self._named} cannot be requested any more: the session is closed")
+            raise ServiceClosed(f"{self._label} cannot be requested any more: the session is closed")
 
 
 def _error(state: RetryCallState) -> TransientError:
@@ -255,11 +257,12 @@ _limiters: dict[tuple[str, float], Limiter] = {}
 
 def _limiter_of(service: Service) -> Limiter:
     """Return the limiter of an address, which spaces the requests of all its sessions evenly."""
-    rate = service.address, service.requests_per_minute
+    key = service.address, service.requests_per_minute
     with _lock:
-        if rate not in _limiters:
-            _limiters[rate] = Limiter(Rate(1, ceil(60_000 / service.requests_per_minute)), buffer_ms=1)
-        return _limiters[rate]
+        if key not in _limiters:
+            interval_ms = ceil(60_000 / service.requests_per_minute)
+            _limiters[key] = Limiter(Rate(1, interval_ms), buffer_ms=1)
+        return _limiters[key]
 
 
 def shared_session(service: Service, **arguments: Any) -> Session:

@@ -14,9 +14,8 @@ def as_passage(content: Mapping[str, Any]) -> Mapping[str, Any]:
 
     Further keys stay. An object without a description is returned unchanged.
     """
-    forms = (form for layout in nested_layouts() for form in layout.passages)
-    form = None if "text" in content else next((form for form in forms if exists_at(content, form.text)), None)
-    if form is None:
+    forms = (form for layout in nested_layouts() for form in layout.passages if exists_at(content, form.text))
+    if "text" in content or (form := next(forms, None)) is None:
         return content
     metadata = value_at(content, form.metadata)
     about = {name: metadata[name] for name in _ABOUT if name in metadata} if isinstance(metadata, Mapping) else {}

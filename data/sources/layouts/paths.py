@@ -15,6 +15,7 @@ from swaymeter.data.sources.own.lists import none_where_empty, texts_in_cell
 Cells = Mapping[str, Any]
 """A row of a file, by its columns."""
 ITEM = "@"
+"""The key of an item that is no object, such as a text in a list of texts."""
 _SLOT = re.compile(r"\{([^{}]+)\}")
 _PART = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,9}|\*)\]")
 
@@ -73,14 +74,17 @@ def exists_at(cells: Cells, path: str) -> bool:
 
 def items_of(value: Any) -> list[Any] | None:
     """Return the items of a list, or the rows of an object of equally long lists; None for another value."""
-    if isinstance(value, Mapping) and value and all(isinstance(column, list) for column in value.values()):
-        rows = zip(*value.values(), strict=True) if len({*map(len, value.values())}) == 1 else None
-        return None if rows is None else [dict(zip(value, row, strict=True)) for row in rows]
-    return value if isinstance(value, list) else None
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, Mapping) or not all(isinstance(column, list) for column in value.values()):
+        return None
+    if len({*map(len, value.values())}) != 1:
+        return None
+    return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
 
 
 def unnested(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
-    """Yield the items at a path, each with its position, such as "qas 2", and the keys of the objects around it.
+    """Yield the items at a path: the location, such as "qas 2", and the keys of the item and of the objects around it.
 
     Raises:
         InputError: If there is no list at the path.
@@ -90,13 +94,13 @@ def unnested(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
     if items is None:
         raise InputError(f"{head}: is not a list, or an object of equally long lists")
     for number, item in enumerate(items, 1):
-        inner = {**cells, **(item if isinstance(item, Mapping) else {ITEM: item})}
-        if rest:
-            yield from (
-                (f"{head} {number}, {inner_location}", row) for inner_location, row in unnested(inner, rest.lstrip("."))
-            )
-        else:
-            yield f"{head} {number}", inner
+        location = f"{head} {number}"
+        item_cells = {**cells, **(item if isinstance(item, Mapping) else {ITEM: item})}
+        if not rest:
+            yield location, item_cells
+            continue
+        for inner_location, inner_cells in unnested(item_cells, rest.lstrip(".")):
+            yield f"{location}, {inner_location}", inner_cells
 
 
 def text(cells: Cells, value: str) -> str:

@@ -12,8 +12,8 @@ from swaymeter.data.sources.layouts.steps import STEPS
 from swaymeter.data.sources.own.files import FileRow, FileRows
 from swaymeter.data.sources.own.lists import none_where_empty
 
-ROWS_BY_WHICH_RECOGNISED = 100
-_SHOWN = ("question", "query", "claim", "template")
+MAX_EXAMINED_ROWS = 100
+_QUESTION_COLUMNS = ("question", "query", "claim", "template")
 """Columns that a rejected row shows: the first that exists."""
 _ABOUT = ("title", "source", "date", "score")
 ROWS_OF_LAYOUTS = frozenset(
@@ -33,9 +33,9 @@ def missing_of(form: Form, content: FileRows) -> list[str]:
     """Return the paths that a form needs and a file lacks."""
     columns = {name.strip().lower() for name in content.columns}
     missing = [path for path in form.needs if column_of(path).lower() not in columns]
-    nested = [path for path in form.needs if path not in missing and path != column_of(path)]
+    nested = [path for path in form.needs if path not in missing and path != column_of(path)]  # answers[*].text
     if nested:
-        rows = [_renamed(row.cells, form) for row in islice(content.rows, ROWS_BY_WHICH_RECOGNISED)]
+        rows = [_with_column_names(row.cells, form) for row in islice(content.rows, MAX_EXAMINED_ROWS)]
         missing += [path for path in nested if not any(exists_at(cells, path) for cells in rows)]
     return missing
 
@@ -48,33 +48,35 @@ def recognised(content: FileRows) -> Recognised | None:
 
 def own_rows(form: Form, rows: Sequence[FileRow]) -> list[FileRow]:
     """Return the rows of a file in a form as rows of a user's questions, each with its location or its problem."""
-    renamed = [row._replace(cells=_renamed(row.cells, form)) for row in rows]
+    renamed = [row._replace(cells=_with_column_names(row.cells, form)) for row in rows]
     step = STEPS[form.step]([row.cells for row in renamed if not row.problem]) if form.step else None
     return [own for row in renamed for own in _own_rows(row, form, step)]
 
 
 def _own_rows(row: FileRow, form: Form, step: Callable[[Cells], Cells] | None) -> Iterator[FileRow]:
+    """Yield the rows of a user's questions in a row of the file, each with its location or its problem."""
     location, cells, problem = row
-    if not problem:
-        try:
-            for inner, inner_cells in unnested(cells, form.rows) if form.rows else [("", cells)]:
-                location, cells = f"{row.location}, {inner}" if inner else row.location, inner_cells
-                try:
-                    yield FileRow(location, _own_row(step(cells) if step else cells, form))
-                except InputError as error:
-                    yield _rejected(location, cells, str(error))
-            return
-        except InputError as error:
-            problem = str(error)
-    yield _rejected(location, cells, problem)
+    if problem:
+        yield _rejected(location, cells, problem)
+        return
+    try:
+        for inner_location, inner_cells in unnested(cells, form.rows) if form.rows else [("", cells)]:
+            location, cells = f"{row.location}, {inner_location}" if inner_location else row.location, inner_cells
+            try:
+                yield FileRow(location, _own_row(step(cells) if step else cells, form))
+            except InputError as error:
+                yield _rejected(location, cells, str(error))
+    except InputError as error:
+        yield _rejected(location, cells, str(error))
 
 
 def _rejected(location: str, cells: Cells, problem: str) -> FileRow:
-    return FileRow(location, {"question": next((cells[name] for name in _SHOWN if cells.get(name)), "")}, problem)
+    question = next((cells[name] for name in _QUESTION_COLUMNS if cells.get(name)), "")
+    return FileRow(location, {"question": question}, problem)
 
 
-def _renamed(cells: Cells, form: Form) -> Cells:
-    """Return the cells with the columns of a form under the form's own names, whatever their case."""
+def _with_column_names(cells: Cells, form: Form) -> Cells:
+    """Return the cells under the form's spelling of its columns: Question becomes question."""
     names = {column_of(path).lower(): column_of(path) for path in form.needs}
     return {names.get(name.strip().lower(), name.strip()): cell for name, cell in cells.items()}
 
@@ -92,10 +94,10 @@ def _own_row(cells: Cells, form: Form) -> dict[str, Any]:
         row["id"] = text(cells, form.id)
     if form.group:
         row["group"] = text(cells, form.group) if form.group.startswith("=") else value_at(cells, form.group)
-    return {**_further(cells, form), **row}
+    return {**_further_columns(cells, form), **row}
 
 
-def _further(cells: Cells, form: Form) -> dict[str, Any]:
+def _further_columns(cells: Cells, form: Form) -> dict[str, Any]:
     """Return the further columns of a row that a form keeps."""
     names: Iterable[str] = form.keep
     if form.keep == "all":
@@ -105,8 +107,9 @@ def _further(cells: Cells, form: Form) -> dict[str, Any]:
 
 
 def _contexts(cells: Cells, rule: ContextRule) -> Iterator[dict[str, Any]]:
-    for paths, equal in ((rule.if_equal, True), (rule.unless_equal, False)):
-        if paths and (text(cells, paths[0]) == text(cells, paths[1])) is not equal:
+    """Yield the contexts of a row by a rule; none if the rule does not apply to the row."""
+    for paths, must_be_equal in ((rule.if_equal, True), (rule.unless_equal, False)):
+        if paths and (text(cells, paths[0]) == text(cells, paths[1])) is not must_be_equal:
             return
     if rule.each is None:
         yield _context(cells, rule)
@@ -121,8 +124,8 @@ def _contexts(cells: Cells, rule: ContextRule) -> Iterator[dict[str, Any]]:
 def _context(cells: Cells, rule: ContextRule) -> dict[str, Any]:
     kind = _kind(cells, rule)
     context = {"text": text(cells, rule.text), "kind": kind}
-    stated = rule.answers.get(kind) if isinstance(rule.answers, dict) else rule.answers
-    if stated and (answers := texts(cells, stated, needed=kind == "conflicting")):
+    path_of_answers = rule.answers.get(kind) if isinstance(rule.answers, dict) else rule.answers
+    if path_of_answers and (answers := texts(cells, path_of_answers, needed=kind == "conflicting")):
         context |= {"answer": answers[0], "aliases": answers[1:]}
     if rule.id:
         context["id"] = _optional(cells, rule.id)
@@ -131,16 +134,19 @@ def _context(cells: Cells, rule: ContextRule) -> dict[str, Any]:
 
 
 def _kind(cells: Cells, rule: ContextRule) -> Any:
-    if rule.kind is None or isinstance(rule.kind, str):
-        return rule.kind if rule.kind is None or rule.kind in OWN_KINDS else value_at(cells, rule.kind)
+    """Return the kind of a context: the rule's, or the kind at a path, or the kind of a column's value."""
+    if rule.kind is None or rule.kind in OWN_KINDS:
+        return rule.kind
+    if isinstance(rule.kind, str):
+        return value_at(cells, rule.kind)
     ((column, kinds),) = rule.kind.items()
     if (value := text(cells, column)) not in kinds:
         raise InputError(f"{column}: {value!r} is none of {', '.join(kinds)}")
     return kinds[value]
 
 
-def _optional(cells: Cells, value: str) -> str | None:
+def _optional(cells: Cells, path: str) -> str | None:
     try:
-        return text(cells, value)
+        return text(cells, path)
     except InputError:
         return None

@@ -35,9 +35,9 @@ class PublishedFile(QuestionFile):
     @property
     def origin(self) -> Origin:
         """The data set, its paper and its licence, unless the study names others."""
-        stated, published = super().origin, self.data_set
+        published = self.data_set
         title, citation = self.title or published.title, self.citation or published.citation
-        licence = stated.licence if "licence" in self.model_fields_set else published.licence
+        licence = self.licence if "licence" in self.model_fields_set else published.licence
         return Origin(f"{title}, {citation}", licence)
 
 
@@ -77,10 +77,11 @@ def files_of(published: DataSet, path: Path) -> list[Path]:
     """Return the file, or the data files in the folder and below it, sorted; InputError without a file."""
     if not path.is_dir():
         return [path]
-    below = (file for file in sorted(path.rglob("*")) if file.suffix.lower() in ENDINGS and file.is_file())
-    if not (files := [file for file in below if all(part[0] != "." for part in file.relative_to(path).parts)]):
+    data_files = (file for file in sorted(path.rglob("*")) if file.suffix.lower() in ENDINGS and file.is_file())
+    visible = [file for file in data_files if all(part[0] != "." for part in file.relative_to(path).parts)]
+    if not visible:
         raise InputError(f"{path} has no file that ends in {', '.join(ENDINGS)}; {_remedy(published)}")
-    return files
+    return visible
 
 
 def rows_of_files(published: DataSet, path: Path) -> list[FileRow]:
@@ -94,12 +95,12 @@ def rows_of_files(published: DataSet, path: Path) -> list[FileRow]:
     files, rows, problems = files_of(published, path), list[FileRow](), list[str]()
     for file in files:
         try:
-            read = _rows_of_file(published, file)
+            file_rows = _rows_of_file(published, file)
         except InputError as error:
             problems.append(str(error))
         else:
-            where = f"{file.relative_to(path)}, " if len(files) > 1 else ""
-            rows += (row._replace(location=f"{where}{row.location}") for row in read)
+            prefix = f"{file.relative_to(path)}, " if len(files) > 1 else ""
+            rows += (row._replace(location=f"{prefix}{row.location}") for row in file_rows)
     if not rows:
         more = f"; and {len(problems) - 1} other files" if len(problems) > 1 else ""
         raise InputError(f"{problems[0]}{more}")
@@ -117,11 +118,11 @@ def _rows_of_file(published: DataSet, file: Path) -> list[FileRow]:
 
 def _form(published: DataSet, file: Path, content: FileRows) -> Form:
     """Return the form of a file; InputError names the missing columns of the most similar form."""
-    missing = [(form, missing_of(form, content)) for form in published.forms]
-    nearest, columns = min(missing, key=lambda item: len(item[1]))
+    missing_columns = [(form, missing_of(form, content)) for form in published.forms]
+    nearest, columns = min(missing_columns, key=lambda item: len(item[1]))
     if not columns:
         return nearest
-    part = f", {nearest.name}" if len(missing) > 1 else ""
+    part = f", {nearest.name}" if len(published.forms) > 1 else ""
     raise InputError(
         f"{file} has not the form of {published.title}{part}, which has the column{'s' * (len(columns) > 1)} "
         f"{', '.join(columns)}; it has {named(content.columns) or 'none'}; {_remedy(published)}"

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice, product, takewhile
+from typing import Any
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.sources.layouts.paths import Cells, text, texts
@@ -48,31 +49,34 @@ def conflictqa(cells: Cells) -> Cells:
     the wrong sentence, and its words that differ from the right sentence, if they are few.
     """
     truth = texts(cells, "ground_truth")
-    polar = {"true": "yes", "false": "no"}.get(truth[0].lower()) if len(truth) == 1 else None
+    yes_or_no = {"true": "yes", "false": "no"}.get(truth[0].lower()) if len(truth) == 1 else None
     sentences = {side: text(cells, side) for side in SIDES}
-    right = _yes_or_no(sentences, polar, text(cells, "question")) if polar else _stating(sentences, truth)
+    if yes_or_no:
+        right = _side_of_yes_or_no(sentences, yes_or_no, text(cells, "question"))
+    else:
+        right = _side_of_truth(sentences, truth)
     wrong = next(side for side in SIDES if side != right)
+    wrong_answers = _difference(sentences[wrong], sentences[right])
+    if yes_or_no:
+        wrong_answers = ["no" if yes_or_no == "yes" else "yes"]
     return {
         **cells,
-        "part": "StrategyQA" if polar else "PopQA",
-        "answers": [polar] if polar else truth,
-        "wrong_answers": _opposite(polar) if polar else _difference(sentences[wrong], sentences[right]),
-        "right_passages": _present(cells, SIDES[right]),
-        "wrong_passages": _present(cells, SIDES[wrong]),
+        "part": "StrategyQA" if yes_or_no else "PopQA",
+        "answers": [yes_or_no] if yes_or_no else truth,
+        "wrong_answers": wrong_answers,
+        "right_passages": _texts_in(cells, SIDES[right]),
+        "wrong_passages": _texts_in(cells, SIDES[wrong]),
         "the model was right": "yes" if right == "memory_answer" else "no",
     }
 
 
-def _opposite(polar: str) -> list[str]:
-    return ["no" if polar == "yes" else "yes"]
-
-
-def _present(cells: Cells, columns: Sequence[str]) -> list[str]:
+def _texts_in(cells: Cells, columns: Sequence[str]) -> list[str]:
+    """Return the texts in these columns, without empty cells."""
     values = (none_where_empty(cells.get(column)) for column in columns)
     return [str(value).strip() for value in values if value is not None]
 
 
-def _stating(sentences: Mapping[str, str], truth: Sequence[str]) -> str:
+def _side_of_truth(sentences: Mapping[str, str], truth: Sequence[str]) -> str:
     """Return the side whose sentence states the truth."""
     stating = [side for side, sentence in sentences.items() if any(states_answer(form, sentence) for form in truth)]
     if len(stating) != 1:
@@ -81,14 +85,14 @@ def _stating(sentences: Mapping[str, str], truth: Sequence[str]) -> str:
     return stating[0]
 
 
-def _yes_or_no(sentences: Mapping[str, str], polar: str, question: str) -> str:
+def _side_of_yes_or_no(sentences: Mapping[str, str], truth: str, question: str) -> str:
     """Return the side whose sentence says the ground truth, yes or no."""
     in_question = _negations(re.sub(r"n['’]t\b", "", question))  # "Isn't it old?" is the question if it is old
     denying = [side for side, sentence in sentences.items() if _negations(sentence) != in_question]
     if len(denying) != 1:
         which = "both say" if denying else "none of them says"
         raise InputError(f"memory_answer, counter_answer: {which} no to the question, by the negations")
-    return denying[0] if polar == "no" else next(side for side in SIDES if side not in denying)
+    return denying[0] if truth == "no" else next(side for side in SIDES if side not in denying)
 
 
 def _negations(sentence: str) -> Counter[str]:
@@ -98,14 +102,14 @@ def _negations(sentence: str) -> Counter[str]:
 def _difference(sentence: str, other: str) -> list[str]:
     """Return the sentence, and the words that differ from the other sentence, if they are few."""
     words, other_words = sentence.rstrip(".").split(), other.rstrip(".").split()
-    before = _common(words, other_words)
-    words, other_words = words[before:], other_words[before:]
-    words = words[: len(words) - _common(words[::-1], other_words[::-1])]
-    is_short = before > 0 and 0 < len(words) <= LONGEST_DIFFERENCE
+    begin = _common_length(words, other_words)
+    words, other_words = words[begin:], other_words[begin:]
+    words = words[: len(words) - _common_length(words[::-1], other_words[::-1])]
+    is_short = begin > 0 and 0 < len(words) <= LONGEST_DIFFERENCE
     return [" ".join(words), sentence] if is_short else [sentence]
 
 
-def _common(words: Sequence[str], others: Sequence[str]) -> int:
+def _common_length(words: Sequence[str], others: Sequence[str]) -> int:
     """Return the number of equal words at the beginning of two lists."""
     return len([*takewhile(lambda pair: pair[0] == pair[1], zip(words, others, strict=False))])
 
@@ -226,18 +230,21 @@ def rgb(cells: Cells) -> Cells:
     passages for each part, a single passage has only a part of the answer. The first passages of all parts are then one
     context, the second passages the next context, and so on up to the end of the shortest list.
     """
-    answer = cells.get("answer")
-    listed = answer if isinstance(answer, list) else [answer]
-    parts = [[str(form).strip() for form in (part if isinstance(part, list) else [part]) if form] for part in listed]
+    parts = [[str(form).strip() for form in _as_list(part) if form] for part in _as_list(cells.get("answer"))]
     if not parts or not all(parts):
         raise InputError("answer: is missing, or a part of it is")
-    joint = "和" if _CHINESE.search(text(cells, "query")) else " and "
-    forms = list(dict.fromkeys(islice((joint.join(chosen) for chosen in product(*parts)), MAX_FORMS)))
-    passages = {column: _together(cells, column) for column in ("positive", "positive_wrong", "negative")}
+    conjunction = "和" if _CHINESE.search(text(cells, "query")) else " and "
+    combinations = (conjunction.join(forms_of_parts) for forms_of_parts in product(*parts))
+    forms = list(dict.fromkeys(islice(combinations, MAX_FORMS)))
+    passages = {column: _joined_parts(cells, column) for column in ("positive", "positive_wrong", "negative")}
     return {**cells, **passages, "answers": forms}
 
 
-def _together(cells: Cells, column: str) -> list[str]:
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _joined_parts(cells: Cells, column: str) -> list[str]:
     """Return the passages of a list; if each part has a list, join the first passages, then the second, and so on."""
     passages = value if isinstance(value := cells.get(column), list) else []
     if any(isinstance(part, list) for part in passages):
@@ -248,14 +255,14 @@ def _together(cells: Cells, column: str) -> list[str]:
     return [str(passage) for passage in passages if passage]
 
 
-def _each(step: Callable[[Cells], Cells]) -> Step:
+def _row_by_row(step: Callable[[Cells], Cells]) -> Step:
     return lambda rows: step
 
 
 STEPS: Mapping[str, Step] = {
     "popqa": popqa,
     **{
-        step.__name__: _each(step)
+        step.__name__: _row_by_row(step)
         for step in (
             clasheval,
             conflictqa,

@@ -213,9 +213,9 @@ def _orders(
     for order in orders:
         if order in FIRST_OR_LAST:
             kind, is_first = FIRST_OR_LAST[order]
-            of_kind = [index for index in chosen if passages[index].kind == kind]
+            same_kind = [index for index in chosen if passages[index].kind == kind]
             others = [index for index in chosen if passages[index].kind != kind]
-            yield order, tuple(of_kind + others if is_first else others + of_kind)
+            yield order, tuple(same_kind + others if is_first else others + same_kind)
         elif order == "rotations":
             for start in range(len(chosen)):
                 yield f"rotation {start + 1}", (*chosen[start:], *chosen[:start])

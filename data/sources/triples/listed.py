@@ -10,9 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 from unicodedata import category
 
 from swaymeter.data.digests import git_sha1, sha256
@@ -39,6 +37,7 @@ COLUMNS = {
 """The fields of a list, and the names of their columns; the second names are DynamicQA's."""
 REQUIRED = ("subject_id", "property_id", "object_id")
 _POPQA = "s_uri"
+"""A column that only PopQA's list has."""
 _ITEM = re.compile(r"(?:https?://(?:www\.)?wikidata\.org/(?:entity|wiki)/)?(Q[1-9][0-9]{0,15})")
 _PROPERTY = re.compile(
     r"(?:https?://(?:www\.)?wikidata\.org/(?:entity/|prop/(?:direct/|statement/)?|wiki/Property:))?(P[1-9][0-9]{0,15})"
@@ -57,7 +56,7 @@ POPQA_COLUMNS = {
     "answers": ("possible_answers",),
     "list_id": ("id",),
 }
-_NUMBERS = {
+_POPQA_PROPERTIES = {
     "author": "P50",
     "capital": "P36",
     "capital of": "P1376",
@@ -75,7 +74,8 @@ _NUMBERS = {
     "screenwriter": "P58",
     "sport": "P641",
 }
-PROPERTIES: Mapping[str, WikidataId] = {name: WikidataId(number) for name, number in _NUMBERS.items()}
+PROPERTIES: Mapping[str, WikidataId] = {name: WikidataId(number) for name, number in _POPQA_PROPERTIES.items()}
+"""The ids of PopQA's properties, by name."""
 Ids = tuple[WikidataId, WikidataId, WikidataId]
 """The ids of subject, property and object."""
 
@@ -95,15 +95,22 @@ class ListedRow:
 
     def id(self, field: str) -> WikidataId:
         """Return the id in a cell, from an id or an address of Wikidata; InputError for any other text."""
-        form, what, such_as = (_PROPERTY, "property", "P106") if field == "property_id" else (_ITEM, "item", "Q42")
-        if not (match := form.fullmatch(self.cells[field])):
-            raise self.wrong(field, f"which is not a valid {what} of Wikidata: expected an id such as {such_as}")
+        pattern, kind, example = (_PROPERTY, "property", "P106") if field == "property_id" else (_ITEM, "item", "Q42")
+        if not (match := pattern.fullmatch(self.cells[field])):
+            raise self.wrong(field, f"which is not a valid {kind} of Wikidata: expected an id such as {example}")
         return WikidataId(match[1])
 
-    def triple(self, ids: Ids, relations: Mapping[WikidataId, RelationName], *about: Any) -> Triple:
-        """Return the row as a triple of these ids; `about` has source, licence, property's name and time."""
+    def triple(
+        self,
+        ids: Ids,
+        relations: Mapping[WikidataId, RelationName],
+        source: str,
+        licence: str,
+        property_name: str | None,
+        retrieved_at: str | None,
+    ) -> Triple:
+        """Return the row as a triple of these ids; `relations` has the relation of each property."""
         subject_id, property_id, object_id = ids
-        source, licence, name, retrieved_at = about
         return Triple(
             relations[property_id],
             subject_id,
@@ -112,7 +119,7 @@ class ListedRow:
             source,
             licence,
             self.text("subject"),
-            name,
+            property_name,
             self.text("object"),
             self.text("question"),
             self.answers("answers"),
@@ -148,24 +155,29 @@ def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]
     Raises:
         InputError: A row cannot be used, or the file cannot be read; the message has file, line and column.
     """
-    header, file_rows = read_rows(file, {name for several in names.values() for name in several})
+    header, file_rows = read_rows(file, {name for possible in names.values() for name in possible})
     columns: dict[str, str] = {}
-    for field, several in names.items():
-        present = [name for name in several if name in header]
-        for first, second in pairwise(present):
-            raise InputError(f"{file}: the columns {first} and {second} both hold the {several[0]}; rename one")
+    for field, possible in names.items():
+        present = [name for name in possible if name in header]
+        if len(present) > 1:
+            raise InputError(
+                f"{file}: the columns {present[0]} and {present[1]} both hold the {possible[0]}; rename one"
+            )
         if present:
             columns[field] = present[0]
         elif field in required:
-            raise InputError(f"{file} has no column {' or '.join(several)}; it has {named(header)}")
+            raise InputError(f"{file} has no column {' or '.join(possible)}; it has {named(header)}")
     if not file_rows:
         raise InputError(f"{file} has a header and no rows")
     for location, cells, problem in file_rows:
         if problem:
             raise InputError(f"{file}, {location}: {problem}")
-        filled = {field: cells.get(column) for field, column in columns.items()}
-        filled = {field: "" if cell is None or cell != cell else cell for field, cell in filled.items()}  # a NaN
-        yield ListedRow(file, location, {field: as_text(cell).strip() for field, cell in filled.items()}, columns)
+        texts: dict[str, str] = {}
+        for field, column in columns.items():
+            cell = cells.get(column)
+            is_empty = cell is None or cell != cell  # NaN
+            texts[field] = "" if is_empty else as_text(cell).strip()
+        yield ListedRow(file, location, texts, columns)
 
 
 def from_csv(path: Path) -> list[Triple]:
@@ -207,14 +219,14 @@ def popqa(path: Path | None, *, offline: bool = False) -> list[Triple]:
     retrieved_at = None
     if path is None:
         path, retrieved_at = _from_hub(offline)
-    read = list(rows(path, POPQA_COLUMNS, tuple(POPQA_COLUMNS)))
+    all_rows = list(rows(path, POPQA_COLUMNS, tuple(POPQA_COLUMNS)))
     listed: dict[Ids, ListedRow] = {}
-    for row in read:
+    for row in all_rows:
         if (name := row.text("property") or "") not in PROPERTIES:
             raise row.wrong("property", f"which is not a property of PopQA; {nearest(name, PROPERTIES)}")
         listed.setdefault((row.id("subject_id"), PROPERTIES[name], row.id("object_id")), row)
-    if len(listed) < len(read):
-        log.info("%s: %d of %d rows are duplicates", path.name, len(read) - len(listed), len(read))
+    if len(listed) < len(all_rows):
+        log.info("%s: %d of %d rows are duplicates", path.name, len(all_rows) - len(listed), len(all_rows))
     names = {property_id: name for name, property_id in PROPERTIES.items()}
     relations = relations_of(names.items())
     return [
@@ -230,10 +242,10 @@ def _from_hub(offline: bool) -> tuple[Path, str]:
     try:
         file = Path(hf_hub_download(DATASET, FILE, repo_type="dataset", local_files_only=offline))
     except Exception as error:  # the hub's library, its HTTP client and the file system have no common exception
-        why = printable(f"{type(error).__name__}: {error}", 160)
+        reason = printable(f"{type(error).__name__}: {error}", 160)
         raise ServiceError(
             f"PopQA's list, {FILE} of the hub's dataset {DATASET}, is not on this machine and could not be fetched "
-            f"({why}); name its file, run again with a network, or use a list of your own"
+            f"({reason}); name its file, run again with a network, or use a list of your own"
         ) from None
     # A file of the hub's cache is named by the digest of its content.
     name, content = file.resolve().name, file.read_bytes()

@@ -31,7 +31,7 @@ WIKIPEDIA = "https://en.wikipedia.org/"
 
 BLOCK = 500
 """Number of pairs whose items are looked up together."""
-PAIRS_A_FACT = 10
+PAIRS_PER_FACT = 10
 """Number of queried pairs for each requested fact, because most items have no article."""
 _ITEM = re.compile(re.escape(ENTITY) + r"(Q[1-9][0-9]{0,15})")
 
@@ -46,7 +46,7 @@ def triples_of_property(store: SparqlStore, property_id: WikidataId, count: int,
         ServiceTimeout: Even the smallest queries take too long.
     """
     try:
-        chosen, looked_at = _chosen(store, property_id, count, seed)
+        chosen, examined = _chosen(store, property_id, count, seed)
         labels = store.select(
             f"SELECT ?l WHERE {{ {iri(ENTITY + property_id)} {iri(LABEL)} ?l FILTER(LANG(?l) = {string('en')}) }}"
         )
@@ -56,13 +56,12 @@ def triples_of_property(store: SparqlStore, property_id: WikidataId, count: int,
         ) from None
     if not chosen:
         raise InputError(
-            f"property {property_id}: none of the {looked_at} pairs at {store.address} joins two items with articles "
+            f"property {property_id}: none of the {examined} pairs at {store.address} joins two items with articles "
             "in the English Wikipedia; name another property"
         )
-    # The label of several is the first in the order of code points.
-    names = sorted(label.value for row in labels.rows if isinstance(label := bound(row, "l"), Literal))
-    name = next((text for label in names if (text := plain(label))), None)
-    log.info("property %s: %d facts of %d pairs", property_id, len(chosen), looked_at)
+    texts = sorted(label.value for row in labels.rows if isinstance(label := bound(row, "l"), Literal))
+    name = next(filter(None, map(plain, texts)), None)  # the first of several, in the order of code points
+    log.info("property %s: %d facts of %d pairs", property_id, len(chosen), examined)
     relation = relation_of(property_id)
     return [
         Triple(relation, subject, property_id, object_, SOURCE, LICENCE, property=name, retrieved_at=at)
@@ -70,39 +69,43 @@ def triples_of_property(store: SparqlStore, property_id: WikidataId, count: int,
     ]
 
 
-class _Joined(NamedTuple):
+class _ItemPair(NamedTuple):
+    """Two items that the property joins, and the time (UTC, ISO 8601) of the answer with them."""
+
     subject: WikidataId
     object: WikidataId
     retrieved_at: str
 
 
-def _chosen(store: SparqlStore, property_id: WikidataId, count: int, seed: int) -> tuple[list[_Joined], int]:
+def _chosen(store: SparqlStore, property_id: WikidataId, count: int, seed: int) -> tuple[list[_ItemPair], int]:
     """Return the pairs in the order of their keys, and the number of examined pairs."""
-    page = min(max(BLOCK, PAIRS_A_FACT * count), MAX_ROWS // 2)
+    page = min(max(BLOCK, PAIRS_PER_FACT * count), MAX_ROWS // 2)
     pairs = sampled_pairs(store, [DIRECT + property_id], seed=seed, page=page)
     has_article: dict[WikidataId, bool] = {}
-    chosen: dict[WikidataId, _Joined] = {}
-    looked_at = 0
+    chosen: dict[WikidataId, _ItemPair] = {}
+    examined = 0
     while len(chosen) < count and (block := list(islice(pairs, BLOCK))):
-        joined = [
-            _Joined(subject, object_, pair.answer.retrieved_at.isoformat())
+        item_pairs = [
+            _ItemPair(subject, object_, pair.answer.retrieved_at.isoformat())
             for pair in block
             if (subject := _item(pair.subject)) and (object_ := _item(pair.object)) and subject != object_
         ]
-        looked_at += len(block)
-        if not joined and looked_at == len(block):
+        examined += len(block)
+        if not item_pairs and examined == len(block):
             break  # values of a property are of one kind, and these are not items
-        items = dict.fromkeys(item for pair in joined for item in (pair.subject, pair.object))
-        new = [ENTITY + item for item in items if item not in has_article]
-        with_articles = {bound(row, "e") for row in in_batches(store, new, _with_article, size=BLOCK)}
-        has_article |= {item: Uri(ENTITY + item) in with_articles for item in items if item not in has_article}
-        for pair in joined:
+        items = dict.fromkeys(item for pair in item_pairs for item in (pair.subject, pair.object))
+        new = [item for item in items if item not in has_article]
+        rows = in_batches(store, [ENTITY + item for item in new], _article_query, size=BLOCK)
+        with_articles = {bound(row, "e") for row in rows}
+        has_article |= {item: Uri(ENTITY + item) in with_articles for item in new}
+        for pair in item_pairs:
             if len(chosen) < count and has_article[pair.subject] and has_article[pair.object]:
                 chosen.setdefault(pair.subject, pair)
-    return list(chosen.values()), looked_at
+    return list(chosen.values()), examined
 
 
-def _with_article(entities: Sequence[str]) -> str:
+def _article_query(entities: Sequence[str]) -> str:
+    """Return the query for those entities that have an article in the English Wikipedia."""
     return (
         f"SELECT DISTINCT ?e WHERE {{\n  VALUES ?e {{ {iris(entities)} }}\n"
         f"  ?article {iri(ARTICLE_OF)} ?e ; {iri(PART_OF)} {iri(WIKIPEDIA)} .\n}}"

@@ -6,7 +6,7 @@ compared by their ids; only the contents for these comparisons are requested.
 
 Wikibase begins a summary with a key, `/* wbsetclaim-create:2||1 */ [[Property:P36]]: [[Q585]]`, then names what was
 edited, then adds the editor's comment. Only a key at the very start counts, and only a property right behind it,
-because the rest is free text. In case of doubt the verdict is UNKNOWN, and contents must be compared.
+because the rest is free text. In case of doubt the effect is UNKNOWN, and contents must be compared.
 
 Some revisions are hidden or deleted. If the summary does not decide, either, the last content before is compared with
 the first content after, and a difference counts as one change. So the number of changes is a lower bound.
@@ -26,8 +26,8 @@ from swaymeter.data.sources.wikimedia.mediawiki import Revision, Wiki
 from swaymeter.data.sources.wikimedia.wikidata import Wikidata, statements_of
 
 
-class Verdict(Enum):
-    """Effect of an edit on a property's values; a change adds or removes a statement, or changes its value."""
+class Effect(Enum):
+    """The effect of an edit on a property's values; a change adds or removes a statement, or changes its value."""
 
     CHANGED = auto()
     UNCHANGED = auto()
@@ -35,7 +35,7 @@ class Verdict(Enum):
 
 
 class Edit(Enum):
-    """The meaning of a key."""
+    """The kind of an edit, by the key of its summary."""
 
     CHANGES_NAMED = auto()
     """Only values of the named property change."""
@@ -80,32 +80,33 @@ _KEYS: Mapping[Edit, str] = {
 EDITS: Mapping[str, Edit] = {key: edit for edit, keys in _KEYS.items() for key in keys.split()}
 """The meaning of each key of Wikibase; an unknown key may belong to an edit that changes anything."""
 
-_KEY = re.compile(r"/\*\s*([a-z][a-z-]*)(?::(.*?))?\s*\*/\s*", re.DOTALL)
-_NAMED = re.compile(r"\[\[Property:(P[1-9][0-9]*)]](?::|,|$)")
+_KEY = re.compile(r"/\*\s*([a-z][a-z-]*)(?::(.*?))?\s*\*/\s*", re.DOTALL)  # /* wbsetclaim-create:2||1 */
+_NAMED_PROPERTY = re.compile(r"\[\[Property:(P[1-9][0-9]*)]](?::|,|$)")
 
 
-def verdict(summary: str | None, property_id: WikidataId) -> Verdict:
-    """Return the effect of an edit on the values of a property, by its summary; None for a hidden summary."""
-    begins = _KEY.match(summary or "")
-    if summary is None or begins is None:
-        return Verdict.UNKNOWN
-    edit = EDITS.get(begins[1], Edit.CHANGES_ANYTHING)
+def effect_of(summary: str | None, property_id: WikidataId) -> Effect:
+    """Return the effect of an edit on the values of a property, by its summary; UNKNOWN for a hidden summary (None)."""
+    key = _KEY.match(summary or "")
+    if summary is None or key is None:
+        return Effect.UNKNOWN
+    edit = EDITS.get(key[1], Edit.CHANGES_ANYTHING)
     if edit is Edit.CHANGES_NOTHING:
-        return Verdict.UNCHANGED
-    named = _NAMED.match(summary, begins.end())
+        return Effect.UNCHANGED
+    named = _NAMED_PROPERTY.match(summary, key.end())
     if edit is Edit.CHANGES_ANYTHING or named is None:
-        return Verdict.UNKNOWN
+        return Effect.UNKNOWN
     if named[1] == property_id:
-        return Verdict.UNKNOWN if edit is Edit.MAY_CHANGE_NAMED else Verdict.CHANGED
-    several = edit is Edit.REMOVES_NAMED and (begins[2] or "").split("|")[0] != "1"
-    return Verdict.UNKNOWN if several else Verdict.UNCHANGED
+        return Effect.UNKNOWN if edit is Edit.MAY_CHANGE_NAMED else Effect.CHANGED
+    statements = (key[2] or "").split("|")[0]
+    removes_several = edit is Edit.REMOVES_NAMED and statements != "1"
+    return Effect.UNKNOWN if removes_several else Effect.UNCHANGED
 
 
-FREE_SUMMARIES = ("mw-undo", "mw-rollback")
+TAGS_OF_FREE_SUMMARIES = ("mw-undo", "mw-rollback")
 """Tags of edits with a free summary, which may look like a key."""
 
-State = Mapping[str, str]
-"""The values of one property's statements, by the statements' ids."""
+Values = Mapping[str, str]
+"""The values of a property's statements, by the statements' ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +142,15 @@ def edit_history(wikidata: Wikidata, item_id: str, property_id: str) -> EditHist
         return None
     # Sorted by number, because the clocks of a wiki's servers may swap two edits within a second.
     revisions = sorted(history.revisions, key=lambda revision: revision.revision_id)
-    verdicts = [_verdict(revision, property_name) for revision in revisions]
+    effects = [_effect(revision, property_name) for revision in revisions]
     contents = _Contents(wikidata.wiki, revisions, property_name)
-    while True:
+    while True:  # again without the contents that turned out to be unreadable
         readable = [contents.key(revision) is not None for revision in revisions]
-        trail = _trail(revisions, verdicts, readable)
-        if contents.learn(trail.steps):
+        trail = _trail(revisions, effects, readable)
+        if contents.request(trail.comparisons):
             break
     return EditHistory(
-        tuple(sorted([*trail.certain, *contents.changed(trail.steps)])),
+        tuple(sorted([*trail.certain, *contents.changed(trail.comparisons)])),
         tuple(sorted(trail.hidden)),
         revisions[-1].revision_id,
         history.retrieved_at,
@@ -157,104 +158,116 @@ def edit_history(wikidata: Wikidata, item_id: str, property_id: str) -> EditHist
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
-    """Two contents to compare; `before` is None at the item's creation, `between` counts certain changes in between."""
+class _Comparison:
+    """Two revisions whose contents are compared.
+
+    Attributes:
+        before: The earlier revision; None at the item's creation.
+        after: The later revision.
+        changes_between: The number of certain changes by unreadable revisions between them.
+    """
 
     before: Revision | None
     after: Revision
-    between: int
+    changes_between: int
 
 
 @dataclass(slots=True)
 class _Trail:
+    """The certain changes, the unreadable revisions whose summary does not decide, and the comparisons."""
+
     certain: list[int] = field(default_factory=list)
     hidden: list[int] = field(default_factory=list)
-    steps: list[_Step] = field(default_factory=list)
+    comparisons: list[_Comparison] = field(default_factory=list)
 
 
-def _verdict(revision: Revision, property_id: WikidataId) -> Verdict:
-    if set(FREE_SUMMARIES) & set(revision.tags):
-        return Verdict.UNKNOWN
-    return verdict(revision.comment, property_id)
+def _effect(revision: Revision, property_id: WikidataId) -> Effect:
+    if set(TAGS_OF_FREE_SUMMARIES) & set(revision.tags):
+        return Effect.UNKNOWN
+    return effect_of(revision.comment, property_id)
 
 
-def _trail(revisions: Sequence[Revision], verdicts: Sequence[Verdict], readable: Sequence[bool]) -> _Trail:
-    """Return the certain changes, the undecidable revisions, and the contents to compare."""
+def _trail(revisions: Sequence[Revision], effects: Sequence[Effect], readable: Sequence[bool]) -> _Trail:
+    """Return the trail of a history; `gap` is True after a revision that may hide a change."""
     trail, revision_ids = _Trail(), {revision.revision_id for revision in revisions}
     before: Revision | None = None
-    between, gap = 0, False
-    for revision, effect, can_read in zip(revisions, verdicts, readable, strict=True):
+    changes_between, gap = 0, False
+    for revision, effect, is_readable in zip(revisions, effects, readable, strict=True):
         if revision.parent_id and revision.parent_id not in revision_ids:
             trail.hidden.append(revision.parent_id)
             gap = True
-        if effect is Verdict.CHANGED:
+        if effect is Effect.CHANGED:
             trail.certain.append(revision.revision_id)
-        if can_read:
-            if effect is Verdict.UNKNOWN or (gap and effect is Verdict.UNCHANGED):
-                trail.steps.append(_Step(before, revision, between))
-            before, between, gap = revision, 0, False
-        elif effect is Verdict.CHANGED:
-            between += 1
-        elif effect is Verdict.UNKNOWN:
+        if is_readable:
+            if effect is Effect.UNKNOWN or (gap and effect is Effect.UNCHANGED):
+                trail.comparisons.append(_Comparison(before, revision, changes_between))
+            before, changes_between, gap = revision, 0, False
+        elif effect is Effect.CHANGED:
+            changes_between += 1
+        elif effect is Effect.UNKNOWN:
             trail.hidden.append(revision.revision_id)
             gap = True
     return trail
 
 
 class _Contents:
-    """Statements of revisions under a property; a content of several revisions is requested once."""
+    """Values of a property at revisions; a content of several revisions is requested once."""
 
     def __init__(self, wiki: Wiki, revisions: Iterable[Revision], property_id: WikidataId) -> None:
         self._wiki, self._property_id = wiki, property_id
-        self._states: dict[int | None, State] = {None: {}}
-        self._same: dict[str, list[int]] = {}
+        self._values: dict[int | None, Values] = {None: {}}
+        """The values at each requested revision; none before the item's creation (None)."""
+        self._same_content: dict[str, list[int]] = {}
         self._missing: set[int] = set()
         for revision in revisions:
-            self._same.setdefault(_fingerprint(revision), []).append(revision.revision_id)
+            self._same_content.setdefault(_fingerprint(revision), []).append(revision.revision_id)
 
     def key(self, revision: Revision) -> int | None:
         """Return the first readable revision with the same content; None if the revision cannot be read."""
         if revision.content_hidden or revision.revision_id in self._missing:
             return None
-        return next(number for number in self._same[_fingerprint(revision)] if number not in self._missing)
+        ids = self._same_content[_fingerprint(revision)]
+        return next(revision_id for revision_id in ids if revision_id not in self._missing)
 
-    def learn(self, steps: Iterable[_Step]) -> bool:
-        """Request the contents of the steps; return False if a content became unreadable, so that the steps change."""
+    def request(self, comparisons: Iterable[_Comparison]) -> bool:
+        """Request the contents that are compared; return False if one is unreadable, which changes the comparisons."""
         needed: set[int | None] = set()
-        for step in steps:
-            before, after = self._keys(step)
+        for comparison in comparisons:
+            before, after = self._keys(comparison)
             needed |= {before, after} if before != after else set()
-        new = sorted(key for key in needed if key is not None and key not in self._states)
+        new = sorted(key for key in needed if key is not None and key not in self._values)
         contents = self._wiki.contents(new)
-        self._states |= {number: self._state(number, content) for number, content in contents.items()}
-        gone = set(new) - contents.keys()
-        self._missing |= gone
-        return not gone
+        self._values |= {number: self._values_in(number, content) for number, content in contents.items()}
+        unreadable = set(new) - contents.keys()
+        self._missing |= unreadable
+        return not unreadable
 
-    def changed(self, steps: Iterable[_Step]) -> list[int]:
-        """Return the revisions whose step counts as a change, besides the certain changes."""
+    def changed(self, comparisons: Iterable[_Comparison]) -> list[int]:
+        """Return the later revisions of the comparisons that count as a change, besides the certain changes."""
         changed = []
-        for step in steps:
-            before, after = self._keys(step)
-            same = before == after or self._states[before] == self._states[after]
+        for comparison in comparisons:
+            before, after = self._keys(comparison)
+            is_same = before == after or self._values[before] == self._values[after]
             # One certain change in between explains a difference. Equal contents after one change imply another change.
-            if (not same and step.between == 0) or (same and step.between == 1):
-                changed.append(step.after.revision_id)
+            if comparison.changes_between == (1 if is_same else 0):
+                changed.append(comparison.after.revision_id)
         return changed
 
-    def _keys(self, step: _Step) -> tuple[int | None, int | None]:
-        return self.key(step.before) if step.before else None, self.key(step.after)
+    def _keys(self, comparison: _Comparison) -> tuple[int | None, int | None]:
+        return self.key(comparison.before) if comparison.before else None, self.key(comparison.after)
 
-    def _state(self, number: int, content: str) -> State:
+    def _values_in(self, number: int, content: str) -> Values:
+        """Return the values of the property in the content of a revision; ServiceError if it is not an item."""
         try:
-            stated = statements_of(json.loads(content))
+            statements = statements_of(json.loads(content))
         except (*MISREAD, RecursionError) as error:
             service = self._wiki.session.service
             raise ServiceError(
                 f"{service.name} ({service.address}): revision {number} is not an item ({printable(repr(error), 160)})"
             ) from None
-        return {statement.statement_id: statement.value for statement in stated.get(self._property_id, ())}
+        return {statement.statement_id: statement.value for statement in statements.get(self._property_id, ())}
 
 
 def _fingerprint(revision: Revision) -> str:
+    """Return the SHA-1 of a revision's content; the revision's own name if the SHA-1 is hidden."""
     return revision.sha1 or f"revision {revision.revision_id}"

@@ -23,13 +23,15 @@ MAXLAG_S = 5
 _PARAMETERS = {"format": "json", "formatversion": "2", "maxlag": str(MAXLAG_S)}
 _METADATA = "ids|timestamp|user|userid|flags|sha1|size|comment|tags"
 Reads = Callable[[Any], object]
+"""A function that reads a response, and raises one of MISREAD if it cannot."""
 PATIENCE = 15
 """Tries while a wiki lags or limits the rate, over about eight minutes."""
 _WAIT_S = 5.0
-_ONLY_WAITING_HELPS = ("maxlag", "ratelimited", "actionthrottledtext")
+_BUSY_CODES = ("maxlag", "ratelimited", "actionthrottledtext")
+"""Codes of errors for which only waiting helps."""
 _NO_TITLE = re.compile(r"[\x00-\x1f\x7f#<>\[\]|{}\ud800-\udfff]")
 _LONGEST_TITLE = 512
-_TEMPORARY = re.compile(r"~[0-9]{4}-[0-9]+(-[0-9]+)*")
+_TEMPORARY_ACCOUNT = re.compile(r"~[0-9]{4}-[0-9]+(-[0-9]+)*")  # ~2025-12345-67
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +96,14 @@ class Wiki:
         form = {"action": "query", **form}
         reads_part = partial(read_part, form=form, reads=reads)
         requested: list[Mapping[str, str]] = []
-        more: Mapping[str, str] = {}
-        while more or not requested:
-            if more in requested:
-                raise ServiceError(f"{self._named} repeats a continuation: {more}"[:300])
-            requested.append(more)
-            answer = self.ask({**form, **more}, reads=reads_part, **caching)
+        next_part: Mapping[str, str] = {}
+        while next_part or not requested:
+            if next_part in requested:
+                raise ServiceError(f"{self._named} repeats a continuation: {next_part}"[:300])
+            requested.append(next_part)
+            answer = self.ask({**form, **next_part}, reads=reads_part, **caching)
             yield answer
-            more = continued(answer.content)
+            next_part = continuation(answer.content)
 
     def revisions(self, title: str, *, redirects: bool = False) -> History | None:
         """Return all versions of a page; None for a missing page or an invalid title; `redirects` follows redirects.
@@ -117,7 +119,8 @@ class Wiki:
             pages = [page for answer in answers if (page := page_of(answer.content)) is not None]
             if not pages:
                 return None
-            if len(pages) == len(answers) and len({page["pageid"] for page in pages}) == 1:
+            is_one_page = len(pages) == len(answers) and len({page["pageid"] for page in pages}) == 1
+            if is_one_page:
                 revisions = tuple(revision for answer in answers for revision in read_revisions(answer.content))
                 title, page_id, retrieved_at = pages[-1]["title"], pages[-1]["pageid"], answers[-1].retrieved_at
                 return History(title, page_id, revisions, retrieved_at, self.session.service.address)
@@ -128,24 +131,25 @@ class Wiki:
 
     def contents(self, revision_ids: Sequence[int]) -> dict[int, str]:
         """Return the contents of versions by id, without hidden, deleted and unknown ones; contents never expire."""
-        numbers = sorted({number for number in revision_ids if number > 0})
+        ids = sorted({revision_id for revision_id in revision_ids if revision_id > 0})
         contents: dict[int, str] = {}
-        for first in range(0, len(numbers), CONTENTS_AT_ONCE):
-            contents |= self._contents(numbers[first : first + CONTENTS_AT_ONCE])
+        for first in range(0, len(ids), CONTENTS_AT_ONCE):
+            contents |= self._contents(ids[first : first + CONTENTS_AT_ONCE])
         return contents
 
-    def _contents(self, numbers: Sequence[int]) -> dict[int, str]:
-        form = {"prop": "revisions", "revids": "|".join(map(str, numbers)), "rvprop": "ids|content", "rvslots": "main"}
+    def _contents(self, ids: Sequence[int]) -> dict[int, str]:
+        """Return the contents of a few versions; a request that takes too long is halved."""
+        form = {"prop": "revisions", "revids": "|".join(map(str, ids)), "rvprop": "ids|content", "rvslots": "main"}
         contents: dict[int, str] = {}
         try:
             for answer in self.query(form, immutable=is_complete, reads=read_contents):
                 contents |= read_contents(answer.content)
         except ServiceTimeout:
-            if len(numbers) == 1:
+            if len(ids) == 1:
                 raise
-            half = len(numbers) // 2
-            return self._contents(numbers[:half]) | self._contents(numbers[half:])
-        return {number: contents[number] for number in numbers if number in contents}
+            half = len(ids) // 2
+            return self._contents(ids[:half]) | self._contents(ids[half:])
+        return {revision_id: contents[revision_id] for revision_id in ids if revision_id in contents}
 
     @property
     def _named(self) -> str:
@@ -163,7 +167,8 @@ def error_of(content: Any) -> ServiceError | TransientError | None:
         return ServiceError("JSON that is not a wiki's; is its address that of api.php?")
     errors = content.get("errors") or ([content["error"]] if "error" in content else [])
     problems = [_problem(error) for error in (errors if isinstance(errors, list) else [errors])]
-    return next((problem for problem in problems if isinstance(problem, ServiceError)), next(iter(problems), None))
+    lasting = [problem for problem in problems if isinstance(problem, ServiceError)]
+    return next(iter([*lasting, *problems]), None)
 
 
 def pages_of(content: Any) -> list[Mapping[str, Any]]:
@@ -201,35 +206,36 @@ def whole(value: Any) -> int:
 
 
 def _problem(error: Any) -> ServiceError | TransientError:
+    """Return an entry of an answer's errors as an exception."""
     if not isinstance(error, dict):
         return ServiceError(str(error))
     code = str(error.get("code"))
     words = next((error[key] for key in ("info", "text", "html", "*") if error.get(key)), "")
     message = f"{code}: {words}"
-    if code in _ONLY_WAITING_HELPS:
+    if code in _BUSY_CODES:
         kind = ServiceError if code == "maxlag" else ServiceBudget
         return TransientError(message, kind, wait_s=_WAIT_S, tries=PATIENCE)
-    ill = code.startswith("internal_api_error_")
-    kind = ServiceTimeout if ill and "timeout" in code.lower() else ServiceError
-    return TransientError(message, kind) if ill or code == "readonly" else ServiceError(message)
+    is_internal = code.startswith("internal_api_error_")
+    kind = ServiceTimeout if is_internal and "timeout" in code.lower() else ServiceError
+    return TransientError(message, kind) if is_internal or code == "readonly" else ServiceError(message)
 
 
 def read_part(content: Mapping[str, Any], form: Mapping[str, str], reads: Reads | None) -> None:
     """Check a part of the answer to a query, and its continuation; `reads` checks the content."""
     if not {"query", "batchcomplete", "continue"} & content.keys():
         raise LookupError("neither query nor batchcomplete")
-    if continued(content).keys() & form.keys():
+    if continuation(content).keys() & form.keys():
         raise ValueError("its continuation changes the request")
     if reads is not None:
         reads(content)
 
 
-def continued(content: Mapping[str, Any]) -> dict[str, str]:
+def continuation(content: Mapping[str, Any]) -> dict[str, str]:
     """Return the fields that request the next part; {} after the last part."""
-    more = content.get("continue", {})
-    if not all(isinstance(value, str | int) for value in more.values()):
+    fields = content.get("continue", {})
+    if not all(isinstance(value, str | int) for value in fields.values()):
         raise TypeError("continue is not a list of fields")
-    return {str(name): str(value) for name, value in more.items()}
+    return {str(name): str(value) for name, value in fields.items()}
 
 
 def read_revisions(content: Any) -> tuple[Revision, ...]:
@@ -242,13 +248,13 @@ def _revision(entry: Mapping[str, Any]) -> Revision:
     main = entry.get("slots", {}).get("main", {})
     content_hidden = bool(entry.get("sha1hidden") or main.get("texthidden"))
     user = None if entry.get("userhidden") else text(entry["user"])
-    passing = user is None or entry.get("anon") or entry.get("temp") or _TEMPORARY.match(user)
+    is_unregistered = user is None or entry.get("anon") or entry.get("temp") or _TEMPORARY_ACCOUNT.match(user)
     return Revision(
         revision_id=whole(entry["revid"]),
         parent_id=whole(entry.get("parentid", 0)),
         timestamp=text(entry["timestamp"]),
         user=user,
-        registered=not passing and entry.get("userid") != 0,
+        registered=not is_unregistered and entry.get("userid") != 0,
         sha1=None if content_hidden else text(entry.get("sha1", "")) or None,
         size=whole(entry["size"]),
         comment=None if entry.get("commenthidden") else text(entry["comment"]),

@@ -41,33 +41,41 @@ class PageViews:
         Raises:
             ServiceError: The service fails, or its answer is invalid.
         """
-        months = [_named(month) for month in range(_numbered(first), _numbered(last) + 1)]
-        days = calendar.monthrange(*map(int, last.split("-")))[1]
-        begins, ends = f"{first.replace('-', '')}0100", f"{last.replace('-', '')}{days}00"
+        requested = [_month_name(number) for number in range(_month_number(first), _month_number(last) + 1)]
+        year, month = map(int, last.split("-"))
+        last_day = calendar.monthrange(year, month)[1]
+        begin, end = f"{first.replace('-', '')}0100", f"{last.replace('-', '')}{last_day}00"  # YYYYMMDDHH
         path = f"per-article/{PROJECT}/all-access/user/{quote(title.replace(' ', '_'), safe='')}/monthly"
 
         def read(content: Any) -> dict[str, int]:
-            return _views(content, months)
+            return _views(content, requested)
 
-        answer = self.session.ask({}, path=f"{path}/{begins}/{ends}", allow=(200, 404), error_of=misread(read))
+        answer = self.session.ask({}, path=f"{path}/{begin}/{end}", allow=(200, 404), error_of=misread(read))
         views = read(answer.content)
-        return sum(views.values()) / len(months)
+        return sum(views.values()) / len(requested)
 
 
 def months(until: date | None = None, count: int = 12) -> tuple[str, str]:
-    """Return the first and the last (YYYY-MM) of `count` whole months before a day; None: with complete counts."""
+    """Return the first and the last (YYYY-MM) of `count` whole months before a day.
+
+    Args:
+        until: The day; None for the last day before which counts are complete.
+        count: Number of months.
+    """
     day = until or (datetime.now(UTC) - timedelta(days=COUNTED_AFTER_DAYS)).date()
-    last = 12 * day.year + day.month - 2
-    return _named(last - count + 1), _named(last)
+    last = 12 * day.year + day.month - 2  # the month before
+    return _month_name(last - count + 1), _month_name(last)
 
 
-def _named(month: int) -> str:
-    return f"{month // 12:04}-{month % 12 + 1:02}"
+def _month_name(number: int) -> str:
+    """Return a month, numbered from January of the year 0, as YYYY-MM."""
+    return f"{number // 12:04}-{number % 12 + 1:02}"
 
 
-def _numbered(month: str) -> int:
-    year, number = month.split("-")
-    return 12 * int(year) + int(number) - 1
+def _month_number(name: str) -> int:
+    """Return the number of a month YYYY-MM from January of the year 0, which is 0."""
+    year, month = name.split("-")
+    return 12 * int(year) + int(month) - 1
 
 
 def _views(content: Any, months: list[str]) -> dict[str, int]:

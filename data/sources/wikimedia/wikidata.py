@@ -29,7 +29,7 @@ LANGUAGES = ("en", "mul")
 WIKIPEDIA = "enwiki"
 DEPRECATED = "deprecated"
 _LETTERS = {"item": "Q", "property": "P"}
-_ITEM = re.compile(r"Q[1-9][0-9]*")
+_ITEM_ID = re.compile(r"Q[1-9][0-9]*")
 _MAX_SIMILARITY = 1.001  # the largest cosine, as rounded numbers give it
 
 
@@ -69,14 +69,9 @@ class Item:
 
     def values(self, property_id: str, *, deprecated: bool = False) -> tuple[WikidataId, ...]:
         """Return the items stated under a property, each once; `deprecated` includes deprecated statements."""
-        stated = self.statements.get(WikidataId(property_id), ())
-        return tuple(
-            dict.fromkeys(
-                statement.item_id
-                for statement in stated
-                if statement.item_id is not None and (deprecated or statement.rank != DEPRECATED)
-            )
-        )
+        statements = self.statements.get(WikidataId(property_id), ())
+        counted = (statement for statement in statements if deprecated or statement.rank != DEPRECATED)
+        return tuple(dict.fromkeys(statement.item_id for statement in counted if statement.item_id is not None))
 
 
 class Wikidata:
@@ -111,23 +106,25 @@ def statements_of(entity: Mapping[str, Any]) -> dict[WikidataId, tuple[Statement
     if "redirect" in entity:
         return {}
     # An item without statements is stored with [], PHP's form of an empty map.
-    stated = entity["claims"] or {}
+    claims = entity["claims"] or {}
     return {
         _id(property_id): tuple(_statement(statement) for statement in statements)
-        for property_id, statements in stated.items()
+        for property_id, statements in claims.items()
     }
 
 
 def _statement(statement: Mapping[str, Any]) -> Statement:
     snak = statement["mainsnak"]
-    kind, value, item_id = text(snak["snaktype"]), snak.get("datavalue"), None
+    kind = text(snak["snaktype"])
+    value = snak.get("datavalue")
+    item_id = None
     if value is not None and value["type"] == "wikibase-entityid":
-        named = value["value"].get("id")
-        if named is None:  # older wikis have only the kind and the number
-            named = f"{_LETTERS[value['value']['entity-type']]}{whole(value['value']['numeric-id'])}"
-        named = text(named)
-        item_id = _id(named) if named.startswith("Q") else None
-        value = {"type": value["type"], "value": named}
+        entity_id = value["value"].get("id")
+        if entity_id is None:  # older wikis have only the kind and the number
+            entity_id = f"{_LETTERS[value['value']['entity-type']]}{whole(value['value']['numeric-id'])}"
+        entity_id = text(entity_id)
+        item_id = _id(entity_id) if entity_id.startswith("Q") else None
+        value = {"type": value["type"], "value": entity_id}
     canonical = json.dumps([kind, _plain(value)], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return Statement(text(statement["id"]), canonical, item_id, text(statement["rank"]))
 
@@ -140,12 +137,14 @@ def _id(value: Any) -> WikidataId:
 
 
 def _plain(value: Any) -> Any:
+    """Return a value of JSON without its null parts, and a whole float as an integer."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items() if part is not None}
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _read(content: Any, ids: Sequence[WikidataId], retrieved_at: datetime) -> dict[WikidataId, Item]:
+    """Return the existing items in an answer, by the requested ids."""
     entities = {item_id: content["entities"][item_id] for item_id in ids}
     return {
         item_id: _item(entity, retrieved_at) for item_id, entity in entities.items() if entity.get("missing") is None
@@ -154,8 +153,8 @@ def _read(content: Any, ids: Sequence[WikidataId], retrieved_at: datetime) -> di
 
 def _item(entity: Mapping[str, Any], retrieved_at: datetime) -> Item:
     link = (entity.get("sitelinks") or {}).get(WIKIPEDIA)
-    others = entity["aliases"] or {}
-    aliases = dict.fromkeys(text(alias["value"]) for language in LANGUAGES for alias in others.get(language, ()))
+    by_language = entity["aliases"] or {}
+    aliases = dict.fromkeys(text(alias["value"]) for language in LANGUAGES for alias in by_language.get(language, ()))
     return Item(
         _id(entity["id"]),
         whole(entity["lastrevid"]),
@@ -168,8 +167,9 @@ def _item(entity: Mapping[str, Any], retrieved_at: datetime) -> Item:
     )
 
 
-def _term(values: Any) -> str | None:
-    terms = values or {}
+def _term(by_language: Any) -> str | None:
+    """Return the text of a label or description in the first of the languages that has one."""
+    terms = by_language or {}
     return next((text(terms[language]["value"]) for language in LANGUAGES if language in terms), None)
 
 
@@ -201,8 +201,8 @@ def _similar(content: Any) -> list[Similar] | None:
     """Return the items in the order of the answer; None for an unknown item."""
     if "most_similar" not in content and str(content["message"]).startswith("Not found"):
         return None
-    listed = [(entry["item"], entry["similarity"]) for entry in content["most_similar"]]
-    for name, similarity in listed:
+    entries = [(entry["item"], entry["similarity"]) for entry in content["most_similar"]]
+    for name, similarity in entries:
         if not isinstance(name, str) or type(similarity) not in (int, float) or abs(similarity) > _MAX_SIMILARITY:
             raise ValueError(f"an invalid similar item, {shown([name, similarity])}")
-    return [Similar(WikidataId(name), float(similarity)) for name, similarity in listed if _ITEM.fullmatch(name)]
+    return [Similar(WikidataId(name), float(similarity)) for name, similarity in entries if _ITEM_ID.fullmatch(name)]

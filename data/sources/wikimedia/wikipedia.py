@@ -13,7 +13,7 @@ from swaymeter.data.sources.wikimedia.mediawiki import History, Wiki, is_title, 
 
 SOURCE = "Wikipedia"
 LICENCE = "CC BY-SA 4.0"
-_ITEM = re.compile(r"Q[1-9][0-9]*")
+_ITEM_ID = re.compile(r"Q[1-9][0-9]*")
 _WEB = re.compile(r"https?://[!-~]+")
 
 
@@ -57,11 +57,13 @@ class Wikipedia:
         }
         fields: dict[str, Any] = {}
 
-        def is_whole(content: Any) -> bool:  # parts of a page could come from different days
-            return not fields and "continue" not in content and bool((page_of(content) or {}).get("extract"))
+        def is_whole_page(content: Any) -> bool:
+            """Return True for a page in one answer, with a text: parts could come from different days."""
+            is_only_part = not fields and "continue" not in content
+            return is_only_part and bool((page_of(content) or {}).get("extract"))
 
-        caching = {"immutable": self._reuse_pages and is_whole}
-        for answer in self.wiki.query(form, reads=partial(_read_page, before=fields), **caching):
+        caching = {"immutable": self._reuse_pages and is_whole_page}
+        for answer in self.wiki.query(form, reads=partial(_check_page, before=fields), **caching):
             fields.update(page_of(answer.content) or {})
             retrieved_at = answer.retrieved_at
         return _page(fields, self.wiki.session.service.address, retrieved_at) if fields else None
@@ -73,8 +75,8 @@ class Wikipedia:
     def linked(self, title: str) -> tuple[str, ...]:
         """Return the articles that a page links to, redirects and missing ones included; InputError without a page."""
         form = {"prop": "links", "titles": title, "redirects": "1", "plnamespace": "0", "pllimit": "max"}
-        titles = self.wiki.query(form, reads=lambda content: _links(page_of(content) or {})) if is_title(title) else ()
-        parts = [page_of(part.content) for part in titles]
+        answers = self.wiki.query(form, reads=lambda content: _links(page_of(content) or {})) if is_title(title) else ()
+        parts = [page_of(answer.content) for answer in answers]
         if not any(parts):
             raise InputError(
                 f"{self.wiki.session.service.name} has no page named {title[:200]!r}; give the title of a list of pages"
@@ -90,16 +92,17 @@ def _page(fields: Mapping[str, Any], address: str, retrieved_at: datetime) -> Pa
         revision=whole(fields["revisions"][0]["revid"]),
         text=text(fields.get("extract", "")),
         address=next((candidate for candidate in addresses if _WEB.fullmatch(candidate)), address),
-        item_id=WikidataId(item) if _ITEM.fullmatch(text(item)) else None,
+        item_id=WikidataId(item) if _ITEM_ID.fullmatch(text(item)) else None,
         retrieved_at=retrieved_at,
     )
 
 
-def _read_page(content: Any, before: Mapping[str, Any]) -> None:
+def _check_page(content: Any, before: Mapping[str, Any]) -> None:
+    """Check a part of a page; `before` has the fields of the earlier parts, and the revision may follow later."""
     part = page_of(content)
     if part is not None:
-        still_to_come = {"revisions": [{"revid": 0}]} if "continue" in content else {}
-        _page({**still_to_come, **before, **part}, "", datetime.min)
+        placeholder = {"revisions": [{"revid": 0}]} if "continue" in content else {}
+        _page({**placeholder, **before, **part}, "", datetime.min)
 
 
 def _links(page: Mapping[str, Any]) -> list[str]:

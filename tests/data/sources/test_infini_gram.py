@@ -30,7 +30,7 @@ def test_counts_are_asked_for_as_documented(tmp_path: Path) -> None:
         assert (api.spellings("University of Washington"), api.count(WASHINGTON)) == ((WASHINGTON,), 2349754)
         assert api.count(()) == 7
         assert api.near([[(5613, 4086, 9068)], [(6483, 6509)] * 5], 5000) == 6
-        assert api.places(WASHINGTON) == [Occurrence(0, 40), Occurrence(0, 4000), Occurrence(2, 18)]
+        assert api.occurrences(WASHINGTON) == [Occurrence(0, 40), Occurrence(0, 4000), Occurrence(2, 18)]
     count, name, every, near, places = bodies_of(server)
     assert name == {"index": INDEX, "query_type": "count", "query": "University of Washington"}
     assert count == {"index": INDEX, "query_type": "count", "query_ids": [*WASHINGTON]}
@@ -63,7 +63,7 @@ def test_a_word_alone_is_behind_a_space(tmp_path: Path) -> None:
     pieces = Pieces(["an Ion\nIon"])
     with answering(tmp_path, says({"count": 1, "token_ids": list(pieces.spellings("Ion")[0])})) as (session, _):
         api = InfiniGramApi(session, INDEX, pieces)
-        assert (len(api.spellings("Ion")), api.alone("Ion")) == (2, pieces.spellings("Ion")[:1])
+        assert (len(api.spellings("Ion")), api.after_space("Ion")) == (2, pieces.spellings("Ion")[:1])
 
 
 class Reading(Pieces):
@@ -120,7 +120,7 @@ def test_an_error_that_passes_is_tried_again(passing: str, tmp_path: Path) -> No
 def test_other_places_than_counted_are_refused(tmp_path: Path) -> None:
     answer = says({"cnt": 2, "approx": False, "ptrs_by_shard": [[40]]})
     with answering(tmp_path, answer) as (session, _), pytest.raises(ServiceError, match="other places than counted"):
-        InfiniGramApi(session, INDEX).places(WASHINGTON)
+        InfiniGramApi(session, INDEX).occurrences(WASHINGTON)
 
 
 PLACES = {

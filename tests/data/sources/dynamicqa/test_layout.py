@@ -4,7 +4,7 @@ import pytest
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import PARTITIONS, Partition
-from swaymeter.data.sources.dynamicqa.layout import COLUMNS, OPTIONAL, content_of, read_rows, rows_of
+from swaymeter.data.sources.dynamicqa.layout import COLUMNS, OPTIONAL_COLUMNS, content_of, read_rows, rows_of
 from swaymeter.data.sources.dynamicqa.published import questions
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, write
 
@@ -26,7 +26,7 @@ def test_a_missing_column_is_refused_unless_optional(partition: Partition, tmp_p
     row = DISPUTED if partition == "disputable" else ROW
     for column in COLUMNS[partition]:
         file = write(tmp_path, partition, row, columns=[name for name in COLUMNS[partition] if name != column])
-        if column in OPTIONAL:
+        if column in OPTIONAL_COLUMNS:
             assert column not in read_rows(file, partition).columns
             assert len(questions(tmp_path, partition)) == 1
         else:

@@ -114,8 +114,8 @@ def test_a_literal_value_has_no_iri_or_degree(dump: Dump) -> None:
 def test_names_of_things_in_the_graph_exist(endpoint: Endpoint) -> None:
     unknown = ["norway", "Nowhere"]
     known = [*NASTY.values(), "Norway", "Land of Oslo", "Mul Quillfeather", "Ohne englischen Namen", ""]
-    assert yago.existing(endpoint, [*known, *unknown]) == set(known)
-    assert yago.existing(endpoint, []) == set()
+    assert yago.names_in_graph(endpoint, [*known, *unknown]) == set(known)
+    assert yago.names_in_graph(endpoint, []) == set()
 
 
 def test_predicates_are_listed_with_classes_of_their_subjects(tmp_path: Path) -> None:

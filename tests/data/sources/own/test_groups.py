@@ -41,7 +41,8 @@ def test_each_set_is_a_relation_about_all_entities(tmp_path: Path) -> None:
         ("two", "Ann", "old"), ("two", "Anna", "old"), ("two", "Bo", "young"),
     ]  # fmt: skip
     group = section.group("one", 0)
-    assert (group.contexts, group.about_each) == (6, 1)  # one sentence about each of five, and one about nobody
+    assert group.contexts == 6
+    assert group.sentences_per_entity == 1  # one sentence about each of five, and one about nobody
 
 
 def test_the_seed_draws_equal_numbers_of_labels(tmp_path: Path) -> None:

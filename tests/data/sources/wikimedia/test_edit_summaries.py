@@ -1,14 +1,14 @@
 import pytest
 
 from swaymeter.data.records import WikidataId
-from swaymeter.data.sources.wikimedia.edit_history import EDITS, Edit, Verdict, verdict
+from swaymeter.data.sources.wikimedia.edit_history import EDITS, Edit, Effect, effect_of
 from tests.data.sources.servers.faults import ANSWERS
 
 CAPITAL = WikidataId("P36")
 
 
-VERDICTS: dict[Verdict, list[str | None]] = {
-    Verdict.CHANGED: [
+VERDICTS: dict[Effect, list[str | None]] = {
+    Effect.CHANGED: [
         "/* wbcreateclaim-create:1| */ [[Property:P36]]: [[Q585]]",
         "/* wbcreateclaim-create:1| */ [[Property:P36]]: unknown value",
         "/* wbsetclaim-create:2||1 */ [[Property:P36]]: [[Q585]], from a list",
@@ -17,7 +17,7 @@ VERDICTS: dict[Verdict, list[str | None]] = {
         "/* wbremoveclaims-remove:2| */ [[Property:P36]]: [[Q585]], [[Property:P35]]: [[Q1]]",
         "/* wbeditentity-statements-single-property-add:1||2 */ [[Property:P36]]",
     ],
-    Verdict.UNCHANGED: [
+    Effect.UNCHANGED: [
         "/* wbcreateclaim-create:1| */ [[Property:P35]]: [[Q585]]",
         "/* wbcreateclaim-create:1| */ [[Property:P366]]: [[Q585]]",
         "/* wbsetclaim-update:2||1 */ [[Property:P35]]: [[Q585]]",
@@ -29,7 +29,7 @@ VERDICTS: dict[Verdict, list[str | None]] = {
         "/* wbsetclaim-update-qualifiers:2||1|1 */ [[Property:P36]]: [[Q585]]",
         "/* wbsetlabel-add:1|en */ [[Property:P36]]: [[Q585]]",
     ],
-    Verdict.UNKNOWN: [
+    Effect.UNKNOWN: [
         None,
         "",
         "a better capital",
@@ -52,17 +52,17 @@ VERDICTS: dict[Verdict, list[str | None]] = {
 
 
 @pytest.mark.parametrize(("expected", "summary"), [(one, summary) for one in VERDICTS for summary in VERDICTS[one]])
-def test_a_summary_tells_whether_a_value_changed(expected: Verdict, summary: str | None) -> None:
-    assert verdict(summary, CAPITAL) is expected
+def test_a_summary_tells_whether_a_value_changed(expected: Effect, summary: str | None) -> None:
+    assert effect_of(summary, CAPITAL) is expected
 
 
 @pytest.mark.parametrize(
     "hostile", ["\u202e]]", "]]: [[Property:P36]]", "{}", "<b>", "\n/* wbsetlabel-add:1|en */ ", "*/"]
 )
 def test_what_a_value_says_changes_no_verdict(hostile: str) -> None:
-    assert verdict(f"/* wbcreateclaim-create:1| */ [[Property:P36]]: {hostile}", CAPITAL) is Verdict.CHANGED
-    assert verdict(f"/* wbcreateclaim-create:1| */ [[Property:P35]]: {hostile}", CAPITAL) is Verdict.UNCHANGED
-    assert verdict(f"/* wbeditentity-update:0| */ {hostile}", CAPITAL) is Verdict.UNKNOWN
+    assert effect_of(f"/* wbcreateclaim-create:1| */ [[Property:P36]]: {hostile}", CAPITAL) is Effect.CHANGED
+    assert effect_of(f"/* wbcreateclaim-create:1| */ [[Property:P35]]: {hostile}", CAPITAL) is Effect.UNCHANGED
+    assert effect_of(f"/* wbeditentity-update:0| */ {hostile}", CAPITAL) is Effect.UNKNOWN
 
 
 def test_every_key_of_wikibase_is_classified_on_purpose() -> None:
