@@ -78,8 +78,8 @@ def _count_values(node: yaml.Node, counts: dict[int, int]) -> int:
         node: The node.
         counts: The numbers of earlier nodes, by their id().
     """
-    if (known_count := counts.get(id(node))) is not None:
-        return known_count
+    if (earlier_count := counts.get(id(node))) is not None:
+        return earlier_count
     counts[id(node)] = MAX_VALUES  # a node that contains an alias of itself has too many
     children = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
     count = 1 if isinstance(node, yaml.ScalarNode) else 1 + sum(_count_values(child, counts) for child in children)

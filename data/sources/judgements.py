@@ -264,8 +264,8 @@ def _with_outvoted(judgements: Sequence[Judgement]) -> Iterator[Judgement]:
         if judgement.problem is not None or len(counts) < 2:
             yield judgement
             continue
-        (winner, most_votes), (_, second_votes) = counts.most_common(2)
-        is_tie = most_votes == second_votes
+        (winner, first_votes), (_, second_votes) = counts.most_common(2)
+        is_tie = first_votes == second_votes
         if not is_tie and same_words(judgement.value) == winner:
             yield judgement
         else:

@@ -119,8 +119,8 @@ class Wiki:
             pages = [page for answer in answers if (page := page_of(answer.content)) is not None]
             if not pages:
                 return None
-            is_one_page = len(pages) == len(answers) and len({page["pageid"] for page in pages}) == 1
-            if is_one_page:
+            is_same_page = len(pages) == len(answers) and len({page["pageid"] for page in pages}) == 1
+            if is_same_page:
                 revisions = tuple(revision for answer in answers for revision in read_revisions(answer.content))
                 title, page_id, retrieved_at = pages[-1]["title"], pages[-1]["pageid"], answers[-1].retrieved_at
                 return History(title, page_id, revisions, retrieved_at, self.session.service.address)
