@@ -21,6 +21,7 @@ from swaymeter.tasks.models.memory import Halving, memory_budget
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.alone import Probe, choose_method, long_positions
 from swaymeter.tasks.models.next_token.shared import inner_size
+from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.tokens import shortened, start_tokens, tokenized
 
 _PADDED, _EQUAL, _ALONE = (
@@ -49,6 +50,7 @@ def squared_gradients(
             directions = partial(_Directions, queries=texts, n_top=n_top, draws=draws, seed=seed)
             squares[batch] = _squares_of_batch(model, ids, begin, directions, at_once)
             waiting = waiting[len(batch) :]
+            report_prompts(len(batch))
     return squares
 
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models import LanguageModel, gradients
+from swaymeter.tasks.models.progress import listening
 from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 from tests.tasks.models.alone import break_token
 from tests.tasks.models.families import family_model
@@ -54,7 +55,10 @@ def test_every_architecture_agrees_with_plain_autograd(
     by_hand = [_terms(model, query, 7).sum() for query in QUERIES]
     fisher_susceptibility(model, QUERIES, top_k=7)  # is compared with queries read alone
     before = model.forward_passes
-    found = fisher_susceptibility(model, QUERIES, top_k=7)
+    reported: list[float] = []
+    with listening(reported.append):
+        found = fisher_susceptibility(model, QUERIES, top_k=7)
+    assert sum(reported) == len(QUERIES)
     np.testing.assert_allclose(found.trace, by_hand, rtol=1e-4)
     assert model.forward_passes - before == (1 if padding > 1 else 3)  # as many as there are lengths
     assert (found.standard_error == 0).all()
