@@ -34,6 +34,7 @@ from swaymeter.flows.server.settings import is_api_configured
 from swaymeter.flows.stages.aggregate import blocking_score_step
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.stages.refusals import check_run, variants_to_score
+from swaymeter.flows.stages.score import discard_failed_replies
 from swaymeter.flows.study_graph import graph_of
 
 log = logging.getLogger(__name__)
@@ -121,6 +122,8 @@ class StudyRun:
                 self.selection = self.selection.failed(self.graph)
             force, offline = self._requested["force"], self._settings.offline
             check_run(self.graph, self.plan, self.selection, name=self._name, force=force, offline=offline)
+            if is_writable and discard_failed_replies(self.graph, self.selected):
+                self.graph = graph_of(self.plan, self._memory)
             if self.is_needed and not is_writable:
                 raise WorkspaceError(f"the workspace {workspace.root} cannot be written; choose another --workspace")
             token = _current_run.set(self)

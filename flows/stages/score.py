@@ -3,7 +3,7 @@
 `score` adds a step for each pass to the graph; later a worker calls the function of the step, `run_pass`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, TypedDict
@@ -14,14 +14,14 @@ from swaymeter.data.records import Context, Query, Question
 from swaymeter.data.records.replies import Replies
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.sections import ModelPart
-from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, Resource, RunSettings, Step, StepKind
+from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, Resource, RunSettings, Step, StepId, StepKind
 from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import INPUTS, Inputs, Pass
 from swaymeter.tasks.measures.stored_chunks import Spent, measure_relation, rejected_of
-from swaymeter.tasks.models.applications import RecordedReplies, load_application
+from swaymeter.tasks.models.applications import RecordedReplies, is_named, load_application
 from swaymeter.tasks.models.endpoints.endpoint import SERVED, Endpoint
 
 PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions": Question}
@@ -63,6 +63,26 @@ def run_pass(step: Step, run: RunSettings) -> Spent:
 
     outputs = {name: step.table(name) for name in step.outputs}
     return measure_relation(inputs, outputs, partial(_load_model, step, run), progress)
+
+
+def discard_failed_replies(graph: Graph, selected: Iterable[StepId]) -> bool:
+    """Discard replies of functions if some of them failed; the next call of a function adds its stored replies.
+
+    Returns:
+        True if any replies were discarded.
+    """
+    discarded = False
+    for node in map(graph.nodes.__getitem__, selected):
+        if node.state != "done" or node.step is None or "answers" not in node.outputs:
+            continue
+        model = node.arguments.model
+        if model.function and is_named(model.function, is_in_workspace=model.is_in_workspace):
+            answers = node.step.table("answers")
+            if "failed" in answers.read()["state"].to_pylist():
+                answers.discard()
+                graph.recheck(node)
+                discarded = True
+    return discarded
 
 
 def _inputs(step: Step, run: RunSettings) -> Inputs:
@@ -166,7 +186,7 @@ def _with_judge_share(plan: Plan, number: int, count: int) -> Plan:
     parameters = plan.parameters["judged_answers"]
     share = parameters.agreement // count + (number < parameters.agreement % count)
     parameters = parameters.model_copy(update={"agreement": share})
-    declaration = {**declaration, "parameters": parameters.model_dump(mode="json")}
+    declaration = {**declaration, "parameters": parameters.key_inputs}
     return replace(
         plan,
         parameters={**plan.parameters, "judged_answers": parameters},

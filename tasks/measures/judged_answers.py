@@ -51,6 +51,7 @@ _FUNCTION = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_]\w*)")
 class JudgedAnswersParameters(Parameters):
     """The judge, and the replies that it reads."""
 
+    not_in_key = frozenset({"timeout_s"})
     judge: ModelName = Field(min_length=1)
     """The judge of undecided replies: a language model or an entailment model (an alias, a hub id or a folder);
     NAME@URL for a model at a server, such as large@http://127.0.0.1:8000/v1; FILE.py:FUNCTION for a Python function."""
@@ -58,6 +59,8 @@ class JudgedAnswersParameters(Parameters):
     """The dtype of a language model on this machine."""
     key_from: str = Field(default="", pattern=KEY_FROM)
     """The environment variable that holds the key of the judge's server, or `HEADER: VARIABLE`."""
+    timeout_s: float | None = Field(default=None, gt=0, le=36_000)
+    """Seconds without data after which a request to the judge's server fails; null: 600."""
     samples: bool = False
     """True if the judge reads undecided sampled replies as well as greedy ones."""
     agreement: int = Field(default=50, ge=0)
@@ -68,7 +71,9 @@ class JudgedAnswersParameters(Parameters):
     def endpoint(self) -> Endpoint | None:
         """The endpoint of a served judge; None for any other judge."""
         served = _SERVED.fullmatch(self.judge)
-        return Endpoint(served["name"], served["address"], key_from=self.key_from) if served else None
+        if not served:
+            return None
+        return Endpoint(served["name"], served["address"], key_from=self.key_from, timeout_s=self.timeout_s or 600)
 
     @property
     def function(self) -> tuple[Path, str] | None:
@@ -86,8 +91,9 @@ class JudgedAnswersParameters(Parameters):
 
     @model_validator(mode="after")
     def _fit_the_judge(self) -> "JudgedAnswersParameters":
-        if self.key_from and not self.endpoint:
-            raise ValueError("key_from is for a judge at a server; write judge as NAME@URL, or leave key_from out")
+        for name in ("key_from", "timeout_s"):
+            if getattr(self, name) and not self.endpoint:
+                raise ValueError(f"{name} is for a judge at a server; write judge as NAME@URL, or leave {name} out")
         if (self.endpoint or self.function) and "dtype" in self.model_fields_set and self.dtype != "float32":
             raise ValueError("dtype is for a language model on this machine; leave it out")
         return self

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator
 
@@ -100,6 +100,14 @@ Computed = Generator[Mapping[str, Sequence[Row]], None, None]
 
 class Parameters(Options):
     """The parameters of a measure in a study file; unknown keys are refused."""
+
+    not_in_key: ClassVar[frozenset[str]] = frozenset()
+    """Names of parameters without influence on the scores."""
+
+    @property
+    def key_inputs(self) -> dict[str, Any]:
+        """The parameters as a part of the key of scores."""
+        return self.model_dump(mode="json", exclude={*self.not_in_key})
 
 
 def at_least_or_none(least: int, without: str) -> AfterValidator:
@@ -333,7 +341,7 @@ class Measures(Registry[Measure]):
         return {
             "measure": name,
             "version": measure.version,
-            "parameters": parameters[name].model_dump(mode="json"),
+            "parameters": parameters[name].key_inputs,
             "depends_on": dict(measure.depends_on(parameters[name])),
             "needs": [self.declaration(need, parameters) for need in measure.needs],
         }

@@ -269,6 +269,11 @@ def name_function(reference: str) -> None:
     _named.add(reference)
 
 
+def is_named(reference: str, *, is_in_workspace: bool) -> bool:
+    """Return True if a person names the function, on the command line or in a study file outside a workspace."""
+    return not is_in_workspace or reference in _named
+
+
 def give_function(function: Callable[..., Any]) -> str:
     """Keep a function of this process for `load_function`, and return its reference."""
     name = re.sub(r"\W", "_", getattr(function, "__name__", "") or type(function).__name__).lstrip("0123456789")
@@ -354,7 +359,7 @@ def load_function(reference: str, *, is_in_workspace: bool = False) -> Callable[
     Raises:
         ModelError: The function cannot be imported, or does not take a question and passages.
     """
-    if is_in_workspace and reference not in _named:
+    if not is_named(reference, is_in_workspace=is_in_workspace):
         raise ModelError(
             f"function {reference}: a workspace names it, and such code is imported only if you name it, too; "
             f"add --model {reference}"

@@ -58,10 +58,17 @@ def test_the_command_judges_a_log(place: Path, swaymeter: Command) -> None:
 
 
 FAILS = """
+from pathlib import Path
+
+
 def fails(question, passages):
+    with open("calls", "a") as calls:
+        calls.write(question)
     if not passages:
         return "I do not know."
-    return {"When does it open?": passages[0].text}[question]
+    if question == "Where is it?" and not Path("repaired").exists():
+        raise KeyError(question)
+    return passages[0].text
 """
 OPENS = """question,answer,context,kind
 When does it open?,9 a.m.,It opens at 9 a.m.,supporting
@@ -77,6 +84,23 @@ def test_failed_replies_do_not_meet_a_threshold(place: Path, swaymeter: Command)
     printed = " ".join(ended.out.split())
     assert "1 of 4 replies is not judged, for which the application failed" in printed
     assert "failed replies: my_app.py:fails (application): KeyError: 'Where is it?' (1)" in printed
+
+
+def test_failed_replies_are_requested_again(place: Path, swaymeter: Command) -> None:
+    (place / "my_app.py").write_text(FAILS)
+    (place / "opens.csv").write_text(OPENS)
+    command = ("audit", "opens.csv", "--model", "my_app.py:fails", "--json")
+    missing, calls = [], []
+    for repairs in (False, True, True):
+        (place / "calls").write_text("")
+        if repairs:
+            (place / "repaired").touch()
+        ended = swaymeter(*command)
+        assert ended.code == 0, ended.err
+        measured = {f"{row['quantity']}.{row['group']}": row for row in json.loads(ended.out)["measured"]}
+        missing.append(measured["follow.supporting"]["missing"])
+        calls.append((place / "calls").read_text().count("?"))
+    assert (missing, calls) == ([1, 0, 0], [4, 1, 0])
 
 
 def test_missing_replies_do_not_meet_a_threshold(place: Path, swaymeter: Command) -> None:

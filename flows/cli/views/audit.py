@@ -317,7 +317,7 @@ def write_study(
             },
             **(MOVED if samples >= FEWEST_SAMPLES and not any("@http" in name for name in models) else {}),
             "whose_answer": {},
-            **({"judged_answers": _judge(judge, key_from)} if judge else {}),
+            **({"judged_answers": _judge(judge, key_from, timeout_s)} if judge else {}),
         },
     }
     written = folder / AUDIT
@@ -325,14 +325,15 @@ def write_study(
     return written
 
 
-def _judge(name: str, key_from: str) -> dict[str, str]:
-    """Return the judge of an option, with the absolute path of a file or a folder."""
+def _judge(name: str, key_from: str, timeout_s: float | None) -> dict[str, Any]:
+    """Return the judge of an option, with the absolute path of a file or a folder, and the keys of its server."""
     file, colon, function = name.rpartition(".py:")
     if colon:
         name = f"{Path(file).expanduser().absolute()}.py:{function}"
     elif Path(name).expanduser().is_dir():
         name = str(Path(name).expanduser().absolute())
-    return {"judge": name, **({"key_from": key_from} if key_from and "@http" in name else {})}
+    keys = {"key_from": key_from, "timeout_s": timeout_s} if "@http" in name else {}
+    return {"judge": name, **{key: value for key, value in keys.items() if value}}
 
 
 def _refuse_another(folder: Path, file: Path, name: str) -> None:

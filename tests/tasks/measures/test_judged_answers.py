@@ -188,6 +188,7 @@ def test_a_served_judge_is_asked_within_a_study(study: Study) -> None:
         ({}, "judge\n  is missing"),
         ({"judge": "large@ftp://x"}, "is no NAME@URL"),
         ({"judge": "m", "key_from": "KEY"}, "key_from is for a judge at a server"),
+        ({"judge": "m", "timeout_s": "9"}, "timeout_s is for a judge at a server"),
         ({"judge": "m@https://x/v1", "dtype": "bfloat16"}, "dtype is for a language model on this machine"),
     ],
 )
@@ -205,4 +206,6 @@ def test_another_judge_makes_other_scores(study: Study, function: Write) -> None
     local, served = depends_on(judge=study.model), depends_on(judge="m@https://x/v1", key_from="KEY")
     assert (local["judge"], served["judge"]) == (identify_language_model(study.model).revision, "served")
     assert local["prompt"] == served["prompt"]
+    hasty = JudgedAnswersParameters(judge="m@https://x/v1", timeout_s=9)
+    assert (hasty.endpoint and hasty.endpoint.timeout_s, "timeout_s" in hasty.key_inputs) == (9, False)
     assert depends_on(judge=function("return None")) != depends_on(judge=function("return 'both'"))

@@ -204,6 +204,8 @@ def test_study_of_audit_names_its_file_and_models(tmp_path: Path) -> None:
     assert study.questions.per_partition == 5
     assert [study.parameters("answers")[name] for name in ("samples", "max_new_tokens")] == [2, 7]
     assert study.parameters("judged_answers")["judge"] == judge
+    served = study_of(tmp_path, models=models, judge="m@http://127.0.0.1:1/v1", timeout_s=9)
+    assert [each.parameters("judged_answers")["timeout_s"] for each in (study, served)] == [None, 9]
 
 
 @pytest.mark.parametrize(
