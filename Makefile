@@ -23,19 +23,20 @@ help: ## list what can be made
 study: setup ## run a study: STUDY=file, by default the bundled quickstart; again = only what is missing
 	@$(BIN)/swaymeter run "$(STUDY)"
 
-# Four processes keep two cores busy: tests of whole studies start commands and wait for them. The shortest part last.
-PARTS := studies rest files faults reports
+# Five processes keep two cores busy: tests of whole studies start commands and wait for them. The longest parts first.
+PARTS := studies rest flows reports data faults
 TESTS_studies := tests/end_to_end tests/docker
 TESTS_faults := tests/faults
 TESTS_reports := tests/reports
-TESTS_files := tests/data tests/flows
+TESTS_flows := tests/flows
+TESTS_data := tests/data
 TESTS_rest := $(patsubst %,--ignore=%,$(foreach part,$(filter-out rest,$(PARTS)),$(TESTS_$(part))))
 
 test: setup ## run the tests: ARGS="tests/data -x" for some of them
 ifdef ARGS
 	@$(BIN)/python -m pytest $(ARGS)
 else
-	@$(MAKE) --no-print-directory --jobs=4 --keep-going --output-sync=target $(PARTS:%=test-part-%)
+	@$(MAKE) --no-print-directory --jobs=5 --keep-going --output-sync=target $(PARTS:%=test-part-%)
 endif
 
 test-part-%:
