@@ -110,12 +110,12 @@ def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], li
     """
     drawn, omitted = list[Drawn](), list[str]()
     for figure in figures:
-        of_models = _drawn(figure, frames)
-        with_marks = [each for each in of_models if len(each.drawing.numbers) > 1]
-        drawn += with_marks
-        if of_models and not with_marks:
+        drawings = _drawn(figure, frames)
+        several_marks = [each for each in drawings if len(each.drawing.numbers) > 1]
+        drawn += several_marks
+        if drawings and not several_marks:
             omitted.append(figure.question + SINGLE)
-        elif not of_models and figure.expected(frames):
+        elif not drawings and figure.expected(frames):
             omitted.append(figure.question)
     return drawn, omitted
 
