@@ -1,7 +1,8 @@
-"""Another measure of the same queries against susceptibility: a query a dot, a relation's mean a diamond.
+"""Another measure of the same queries against susceptibility: a dot per query, a diamond per relation's mean.
 
-It is susceptibility over a relation's complete answers, or Fisher susceptibility, which needs no context ([L] Figs 1,
-6), which also stands beside it by familiarity of the entity, by wording, and in its bins ([L] Figs 2-5)."""
+The other measure is susceptibility over a relation's complete answers, or Fisher susceptibility ([L] Figs 1 and 6).
+Fisher susceptibility is also drawn by familiarity of the entity, by wording, and in bins of susceptibility ([L] Figs
+2-5)."""
 
 from __future__ import annotations
 
@@ -36,22 +37,29 @@ LEVELS = {"query": "query", "relation": "relation mean"}
 
 
 def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
-    """Draws a query a dot, susceptibility in nats across and the other measure up, and relation means as diamonds."""
+    """Draw a dot per query: x is susceptibility in nats, y the other measure; relation means are diamonds.
+
+    Args:
+        axes: The panel.
+        data: Queries of one type: susceptibility, score, error, query_id, and `readable` if its texts are on a page.
+        means: A row per relation: mean_susceptibility, and mean of the other measure.
+    """
     hue, dense = QUERY_HUES[str(data["query_type"].iloc[0])], len(data) > FEW_DOTS
     x, y, error = (data[name].to_numpy(dtype=float) for name in ("susceptibility", "score", "error"))
     alpha = max(0.1, 0.7 * min(1.0, FEW_DOTS / len(data)))
     if np.isfinite(error).any():
         axes.plot(*strokes(x, x, y - error, y + error), color=hue, linewidth=0.6, alpha=alpha, rasterized=dense)
     dots(axes, x, y, color=hue, markersize=2.2, alpha=alpha, markeredgewidth=0)
-    near = data[data["readable"]]
-    link(axes, near["susceptibility"], near["score"], [query_address(query) for query in near["query_id"]])
+    readable = data[data["readable"]]
+    addresses = [query_address(query) for query in readable["query_id"]]
+    link(axes, readable["susceptibility"], readable["score"], addresses)
     size = 5 if len(means) <= FEW_RELATIONS else 3.2
-    at = (means["mean_susceptibility"], means["mean"])
-    axes.plot(*at, "D", color=hue, markersize=size, markeredgecolor=INK, markeredgewidth=size / 6)
+    mean_x, mean_y = means["mean_susceptibility"], means["mean"]
+    axes.plot(mean_x, mean_y, "D", color=hue, markersize=size, markeredgecolor=INK, markeredgewidth=size / 6)
 
 
 def correlation(correlations: pd.DataFrame, level: str, query_type: str) -> str:
-    """Both correlations of a measure in words; the rows are of one model and measure. Empty where none was made."""
+    """Return both correlations of one model and measure in words; empty if they were not computed."""
     for row in records(where(correlations, level=level, query_type=query_type)):
         over = f"over {plural(int(row['n']), LEVELS[level])}"
         if _reason(row):
@@ -63,7 +71,7 @@ def correlation(correlations: pd.DataFrame, level: str, query_type: str) -> str:
 
 
 def correlation_note(correlations: pd.DataFrame) -> str:
-    """A caption's sentences: the correlations over open and closed queries together, and why any is missing."""
+    """Return the caption's sentences on correlations over all queries, and on the reasons for missing ones."""
     pooled = [words for level in LEVELS if (words := correlation(correlations, level, "all"))]
     together = f" Open and closed together: {'; '.join(pooled)}." if pooled else ""
     missing = [
@@ -84,7 +92,7 @@ def contexts_of(rows: pd.DataFrame) -> str:
 def paint(
     rows: pd.DataFrame, means: pd.DataFrame, correlations: pd.DataFrame, label: str, *, same_unit: bool
 ) -> Canvas:
-    """A panel per query type; the scale upward is logarithmic where all scores are positive and the units differ."""
+    """Paint a panel per query type; the y axis is logarithmic if all scores are positive and the units differ."""
     canvas, panels = type_panels(rows, 3.9, x="susceptibility (nats)", y=label)
     first = canvas.axes[0]
     logarithmic = not same_unit and bool((rows["score"] > 0).all())
@@ -106,7 +114,7 @@ def paint(
 
 
 def logarithmic_upward(axes: Axes, low: float, high: float) -> None:
-    """Makes the scale upward logarithmic, from `low` to `high`, both positive."""
+    """Make the y axis logarithmic, from `low` to `high`, both positive."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axes.set_yscale("log")
@@ -125,15 +133,27 @@ def _draw(
     frames: Frames,
     query: str,
     measure: str,
-    words: Callable[[pd.DataFrame, str], str],
+    explain: Callable[[pd.DataFrame, str], str],
     label: str,
     shown_as: str,
-    further: Sequence[str] = (),
+    required: Sequence[str] = (),
     error: pd.Series | float = np.nan,
 ) -> Drawing | None:
-    """A measure of a query: words: (rows, unit of the measure) -> how to read it; further: columns that rows need."""
+    """Draw a measure of queries against susceptibility.
+
+    Args:
+        model: The model.
+        frames: Frames of the model.
+        query: Named query with the queries' scores.
+        measure: Column of the measure.
+        explain: Function from the rows and the measure's unit to the first sentences of the caption.
+        label: Label of the y axis, with a gap for the unit.
+        shown_as: Column of the measure's mean in the table of the page.
+        required: Further columns in which a drawn row has finite numbers.
+        error: Standard error of each score.
+    """
     every, chosen = frames[query], frames["chosen_queries"]
-    result = finite(every.assign(score=every[measure], error=error), "score", "susceptibility", *further)
+    result = finite(every.assign(score=every[measure], error=error), "score", "susceptibility", *required)
     if result.rows.empty:
         return None
     rows = result.rows.assign(readable=result.rows["query_id"].isin(chosen["query_id"]) if len(chosen) else False)
@@ -144,13 +164,13 @@ def _draw(
     unit, relations = unit_of(means), plural(rows["relation"].nunique(), "relation")
     sets = f"{span(rows['answers'].min(), rows['answers'].max())} answers a set, " if measure == ANSWER_SET else ""
     caption = (
-        f"{words(rows, unit)} {model}; n = {len(rows)} queries in {relations}, {sets}{contexts_of(rows)}"
+        f"{explain(rows, unit)} {model}; n = {len(rows)} queries in {relations}, {sets}{contexts_of(rows)}"
         f"{correlation_note(correlations)}{result.note('queries')}"
     )
     shown = means.drop(columns=["model", "dtype", "measure", "unit", "unit_beside"]).rename(columns={"mean": shown_as})
     shown.attrs["units"] = {"mean_susceptibility": unit_of(means, "unit_beside"), shown_as: unit}
-    painted = partial(paint, rows, means, correlations, label.format(unit), same_unit=measure == ANSWER_SET)
-    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, painted)
+    paint_model = partial(paint, rows, means, correlations, label.format(unit), same_unit=measure == ANSWER_SET)
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, paint_model)
 
 
 ANSWER_SET = "answer_set_susceptibility"
@@ -158,23 +178,23 @@ _BESIDE = ("means_beside_susceptibility", "measures_summary", "correlations", "c
 
 
 def masses(measures: pd.DataFrame) -> str:
-    """The mean probability of the whole answer set, by query type, in words."""
+    """Return the mean probability of the whole answer set in words, by query type."""
     rows_of_mass = measures[measures["measure"] == "mass"].set_index("query_type")["mean"]
     return ", ".join(f"{rows_of_mass[kind]:.2f} for {kind} queries" for kind in QUERY_HUES if kind in rows_of_mass)
 
 
 def _draw_answer_sets(model: Model, frames: Frames) -> Drawing | None:
-    def words(rows: pd.DataFrame, unit: str) -> str:
+    def explain(rows: pd.DataFrame, unit: str) -> str:
         return (
             "Each dot is a query: across, its susceptibility over the first token; up, over the complete answers of "
-            "its relation, each with what ends it; a diamond is the mean of a relation's queries. On the dashed line "
-            "both are equal. The whole set has a mean probability of "
-            f"{masses(frames['measures_summary'])}: the score says nothing of the rest."
+            "its relation, each with the token that ends it; a diamond is the mean of a relation's queries. On the "
+            "dashed line both are equal. The whole set has a mean probability of "
+            f"{masses(frames['measures_summary'])}; other answers are not in the score."
         )
 
     label = "answer-set susceptibility (nats)"
     query, shown_as = "answer_set_of_queries", "mean_answer_set_susceptibility"
-    return _draw(model, frames, query, ANSWER_SET, words, label, shown_as, further=["mass"])
+    return _draw(model, frames, query, ANSWER_SET, explain, label, shown_as, required=["mass"])
 
 
 ANSWER_SETS = Figure(
@@ -188,11 +208,11 @@ ANSWER_SETS = Figure(
 
 
 def _draw_fisher(model: Model, frames: Frames) -> Drawing | None:
-    """A model's queries: over the full vocabulary where any query has that, else over the top answers."""
+    """Draw Fisher susceptibility over the full vocabulary, or over the top answers if no query has the former."""
     every = frames["fisher_of_queries"]
     measure = "fisher" if every["fisher"].notna().any() else "fisher_top_k"
 
-    def words(rows: pd.DataFrame, unit: str) -> str:
+    def explain(rows: pd.DataFrame, unit: str) -> str:
         scale = "The scale upward is logarithmic. " if (rows["score"] > 0).all() else ""
         return (
             "Each dot is a query: further right the study's contexts sway it further, higher up its Fisher "
@@ -203,7 +223,7 @@ def _draw_fisher(model: Model, frames: Frames) -> Drawing | None:
 
     error = every["fisher_standard_error"] if measure == "fisher" else np.nan
     label = "Fisher susceptibility\n({})"
-    return _draw(model, frames, "fisher_of_queries", measure, words, label, "mean_fisher", error=error)
+    return _draw(model, frames, "fisher_of_queries", measure, explain, label, "mean_fisher", error=error)
 
 
 def _estimator(measure: str, rows: pd.DataFrame, measures: pd.DataFrame) -> str:
@@ -232,6 +252,7 @@ LABELS = {"susceptibility": "susceptibility over contexts", "fisher": "Fisher su
 """Label of each measure on its axis; the first is the susceptibility over contexts."""
 GROUPS = {"entities": ("real", "invented"), "wording": ("question", "completion")}
 HOLLOW = "invented"
+"""Group that is not filled."""
 _MEANS = {
     "susceptibility": "Susceptibility over contexts is how far the study's contexts sway a query.",
     "fisher": "Fisher susceptibility is how far small changes of a query's embeddings would sway it.",
@@ -254,35 +275,34 @@ _SHOWN_OF_GROUPS = [
 
 
 def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> Drawing | None:
-    """A model's queries; there is a panel for each measure that they have."""
+    """Draw a panel for each measure of a model's queries, with a column for each group."""
     every = frames["both_susceptibilities_of_queries"]
     every = every.assign(entities=every["invented"].astype(bool).map({True: "invented", False: "real"}))
     rows = every.assign(of_group=every[grouped_by].astype(str))
-    coverage = where(frames["both_susceptibilities_summary"], grouped_by=grouped_by)
-    if not (coverage.groupby("query_type")["of_group"].nunique() > 1).any():  # nothing is compared
+    summary = where(frames["both_susceptibilities_summary"], grouped_by=grouped_by)
+    if not (summary.groupby("query_type")["of_group"].nunique() > 1).any():  # there are no two groups to compare
         return None
-    groups = in_order(coverage, measure=LABELS, query_type=QUERY_HUES, of_group=GROUPS[grouped_by])
+    groups = in_order(summary, measure=LABELS, query_type=QUERY_HUES, of_group=GROUPS[grouped_by])
     measures = present(groups, "measure", [*LABELS])
-    if len(measures) < 2:  # a question about both
+    if len(measures) < 2:  # the figure's question is about both
         return None
-    counted = {measure: finite(rows, measure).rows for measure in measures}
-    n = " and ".join(f"{len(measured)} queries ({LABELS[measure]})" for measure, measured in counted.items())
-    contexts = f" {contexts_of(counted['susceptibility'])}" if "susceptibility" in counted else ""
+    scored = {measure: finite(rows, measure).rows for measure in measures}
+    n = " and ".join(f"{len(measured)} queries ({LABELS[measure]})" for measure, measured in scored.items())
     relations = plural(rows["relation"].nunique(), "relation")
     caption = (
-        f"{words} {' '.join(_MEANS[measure] for measure in measures)}{_only(groups)} {how_to_read('entities')}. "
-        "The measures have different units, and Fisher susceptibilities of different models are not comparable. "
-        f"{model}; n = {n} in {relations}.{contexts}"
+        f"{words} {' '.join(_MEANS[measure] for measure in measures)}{_single_groups(groups)} "
+        f"{how_to_read('entities')}. The measures have different units, and Fisher susceptibilities of different "
+        f"models are not comparable. {model}; n = {n} in {relations}. {contexts_of(scored['susceptibility'])}"
     )
     shown = groups[_SHOWN_OF_GROUPS].rename(columns={"of_group": "group"})
     shown.attrs["units"] = {}
     numbers = rows[_NUMBERS].rename(columns={"of_group": grouped_by})
 
     def panel(axes: Axes, _: object, measure: str) -> None:
-        rows, measure_groups = counted[measure], where(groups, measure=measure)
+        rows, measure_groups = scored[measure], where(groups, measure=measure)
         logarithmic = measure == "fisher" and bool((rows[measure] > 0).all())
         axes.set_yscale("log" if logarithmic else "linear")
-        columns_of_groups(axes, rows, measure_groups, measure, "of_group", _name, HOLLOW)
+        columns_of_groups(axes, rows, measure_groups, measure, "of_group", _column_label, HOLLOW)
         axes.set(title=LABELS[measure], ylabel=f"({measure_groups['unit'].iloc[0]})")
         if logarithmic:
             logarithmic_upward(axes, *axes.get_ylim())
@@ -292,13 +312,14 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
     return Drawing(caption, numbers, shown, partial(grid, "-", measures, 3.5, panel, share_y=False))
 
 
-def _only(groups: pd.DataFrame) -> str:
-    """The caption's sentences on query types that have one group, which is compared with nothing."""
-    kinds = {kind: set(groups.loc[groups["query_type"] == kind, "of_group"]) for kind in QUERY_HUES}
-    return "".join(f" All {kind} queries are of one group: {min(of)}." for kind, of in kinds.items() if len(of) == 1)
+def _single_groups(groups: pd.DataFrame) -> str:
+    """Return the caption's sentences on query types with a single group, which has no other to be compared with."""
+    groups_of_type = {kind: set(groups.loc[groups["query_type"] == kind, "of_group"]) for kind in QUERY_HUES}
+    single = {kind: min(names) for kind, names in groups_of_type.items() if len(names) == 1}
+    return "".join(f" All {kind} queries are of one group: {name}." for kind, name in single.items())
 
 
-def _name(row: Row) -> str:
+def _column_label(row: Row) -> str:
     return f"{row['query_type']}\n{row['of_group']}\nn = {row['queries']}"
 
 
@@ -322,8 +343,7 @@ BY_ENTITIES, BY_WORDING = (
         (
             "wording",
             "Does it matter to both susceptibilities whether a query is a question or a sentence to complete?",
-            "Queries that are questions (with a question mark that is not of the entity's name) and sentences to "
-            "complete.",
+            "Queries that are questions (with a question mark outside the entity's name) and sentences to complete.",
             "liu-fig-4",
         ),
     )
@@ -365,12 +385,12 @@ def _draw_bins(model: Model, frames: Frames) -> Drawing | None:
         label = f"Fisher susceptibility\n({unit})"
         typed_bins = where(bins, query_type=[*QUERY_HUES])
         canvas, panels = type_panels(typed_bins, 3.4, share_x=False, x="susceptibility (nats)", y=label)
-        last = len(BINS) if (bins["bin"] == BINS[-1]).any() else len(BINS) - 1
+        count = len(BINS) if (bins["bin"] == BINS[-1]).any() else len(BINS) - 1  # "over 1" only if it has queries
         first = canvas.axes[0]
         first.set_yscale("log" if (rows["fisher"] > 0).all() else "linear")
         for kind, axes in panels.items():
             data = where(rows, query_type=kind)
-            columns_of_bins(axes, data["fisher"], data["susceptibility"], where(bins, query_type=kind), "bin", last)
+            columns_of_bins(axes, data["fisher"], data["susceptibility"], where(bins, query_type=kind), "bin", count)
         if first.get_yscale() == "log":
             logarithmic_upward(first, *first.get_ylim())
         return canvas

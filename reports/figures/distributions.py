@@ -1,9 +1,10 @@
-"""Distributions of the scores of replies: by partition (as [M] Figs 8-13), with the most edited and viewed marked
-(Fig 4), and against each other with marked instances (Figs 14, 15).
+"""Distributions of the scores of replies by partition (as [M] Figs 8-13) and by outcome, with the most edited and
+viewed instances marked (Fig 4), and scatter plots of two scores with marked instances (Figs 14 and 15).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -49,26 +50,33 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 FEWEST = 30
+"""Minimum number of values for a violin."""
 MAX_GROUPS = 12
 """Upper bound on groups of own questions side by side; the largest groups are drawn."""
-PANELS = 2
-"""Panels of a row."""
+PANELS_PER_LINE = 2
 
 
 @dataclass(frozen=True)
 class Score:
-    """A score whose spread is drawn: its column, what one value is of, where the values and the means come from.
+    """A score whose distribution is drawn.
 
-    items: the numbers of the figures of [M].
+    Attributes:
+        column: Column of the score.
+        item: Item that has a value, such as "a question with a context".
+        values: Named query with the values.
+        means: Named query with the means.
+        explanation: Clause of the caption on higher values.
+        question: Title of the figure.
+        figures: Numbers of the figures of [M].
     """
 
     column: str
-    thing: str
+    item: str
     values: str
     means: str
-    reading: str
+    explanation: str
     question: str
-    items: tuple[int, ...]
+    figures: tuple[int, ...]
 
     @property
     def words(self) -> str:
@@ -76,9 +84,15 @@ class Score:
 
 
 def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
-    """Draws values in nats, a violin with its points per partition, a diamond and a bar for the mean."""
+    """Draw values in nats: per partition a violin with its points, and a diamond with its interval for the mean.
+
+    Args:
+        axes: The panel.
+        data: Rows with the value and the partition, a category; the categories are the columns from left to right.
+        means: A row per partition: mean, low, high.
+    """
     names = list(data["partition"].cat.categories)
-    result = {row["partition"]: row for row in records(means)}
+    mean_of_partition = {row["partition"]: row for row in records(means)}
     for at, name in enumerate(names):
         rows = data[data["partition"] == name].sort_values("value", kind="stable")
         values = rows["value"].to_numpy(dtype=float)
@@ -86,24 +100,25 @@ def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) ->
         if len(values) >= FEWEST and values[0] < values[-1]:
             for body in axes.violinplot([values], [at], widths=0.8, showextrema=False)["bodies"]:  # type: ignore[attr-defined]
                 body.set(facecolor=hue, edgecolor=hue, alpha=0.25)
-        beside, dense = at + generator(0).uniform(-0.16, 0.16, len(values)), len(values) > FEW_DOTS
+        x, dense = at + generator(0).uniform(-0.16, 0.16, len(values)), len(values) > FEW_DOTS
         alpha = max(0.15, 0.8 * min(1.0, FEW_DOTS / max(len(values), 1)))
-        axes.plot(beside, values, "o", color=hue, markersize=2.2, alpha=alpha, markeredgewidth=0, rasterized=dense)
-        link(axes, beside, values, question_addresses(rows))
-        if row := result.get(name):
-            across = at + 0.28
-            axes.plot([across, across], [row["low"], row["high"]], color=hue, linewidth=2.4, solid_capstyle="butt")
-            axes.plot([across], [row["mean"]], "D", color=hue, markersize=5.5, markeredgecolor=INK, markeredgewidth=0.8)
+        axes.plot(x, values, "o", color=hue, markersize=2.2, alpha=alpha, markeredgewidth=0, rasterized=dense)
+        link(axes, x, values, question_addresses(rows))
+        if row := mean_of_partition.get(name):
+            mean_x = at + 0.28
+            axes.plot([mean_x, mean_x], [row["low"], row["high"]], color=hue, linewidth=2.4, solid_capstyle="butt")
+            axes.plot([mean_x], [row["mean"]], "D", color=hue, markersize=5.5, markeredgecolor=INK, markeredgewidth=0.8)
     counts = data["partition"].value_counts()
     labels = [f"{plain(name, 18)}\nn = {counts.get(name, 0)}" for name in names]
-    axes.set_xticks(range(len(names)), labels, fontsize=7.5, rotation=90 * (not _fit(names)))
+    axes.set_xticks(range(len(names)), labels, fontsize=7.5, rotation=0 if _fit_side_by_side(names) else 90)
     axes.set_xlim(-0.6, len(names) - 0.4)
     axes.grid(axis="x", visible=False)
 
 
-def _fit(names: Sequence[str]) -> bool:
-    """Return True if names of groups fit beside each other under a panel, at about 0.064 inches a character."""
-    return len(names) * (max(len(plain(name, 18)) for name in names) + 1) * 0.064 <= 0.46 * WIDTH
+def _fit_side_by_side(names: Sequence[str]) -> bool:
+    """Return True if names of groups fit side by side under a panel, at about 0.064 inches a character."""
+    longest = max(len(plain(name, 18)) for name in names)
+    return len(names) * (longest + 1) * 0.064 <= 0.46 * WIDTH
 
 
 def _draw_partitions(score: Score, model: Model, frames: Frames) -> Drawing | None:
@@ -118,9 +133,9 @@ def _draw_partitions(score: Score, model: Model, frames: Frames) -> Drawing | No
     has_violins = drawn.groupby(["condition", "partition"]).size().max() >= FEWEST
     violin = f"a violin the density of {FEWEST} or more, " if has_violins else ""
     caption = (
-        f"Each point is {score.thing}, {violin}a diamond their mean with its {interval_over('subjects')}; "
-        f"{score.reading}. {model}; n = {len(rows)} values of {plural(rows['question_id'].nunique(), 'question')}, by "
-        f"{kind} below.{few}{scored.note('values')}"
+        f"Each point is {score.item}, {violin}a diamond their mean with its {interval_over('subjects')}; "
+        f"{score.explanation}. {model}; n = {len(rows)} values of {plural(rows['question_id'].nunique(), 'question')}, "
+        f"by {kind} below.{few}{scored.note('values')}"
     )
     means = _means(frames[score.means], score)
     points = every[["partition", "relation", "question_id", "condition", score.column]]
@@ -128,7 +143,7 @@ def _draw_partitions(score: Score, model: Model, frames: Frames) -> Drawing | No
 
 
 def _means(frame: pd.DataFrame, score: Score) -> pd.DataFrame:
-    """The means of single partitions and contexts, in their fixed orders, contexts in words."""
+    """Return the means by partition and context, without pooled ones, in their fixed orders, contexts in words."""
     if "quantity" in frame:
         frame = where(frame, quantity=score.column).drop(columns="quantity")
         frame = frame[(frame["partition"] != "all") & (frame["condition"] != "all")]
@@ -141,21 +156,21 @@ def _means(frame: pd.DataFrame, score: Score) -> pd.DataFrame:
 def _paint_partitions(rows: pd.DataFrame, means: pd.DataFrame, score: Score) -> Canvas:
     names, shown = partitions(rows), present(rows, "condition", CONDITIONS)
     data = rows.assign(partition=pd.Categorical(rows["partition"], categories=names, ordered=True))
-    across = min(PANELS, len(shown))
-    down = -(-len(shown) // across)
-    canvas, grid = blank(down, across, (3.1 if _fit(names) else 3.6) * down, share_y=True)
+    across = min(PANELS_PER_LINE, len(shown))
+    lines = math.ceil(len(shown) / across)
+    canvas, grid = blank(lines, across, (3.1 if _fit_side_by_side(names) else 3.6) * lines, share_y=True)
     panels = [axes for line in grid for axes in line]
-    for axes in panels[len(shown) :]:
+    for axes in panels[len(shown) :]:  # the last line may be incomplete
         axes.remove()
     for axes, condition in zip(panels, shown, strict=False):
         words = CONDITION_NAMES.get(condition, condition)
         values_of_partitions(axes, where(data, condition=condition), where(means, condition=words))
         axes.set_title(words)
     low, high = float(rows["value"].min()), float(rows["value"].max())
-    grid[0][0].set_ylim(bottom=min(0.0, low - 0.03 * (high - low)))  # last: it ends the autoscaling
+    grid[0][0].set_ylim(bottom=min(0.0, low - 0.03 * (high - low)))  # last, because it ends the autoscaling
     for line in grid:
         line[0].set_ylabel(f"{score.words} (nats)")
-    legend_above(canvas, [mark("o", score.thing), mark("D", "mean and its interval")])
+    legend_above(canvas, [mark("o", score.item), mark("D", "mean and its interval")])
     return canvas
 
 
@@ -189,7 +204,7 @@ PERSUASION, ENTROPY = (
         (score.values, score.means),
         partial(_draw_partitions, score),
         measures=("answers", score.column),
-        items=tuple(f"marjanovic-fig-{number}" for number in score.items),
+        items=tuple(f"marjanovic-fig-{number}" for number in score.figures),
     )
     for score in _SCORES
 )
@@ -198,16 +213,16 @@ PERSUASION, ENTROPY = (
 WHEN = ("without", "with")
 _OUTCOMES = ("all", "persuaded", "stubborn")
 MARKS = {"most_edited": ("P", "#8f55b8"), "most_viewed": ("*", "#e0761a")}
-"""The shape and hue of a marked instance."""
-WHICH = (
-    "of the temporal instances, those whose fact has the most edits (plus) and whose subject has the most page views "
-    "(star): 100 of each, or a tenth where there are fewer than 1,000; an instance is a question with one context, so "
-    "that a question may count twice"
+"""Shape and hue of marked instances by their column."""
+_MARKED_WORDS = (
+    "the temporal instances whose fact has the most edits (plus) or whose subject has the most page views (star): 100 "
+    "of each, or a tenth of fewer than 1,000; an instance is a question with one context, so that a question may count "
+    "twice"
 )
 
 
 def entropy_of_marked(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
-    """Draws the entropy in nats of all instances, the persuaded and the stubborn, the marked ones left of each."""
+    """Draw the entropy in nats of all, persuaded and stubborn instances, with marked instances left of each violin."""
     every = pd.concat([data.assign(outcome="all"), data[data["outcome"].isin(_OUTCOMES)]])
     every = every.assign(partition=pd.Categorical(every["outcome"], categories=_OUTCOMES, ordered=True))
     values_of_partitions(axes, every, means.assign(partition=means["outcome"]))
@@ -224,12 +239,11 @@ def _draw_top_edited(model: Model, frames: Frames) -> Drawing | None:
     rows = scored.rows.astype(dict.fromkeys(MARKS, bool))
     if not rows[list(MARKS)].any(axis=None):
         return None
-    sentences = counted(counts)
     caption = (
-        "Each dot is a question with a context: higher up its sampled answers spread over more meanings; beside all "
-        "instances the persuaded and the stubborn; a violin is the density of 30 or more, a diamond the mean with its "
-        f"{interval_over('subjects')}. At the left, {WHICH}. {sentences} {model}; n = {len(rows)} "
-        f"instances.{scored.note('instances')}"
+        "Each dot is a question with a context: higher up its sampled answers spread over more meanings. The columns "
+        f"are all, persuaded and stubborn instances; a violin is the density of {FEWEST} or more, a diamond the mean "
+        f"with its {interval_over('subjects')}. At the left of a column, {_MARKED_WORDS}. {outcome_counts(counts)} "
+        f"{model}; n = {len(rows)} instances.{scored.note('instances')}"
     )
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (every, counts))
     means = where(frames["entropy_by_outcome"], partition="all", condition="all")
@@ -239,16 +253,16 @@ def _draw_top_edited(model: Model, frames: Frames) -> Drawing | None:
         entropy_of_marked(axes, rows.rename(columns={column: "value"}), where(means, quantity=column))
         axes.set_title(f"{when} the context")
 
-    marked = [mark(shape, name.replace("_", " "), hue) for name, (shape, hue) in MARKS.items()]
-    marks = [mark("o", "an instance"), *marked, mark("D", "mean and its interval")]
+    special = [mark(shape, name.replace("_", " "), hue) for name, (shape, hue) in MARKS.items()]
+    marks = [mark("o", "an instance"), *special, mark("D", "mean and its interval")]
     paint = partial(grid, "-", WHEN, 3.8, panel, marks, y=lambda _: "semantic entropy (nats)")
     return Drawing(caption, numbers, shown, paint)
 
 
-def counted(counts: pd.DataFrame) -> str:
-    """Sentences: how many of the marked instances are persuaded and stubborn, by both rules."""
+def outcome_counts(counts: pd.DataFrame) -> str:
+    """Return sentences on the numbers of persuaded and stubborn instances among the marked ones, by both rules."""
     return " ".join(
-        f"Of the {row['instances']} {row['instances_of']} {row['persuaded']} are persuaded and {row['stubborn']} "
+        f"Of the {row['instances']} {row['instances_of']}, {row['persuaded']} are persuaded and {row['stubborn']} "
         f"stubborn; by the rule of the paper, ROUGE-L over 0.3, {row['persuaded_as_published']} and "
         f"{row['stubborn_as_published']}."
         for row in records(counts)
@@ -271,12 +285,12 @@ TOP_EDITED = Figure(
 SCORES = (*(f"semantic_entropy_{when}" for when in WHEN), "coherent_persuasion")
 CLASSES = {"low": ("<", "#2f7fb5"), "middle": ("o", "#8c7a00"), "high": (">", "#c4503c")}
 """The shape and hue of an instance in a class of semantic entropy with the context."""
-_READ = (
+_EXPLANATION = (
     "Each marker is a question with a context: further right its sampled answers without (left) or with the context "
     "spread over more meanings, higher up the context moved them further."
 )
 Marked = Mapping[str, tuple[pd.DataFrame, str, str]]
-"""Marked instances by the name in the legend: the instances, the shape and the hue."""
+"""Marked instances, their shape and their hue, by their name in the legend."""
 
 
 def _draw_marked(model: Model, frames: Frames) -> Drawing | None:
@@ -286,7 +300,10 @@ def _draw_marked(model: Model, frames: Frames) -> Drawing | None:
     if not rows[list(MARKS)].any(axis=None):
         return None
     marked = {name.replace("_", " "): (rows[rows[name]], *style) for name, style in MARKS.items()}
-    caption = f"{_READ} Marked are, {WHICH}. {counted(counts)} {_n(model, rows)}{scored.note('instances')}"
+    caption = (
+        f"{_EXPLANATION} Marked are {_MARKED_WORDS}. {outcome_counts(counts)} {_n(model, rows)}"
+        f"{scored.note('instances')}"
+    )
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (every, counts))
     return Drawing(caption, numbers, shown, partial(_paint_marked, rows, marked))
 
@@ -300,7 +317,7 @@ def _draw_classes(model: Model, frames: Frames) -> Drawing | None:
     classed = {f"{name} entropy": (rows[rows["entropy_class"] == name], *style) for name, style in CLASSES.items()}
     between = " A grey dot lies between two classes." if len(rows) > len(_marked_rows(classed)) else ""
     caption = (
-        f"{_READ} Shape and hue are the class of semantic entropy with the context, {cut_in_words(classes)}."
+        f"{_EXPLANATION} Shape and hue are the class of semantic entropy with the context, {cut_in_words(classes)}."
         f"{between} The words of each class stand in a table. {_n(model, rows)}{scored.note('instances')}"
     )
     shown = in_order(without_unit(classes), partition=["all", *partitions(rows)], entropy_class=CLASSES)
@@ -321,7 +338,7 @@ def _n(model: Model, rows: pd.DataFrame) -> str:
 
 
 def instances_marked(axes: Axes, data: pd.DataFrame, entropy: str, marked: Marked) -> None:
-    """Draws instances as dots, and those that are told apart in their shapes over them; both axes in nats."""
+    """Draw coherent persuasion against an entropy, both in nats: marked instances in their shapes, others as dots."""
     others = data[~data.index.isin(_marked_rows(marked))]
     alpha = max(0.15, 0.6 * min(1.0, FEW_DOTS / max(len(others), 1)))
     if len(others):
@@ -358,9 +375,9 @@ def _paint_marked(rows: pd.DataFrame, marked: Marked) -> Canvas:
         instances_marked(axes, rows, f"semantic_entropy_{when}", marked)
         axes.set(title=f"{when} the context", xlabel=f"semantic entropy {when} the context (nats)")
 
-    key = [mark("o", "other instances")] if len(rows) > len(_marked_rows(marked)) else []
-    key += [mark(shape, name, hue) for name, (_, shape, hue) in marked.items()]
-    return grid("-", WHEN, 3.8, panel, key, share_x=True, y=lambda _: "coherent persuasion (nats)")
+    marks = [mark("o", "other instances")] if len(rows) > len(_marked_rows(marked)) else []
+    marks += [mark(shape, name, hue) for name, (_, shape, hue) in marked.items()]
+    return grid("-", WHEN, 3.8, panel, marks, share_x=True, y=lambda _: "coherent persuasion (nats)")
 
 
 SCATTER_OF_TOP_EDITED = Figure(

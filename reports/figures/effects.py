@@ -1,5 +1,5 @@
-"""The tests on scores: of relations as a forest, significant ones marked (as [D] Figs 6, 7, 13-16), and of every model
-beside each other, in how many relations significant and how large ([D] Fig 5)."""
+"""The tests on scores: forest plots of effect sizes by relation (as [D] Figs 6, 7 and 13-16), and the share of
+significant relations and the mean effect size of every model ([D] Fig 5)."""
 
 from __future__ import annotations
 
@@ -41,54 +41,56 @@ SHOWN = (
 
 
 def effect_of_relations(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
-    """Draws Cohen's d of a query type from the zero line: `significant` ones a filled diamond, others a small tick."""
+    """Draw Cohen's d as a stroke from the zero line, with a diamond if it is significant and a tick otherwise."""
     axes.axvline(0, color=INK, linewidth=1)
-    for (query_type, hit), rows in data.groupby(["query_type", "significant"]):
+    for (query_type, is_significant), rows in data.groupby(["query_type", "significant"]):
         y = rows["relation"].map(relations.index).to_numpy(dtype=float)
         hue, effect = QUERY_HUES[str(query_type)], rows["effect_size"].to_numpy(dtype=float)
-        axes.plot(*strokes(0 * effect, effect, y, y), color=hue, linewidth=1.6 if hit else 0.9)
-        shape, size = ("D", 5) if hit else ("|", 7)
+        axes.plot(*strokes(0 * effect, effect, y, y), color=hue, linewidth=1.6 if is_significant else 0.9)
+        shape, size = ("D", 5) if is_significant else ("|", 7)
         axes.plot(effect, y, shape, color=hue, markersize=size, markeredgewidth=1.4)
 
 
 def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | None:
     compared = where(frames["statistics"], comparison=comparison)
-    rows = as_published(compared)
+    rows, entities = as_published(compared), by_entity(compared)
     if rows["untestable"].notna().all():
         return None
     drawn = rows[rows["untestable"].isna()]
     drawn = drawn.assign(significant=drawn["p_adjusted"] <= ALPHA)
     relations = relations_by(drawn, "effect_size")
-    others = sorted(set(rows["relation"]) - set(relations))
-    table = in_order(rows, relation=[*relations, *others], query_type=QUERY_HUES)
-    by_unit = {"unit_of_analysis": ("entity",), "relation": [*relations, *others], "query_type": QUERY_HUES}
-    shown = in_order(pd.concat([by_entity(compared), rows]), **by_unit)[["unit_of_analysis", *SHOWN]]
-    table.attrs["units"] = shown.attrs["units"] = units(rows)
+    untestable_relations = sorted(set(rows["relation"]) - set(relations))
+    order = {"relation": [*relations, *untestable_relations], "query_type": QUERY_HUES}
+    numbers = in_order(rows, **order)
+    shown = in_order(pd.concat([entities, rows]), unit_of_analysis=("entity",), **order)
+    shown = shown[["unit_of_analysis", *SHOWN]]
+    numbers.attrs["units"] = shown.attrs["units"] = units(rows)
     first, second, measure = (drawn[name].iloc[0] for name in ("group_a", "group_b", "measure"))
     sizes = drawn["n_a"] + drawn["n_b"]
     sided = "two-sided" if (drawn["alternative"] == "two-sided").all() else "one-sided"
-    entities = by_entity(compared)
-    clustered = _significant(entities[entities["untestable"].isna()])
+    significant_by_entity = _significant(entities[entities["untestable"].isna()])
     caption = (
         f"Right of the zero line, the mean {measure} in {unit_of(rows)} is larger for {first} than for {second}; a "
         f"diamond is significant ({sided} {drawn['test'].iloc[0]} test, p ≤ {ALPHA} after Benjamini-Hochberg over "
         f"relations), a tick is not. {model}; n = {len(drawn)} tests in {len(relations)} relations, "
-        f"{span(sizes.min(), sizes.max())} rows a test. With an entity as a row of a test: {clustered or 'no test'}; "
-        f"untestable: {_untestable(entities)}. As published, and drawn, a row is a "
-        f"{rows['unit_of_analysis'].iloc[0]}, and those of an entity depend on each other: {_significant(drawn)}; "
+        f"{span(sizes.min(), sizes.max())} rows a test. With an entity as a row of a test: "
+        f"{significant_by_entity or 'no test'}; untestable: {_untestable(entities)}. As published, and drawn, a row is "
+        f"a {rows['unit_of_analysis'].iloc[0]}, and the rows of an entity are dependent: {_significant(drawn)}; "
         f"untestable: {_untestable(rows)}. Sorted by the open queries' d."
     )
     label, marks = "effect size (Cohen's d, no unit)", [mark("D", "significant"), mark("|", "not significant")]
     paint = partial(by_relation, effect_of_relations, [drawn], relations, (0.22, 0.16), label, marks, left=None)
-    return Drawing(caption, table, shown, paint)
+    return Drawing(caption, numbers, shown, paint)
 
 
-def _significant(drawn: pd.DataFrame) -> str:
-    hits = {kind: drawn.loc[drawn["query_type"] == kind, "p_adjusted"] <= ALPHA for kind in query_types(drawn)}
-    return "; ".join(f"{kind} {hit.sum()} of {len(hit)} significant" for kind, hit in hits.items())
+def _significant(rows: pd.DataFrame) -> str:
+    """Return the number of significant tests of each query type, such as "open 3 of 8 significant"."""
+    significant = {kind: rows.loc[rows["query_type"] == kind, "p_adjusted"] <= ALPHA for kind in query_types(rows)}
+    return "; ".join(f"{kind} {tests.sum()} of {len(tests)} significant" for kind, tests in significant.items())
 
 
 def _untestable(rows: pd.DataFrame) -> str:
+    """Return the number of untestable relations with the reasons; "none" if all are testable."""
     reasons = [str(reason) for reason in rows["untestable"].dropna()] if len(rows) else []
     return f"{len(reasons)} ({'; '.join(sorted(set(reasons)))})" if reasons else "none"
 
@@ -125,7 +127,7 @@ FAMILIARITY, RELEVANCE, ASSERTIVENESS, NEGATION = (
         (
             "negation",
             "persuasion",
-            "Does a negation persuade otherwise than a base context?",
+            "Does a negation persuade more or less than a base context?",
             ("du-fig-7", "du-fig-15"),
         ),
     )
@@ -138,9 +140,9 @@ _QUANTITIES = (
     ("share_significant", "share_low", "share_high", "significant\nrelations (%)", 100.0),
     ("mean_effect_size", "effect_low", "effect_high", "mean effect\nsize d (no unit)", 1.0),
 )
-_APART = 0.03  # of the axis
-_LONGEST = 18
-"""Characters of a model's name that fit below a panel; where one has more, all have their number in the caption."""
+_MIN_GAP = 0.03  # between two models, as a share of the axis
+_MAX_NAME = 18
+"""Characters of a model's name that fit below a panel. If a name is longer, the axis has numbers of the caption."""
 _SHOWN = [
     "comparison",
     "test",
@@ -159,22 +161,30 @@ _SHOWN = [
 ]
 
 
-def places(drawn_models: Sequence[Model], parameters: Mapping[Model, int]) -> tuple[dict[Model, float], bool]:
+def positions(drawn_models: Sequence[Model], parameters: Mapping[Model, int]) -> tuple[dict[Model, float], bool]:
     """Return the position of each model on the axis, and if positions are logarithms of known, distinct sizes.
 
     Otherwise models stand in order: by size, then by name and dtype, and models of unknown size last.
     """
     ordered = sorted(drawn_models, key=lambda model: (parameters.get(model, np.inf), model))
     logarithms = [float(np.log10(parameters[model])) for model in ordered if model in parameters]
-    if len(logarithms) == len(ordered) > 1 and min(np.diff(logarithms)) > _APART * np.ptp(logarithms):
+    if len(logarithms) == len(ordered) > 1 and min(np.diff(logarithms)) > _MIN_GAP * np.ptp(logarithms):
         return dict(zip(ordered, logarithms, strict=True)), True
     return {model: float(at) for at, model in enumerate(ordered)}, False
 
 
 def along_models(axes: Axes, data: pd.DataFrame, columns: Sequence[str], factor: float, shift: float) -> None:
-    """Draws a quantity of one query type and test along the models: a mark and its interval each, joined by a line."""
+    """Draw a quantity of one query type and unit of analysis along the models, with intervals and a line.
+
+    Args:
+        axes: The panel.
+        data: A row per model, with its position in `at`.
+        columns: Columns of the quantity and the ends of its interval.
+        factor: Factor of the values, 100 for percent.
+        shift: Distance from the models' positions, so that lines do not overlap.
+    """
     value, low, high = (factor * data[column].to_numpy(dtype=float) for column in columns)
-    kind, entities = str(data["query_type"].iloc[0]), data["unit_of_analysis"].iloc[0] == "entity"
+    kind, is_by_entity = str(data["query_type"].iloc[0]), data["unit_of_analysis"].iloc[0] == "entity"
     hue, x = QUERY_HUES[kind], data["at"].to_numpy(dtype=float) + shift
     axes.vlines(x, low, high, color=hue, linewidth=1.0, alpha=0.7)
     axes.plot(
@@ -182,9 +192,9 @@ def along_models(axes: Axes, data: pd.DataFrame, columns: Sequence[str], factor:
         value,
         marker=_SHAPES[kind],
         color=hue,
-        linestyle=":" if entities else "-",
+        linestyle=":" if is_by_entity else "-",
         markersize=4.2,
-        markerfacecolor="none" if entities else hue,
+        markerfacecolor="none" if is_by_entity else hue,
         markeredgewidth=1.0,
     )
 
@@ -198,24 +208,26 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
         return None
     drawn_models = models(rows)
     parameters = sizes(frames[RUNS])
-    at, sized = places(drawn_models, parameters)
+    at, is_by_size = positions(drawn_models, parameters)
     rows = rows.assign(at=[at[Model(name, dtype)] for name, dtype in zip(rows["model"], rows["dtype"], strict=True)])
     rows = in_order(rows, comparison=COMPARISONS, query_type=QUERY_HUES, at=sorted(at.values()))
     names = "; ".join(f"{number} {entry}" for number, entry in enumerate(sorted(drawn_models, key=at.__getitem__), 1))
-    along = "their size in parameters, from left to right, on a logarithmic scale"
-    along = along if sized else "by size where it is known, from left to right"
+    order = "in the order of their size, if known,"
+    if is_by_size:
+        order = "by their size in parameters on a logarithmic scale,"
     caption = (
-        f"The models, {along}: {names}. Above, in how many of a comparison's testable relations the difference is "
-        "significant (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval over relations; below, their mean "
-        "of the signed effect size (Cohen's d, above zero where the first group is larger), with 1.96 standard errors "
-        f"on either side; fewer than {FEWEST_FOR_INTERVAL} relations have none. Filled marks are the paper's tests, "
-        "whose rows are queries (of followed contexts: answers); hollow ones have entities as rows. n = "
+        f"The models, {order} from left to right: {names}. Above, the share of a comparison's testable relations with "
+        "a significant difference (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval over relations; "
+        "below, their mean signed effect size (Cohen's d, above zero if the first group is larger), with 1.96 standard "
+        f"errors on either side; fewer than {FEWEST_FOR_INTERVAL} relations have no interval. Filled marks are the "
+        "paper's tests, whose rows are queries (of followed contexts: answers); hollow marks are tests with entities "
+        "as rows. n = "
         f"{span(rows['tested'].min(), rows['tested'].max())} relations a comparison and query type."
     )
     short_names = aliases((model.name for model in drawn_models), frames[RUNS])
     keys = zip(rows["model"].map(short_names), rows["comparison"], rows["query_type"], strict=True)
     rows = rows.assign(published=[value[1] if (value := significant(*entry)) else np.nan for entry in keys])
-    if len(drawn_models) < 2 and rows["published"].isna().all():  # nothing stands beside the one model
+    if len(drawn_models) < 2 and rows["published"].isna().all():  # a single model without a published value
         return None
     caption += " A star is the share that the paper prints of the model." if rows["published"].notna().any() else ""
     numbers = rows.drop(columns="at").reset_index(drop=True)
@@ -224,7 +236,7 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
         caption,
         numbers,
         numbers[["model", "dtype", *_SHOWN]],
-        partial(_paint_models, rows, at, parameters if sized else {}),
+        partial(_paint_models, rows, at, parameters if is_by_size else {}),
     )
 
 
@@ -259,17 +271,24 @@ def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], parameters: Map
 
 
 def _name_models(line: Sequence[Axes], at: Mapping[Model, float], parameters: Mapping[Model, int], step: float) -> str:
-    """The axis of the models, whose label it gives; `known`: their sizes where they stand by them, else nothing."""
+    """Label the ticks of the models below a line of panels, and return the label of their axis.
+
+    Args:
+        line: The panels.
+        at: Position of each model.
+        parameters: Number of parameters of each model if positions are sizes, else empty.
+        step: Smallest distance between two models.
+    """
     from matplotlib.ticker import NullLocator
 
-    several = len({model.name for model in at}) < len(at)  # dtypes of a model
-    names = {position: str(model) if several else model.name for model, position in at.items()}
+    has_dtypes = len({model.name for model in at}) < len(at)  # a model is drawn with several dtypes
+    names = {position: str(model) if has_dtypes else model.name for model, position in at.items()}
     if parameters:
-        what, labels = "parameters", {position: _size(parameters[model]) for model, position in at.items()}
-    elif max(map(len, names.values())) <= _LONGEST:
-        what, labels = "model", {position: plain(name) for position, name in names.items()}
+        axis_label, labels = "parameters", {position: _size(parameters[model]) for model, position in at.items()}
+    elif max(map(len, names.values())) <= _MAX_NAME:
+        axis_label, labels = "model", {position: plain(name) for position, name in names.items()}
     else:
-        what = "model, by its number in the caption"
+        axis_label = "model, by its number in the caption"
         labels = {position: str(number) for number, position in enumerate(sorted(names), 1)}
     for axes in line:
         axes.set_xticks(list(labels), list(labels.values()), fontsize=7)
@@ -277,10 +296,11 @@ def _name_models(line: Sequence[Axes], at: Mapping[Model, float], parameters: Ma
             label.set_rotation(90 if max(map(len, labels.values())) > 2 else 0)
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xlim(min(labels) - 0.6 * step, max(labels) + 0.6 * step)
-    return what
+    return axis_label
 
 
 def _size(size: int) -> str:
+    """Return a number of parameters, such as 1.4B or 135M."""
     return f"{size / 1e9:.3g}B" if size >= 1e9 else f"{size / 1e6:.3g}M"
 
 

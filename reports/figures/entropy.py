@@ -1,5 +1,5 @@
-"""Semantic entropy: against coherent persuasion (as [M] Figs 3, 5-7), how a context changes it (Fig 2); and coherent
-persuasion by how often a fact was edited (sections 1 and 6.5)."""
+"""Semantic entropy against coherent persuasion (as [M] Figs 3 and 5-7), the change of semantic entropy with a context
+(Fig 2), and coherent persuasion by the number of edits of a fact (sections 1 and 6.5)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _LENGTH = (
 
 
 def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> None:
-    """Draws an instance a marker: semantic entropy across, coherent persuasion up, both in nats."""
+    """Draw a marker per instance: x is semantic entropy, y coherent persuasion, both in nats."""
     dense = len(data) > FEW_DOTS
     hue = PARTITION_HUES.get(str(data["partition"].iloc[0]), MUTED)
     for kind in present(data, "outcome", [*ANSWER_MARKERS])[::-1]:
@@ -72,7 +72,7 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> None:
 
 
 def correlation_in_words(rows: pd.DataFrame, **group: str) -> str:
-    """Pearson's r of a group with its published interval; why there is none; empty where none was computed."""
+    """Return Pearson's r of a group with its interval as published, or why it is missing; empty without rows."""
     for row in records(where(rows, **group)):
         if pd.isna(row["pearson"]):
             return f"no r: {row['untestable']}"
@@ -100,13 +100,14 @@ def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
     unmeasured = counts.get("unmeasured", 0)
     own = are_own(rows)
     outcome_names = {name: outcome(name, own=own) for name in ("persuaded", "agreed", "stubborn", "other")}
-    what = "the passage's" if own else "the context's"
+    context_answer = "the passage's" if own else "the context's"
     crosses = f" A cross: {unmeasured} whose outcome was not measured." if unmeasured else ""
     caption = (
         f"Each marker is a question with a context: further right the model's sampled answers {when} that context "
         "spread over more meanings, higher up the context moved them further. Triangle: "
-        f"{outcome_names['persuaded']} (the greedy answer newly states {what}); diamond: {outcome_names['agreed']} "
-        f"(it does without it, too); square: {outcome_names['stubborn']} (the answer without it, not {what}); "
+        f"{outcome_names['persuaded']} (the greedy answer newly states {context_answer}); diamond: "
+        f"{outcome_names['agreed']} (it states this answer without the context, too); square: "
+        f"{outcome_names['stubborn']} (it stays the answer without the context, and is not {context_answer}); "
         f"dot: other. {model}; n = {len(rows)} instances of {rows['question_id'].nunique()} questions: "
         f"{', '.join(f'{counts.get(name, 0)} {outcome_names[name]}' for name in list(outcome_names)[:3])}."
         f"{_pooled(correlations)}"
@@ -123,23 +124,21 @@ def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
             entropy_against_persuasion(axes, panel_rows)
             group = partition if len(correlations) and (correlations["partition"] == partition).any() else "all"
             counts = panel_rows["outcome"].value_counts()
-            title += "\n" + ", ".join(
-                f"{counts.get(name, 0)} {outcome_names[name]}" for name in ("persuaded", "stubborn")
-            )
-            title += "\n"
-            title += correlation_in_words(correlations, partition=group, condition=condition)
+            outcomes = ", ".join(f"{counts.get(name, 0)} {outcome_names[name]}" for name in ("persuaded", "stubborn"))
+            correlation = correlation_in_words(correlations, partition=group, condition=condition)
+            title = f"{title}\n{outcomes}\n{correlation}"
         axes.set_title(title, fontsize=8)
 
     def paint() -> Canvas:
-        across, down = partitions(rows), present(rows, "condition", CONDITIONS)
-        key = [mark(ANSWER_MARKERS[name], words) for name, words in outcome_names.items()]
-        key += [mark("x", "not measured")] if (rows["outcome"] == "unmeasured").any() else []
+        contexts = present(rows, "condition", CONDITIONS)
+        marks = [mark(ANSWER_MARKERS[name], words) for name, words in outcome_names.items()]
+        marks += [mark("x", "not measured")] if (rows["outcome"] == "unmeasured").any() else []
         canvas = grid(
-            down,
-            across,
-            0.7 + 2.5 * len(down),
+            contexts,
+            partitions(rows),
+            0.7 + 2.5 * len(contexts),
             panel,
-            key,
+            marks,
             share_x=True,
             y=lambda condition: f"{CONDITION_NAMES.get(condition, condition)}\ncoherent persuasion (nats)",
         )
@@ -150,23 +149,22 @@ def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
 
 
 def _pooled(correlations: pd.DataFrame) -> str:
-    """A caption's sentence: r over all instances, with both intervals."""
+    """Return the caption's sentence on r over all instances, with its intervals as published and over subjects."""
     words = correlation_in_words(correlations, partition="all", condition="all")
     if not words:
         return ""
     row = where(correlations, partition="all", condition="all").iloc[0]
-    both = (
-        ""
-        if pd.isna(row["subject_low"])
-        else f"; [{row['subject_low']:z.2f}, {row['subject_high']:z.2f}] where subjects are drawn whole"
-    )
+    over_subjects = ""
+    if pd.notna(row["subject_low"]):
+        over_subjects = f"; [{row['subject_low']:z.2f}, {row['subject_high']:z.2f}] if whole subjects are drawn"
     return (
-        f" Pearson's {words} over all of them, its interval as published, which takes instances as independent{both}."
+        f" Pearson's {words} over all of them, its interval as published, which takes instances as independent"
+        f"{over_subjects}."
     )
 
 
 def _sorted(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
-    """The means by context, partition and outcome, in their fixed orders, contexts in words."""
+    """Return the means by context, partition and outcome, in their fixed orders, contexts in words."""
     rows = where(means, entropy=entropy)
     rows = in_order(
         rows, condition=present(rows, "condition", CONDITIONS), partition=partitions(rows), outcome=ANSWER_MARKERS
@@ -191,10 +189,10 @@ WITHOUT, WITH = (
     for when, question, in_text in (
         (
             "without",
-            "Are questions that the model is unsure of alone the ones a context moves most?",
+            "Does a context move the answers most if the model is unsure without it?",
             ("marjanovic-section-6.3",),
         ),
-        ("with", "Is a model that a context moved far still unsure with it?", ()),
+        ("with", "Is the model still unsure with a context that moved its answers far?", ()),
     )
 )
 
@@ -220,13 +218,13 @@ def _count_at_right(axes: Axes, y: float, count: int) -> None:
 
 
 def change_by_outcome(axes: Axes, data: pd.DataFrame, groups: list[str]) -> None:
-    """Draws the mean change in nats with its interval, an outcome a row under each partition, n at the right."""
-    correlations = {(row["partition"], row["outcome"]): row for row in records(data)}
+    """Draw the mean change in nats with its interval, a row per outcome under each partition, n at the right."""
+    means = {(row["partition"], row["outcome"]): row for row in records(data)}
     for at, partition in enumerate(groups):
         hue = PARTITION_HUES.get(partition, MUTED)
         for line, kind in enumerate(OUTCOMES):
             y = at * (len(OUTCOMES) + 1) + line
-            row = correlations.get((partition, kind))
+            row = means.get((partition, kind))
             _count_at_right(axes, y, row["n"] if row else 0)
             if row:
                 axes.plot([row["low"], row["high"]], [y, y], color=hue, linewidth=1.8, solid_capstyle="butt")
@@ -243,18 +241,22 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
     rows = where(every, quantity=CHANGE)
     if rows.empty:
         return None
-    names = [name for name in partitions(rows) if name != "all"]
-    groups = ["all"] if len(names) > _MAX_BLOCKS else names if len(names) == 1 else ["all", *names]
+    groups = [name for name in partitions(rows) if name != "all"]
+    if len(groups) > _MAX_BLOCKS:
+        groups = ["all"]
+    elif len(groups) > 1:
+        groups = ["all", *groups]
     contexts = present(rows, "condition", ("all", *CONDITIONS))
-    contexts = contexts if len(contexts) != 2 else contexts[1:]
+    if len(contexts) == 2:  # "all" is the only context
+        contexts = contexts[1:]
     row = records(where(rows, partition=groups[0], condition=contexts[0], outcome="all"))[0]
     persuaded, stubborn = (outcome(name, own=are_own(rows)) for name in ("persuaded", "stubborn"))
     caption = (
         "Each mark is the mean of semantic entropy with the context minus that without it, with its "
         f"{interval_over('subjects')}; left of zero the context made the answers agree more. Circle: all instances; "
-        f"triangle: those whose greedy answer newly states the context's ({persuaded}); square: those whose answer "
-        f"stays, and is not the context's ({stubborn}). Filled: by whose answer is stated; hollow: by the paper's "
-        "rule, ROUGE-L. "
+        f"triangle: instances whose greedy answer newly states the context's ({persuaded}); square: instances whose "
+        f"answer stays, and is not the context's ({stubborn}). Filled: by the measure whose_answer; hollow: by the "
+        "paper's rule, ROUGE-L. "
         f"The numbers at the right count instances. {model}; n = {row['n']} instances of {row['subjects']} subjects, "
         f"mean change {row['mean']:z.2f} nats."
     )
@@ -270,12 +272,12 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
 
     def paint() -> Canvas:
         lines = len(groups) * (len(OUTCOMES) + 1) - 1
-        key = [mark(shape, name) for shape, name in (("o", "all"), ("^", persuaded), ("s", stubborn))]
-        key.append(mark("s", "by the paper's ROUGE-L", filled=False))
-        canvas = grid("-", contexts, 1.4 + 0.19 * lines, panel, key, share_x=True)
+        marks = [mark(shape, name) for shape, name in (("o", "all"), ("^", persuaded), ("s", stubborn))]
+        marks.append(mark("s", "by the paper's ROUGE-L", filled=False))
+        canvas = grid("-", contexts, 1.4 + 0.19 * lines, panel, marks, share_x=True)
         middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
-        kinds = f"all {grouping(rows)}s"
-        canvas.axes[0].set_yticks(middles, [kinds if name == "all" else plain(name, 18) for name in groups])
+        all_groups = f"all {grouping(rows)}s"
+        canvas.axes[0].set_yticks(middles, [all_groups if name == "all" else plain(name, 18) for name in groups])
         canvas.axes[0].set_ylim(lines - 0.3, -0.7)
         canvas.supxlabel("change of semantic entropy with the context (nats)", fontsize=8.5)
         return canvas
@@ -295,7 +297,7 @@ CHANGED = Figure(
 
 
 def persuasion_by_edits(axes: Axes, data: pd.DataFrame) -> None:
-    """Draws the mean coherent persuasion in nats with its interval, a row for each number of edits, n at the right."""
+    """Draw the mean coherent persuasion in nats with its interval, a row for each number of edits, n at the right."""
     for row in records(data):
         y, hue = [*EDITS].index(row["edits"]), PARTITION_HUES["static" if row["edits"] == "1" else "temporal"]
         axes.plot([row["low"], row["high"]], [y, y], color=hue, linewidth=2.4, solid_capstyle="butt")
@@ -315,11 +317,11 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
         f"{CONDITION_NAMES.get(kind, kind)}: {correlation_in_words(correlations, condition=kind)}" for kind in contexts
     ]
     caption = (
-        "Each diamond is the mean of how far a context moved the sampled answers, over questions about facts that were "
-        f"edited so often, with its {interval_over('subjects')}. The creation of a fact counts as an edit, so that "
-        "a static one has 1; disputable questions have none. The numbers at the right count instances. Pearson's "
-        "r of edits with coherent persuasion over temporal instances, its interval as "
-        f"published, which takes instances as independent: {'; '.join(words)}. {model}; n = "
+        "Each diamond is the mean coherent persuasion of instances whose fact has this number of edits, with its "
+        f"{interval_over('subjects')}. The creation of a fact counts as an edit, so that a static fact has 1; "
+        "disputable questions have none. The numbers at the right count instances. Pearson's r of edits with coherent "
+        "persuasion over temporal instances, its interval as published, which takes instances as independent: "
+        f"{'; '.join(words)}. {model}; n = "
         f"{rows.loc[rows['condition'] != 'all', 'instances'].sum()} instances."
     )
     shown = in_order(without_unit(rows), condition=contexts, edits=EDITS).replace({"condition": dict(CONDITION_NAMES)})
@@ -329,8 +331,8 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
         axes.set_title(CONDITION_NAMES.get(condition, condition), fontsize=8)
 
     def paint() -> Canvas:
-        key = [mark("D", name, PARTITION_HUES[name]) for name in ("static", "temporal")]
-        canvas = grid("-", contexts, 2.8, panel, key, share_x=True, y=lambda _: "edits of the fact")
+        marks = [mark("D", name, PARTITION_HUES[name]) for name in ("static", "temporal")]
+        canvas = grid("-", contexts, 2.8, panel, marks, share_x=True, y=lambda _: "edits of the fact")
         canvas.axes[0].set_yticks(range(len(EDITS)), [*EDITS])
         canvas.axes[0].set_ylim(len(EDITS) - 0.4, -0.6)
         canvas.supxlabel("coherent persuasion (nats)", fontsize=8.5)

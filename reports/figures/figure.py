@@ -111,9 +111,9 @@ def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], li
     drawn, omitted = list[Drawn](), list[str]()
     for figure in figures:
         drawings = _drawn(figure, frames)
-        several_marks = [each for each in drawings if len(each.drawing.numbers) > 1]
-        drawn += several_marks
-        if drawings and not several_marks:
+        multi_mark_drawings = [each for each in drawings if len(each.drawing.numbers) > 1]
+        drawn += multi_mark_drawings
+        if drawings and not multi_mark_drawings:
             omitted.append(figure.question + SINGLE)
         elif not drawings and figure.expected(frames):
             omitted.append(figure.question)

@@ -1,4 +1,4 @@
-"""The variants by how often they follow right passages and resist wrong ones, with the front that no other beats."""
+"""The variants by the shares of right passages followed and wrong passages resisted, with their Pareto front."""
 
 from __future__ import annotations
 
@@ -41,31 +41,33 @@ def _draw(model: Model, frames: Frames) -> Drawing | None:
         }
         for number, variant in enumerate(shown, 1)
     )
-    named = "; ".join(f"{number}: {variant.model}" for number, variant in enumerate(shown, 1))
+    numbered = "; ".join(f"{number}: {variant.model}" for number, variant in enumerate(shown, 1))
     questions = max(int(variant.means[variants.FOLLOWS]["clusters"]) for variant in shown)
     line = [shown.index(variant) for variant in best] if len(best) > 1 and variants.decided(frames) else []
     caption = (
-        f"Each number is a variant: {named}. To the right, how often its greedy answer states the right answer, and no "
-        "wrong one, where a right passage is there; upward, how often it does not state the wrong answer alone, where "
-        "a wrong passage is there; both with 95% intervals over questions. Filled marks are not beaten: no other "
+        f"Each number is a variant: {numbered}. To the right, the share of greedy answers that state the right answer, "
+        "and no wrong one, if a right passage is given; upward, the share that do not state the wrong answer alone, if "
+        "a wrong passage is given; both with 95% intervals over questions. Filled marks are not beaten: no other "
         f"variant is at least as good in both and better in one{'; the line joins them' * bool(line)}. n = "
         f"{plural(questions, 'question')}.{variants.uneven(shown)}"
     )
     return Drawing(caption, rows, rows, partial(_paint, rows, line))
 
 
-def _paint(rows: pd.DataFrame, best: Sequence[int]) -> Canvas:
+def _paint(rows: pd.DataFrame, line_rows: Sequence[int]) -> Canvas:
+    """Paint the variants, and a line through the rows at these positions."""
     canvas, ((axes,),) = blank(1, 1, 4.6)
     x, y = (100 * rows[f"{name}_mean"] for name in (variants.FOLLOWS, variants.RESISTS))
-    line = rows.iloc[list(best)]
+    line = rows.iloc[list(line_rows)]
     axes.plot(100 * line[f"{variants.FOLLOWS}_mean"], 100 * line[f"{variants.RESISTS}_mean"], "-", color=INK, lw=0.8)
     labels: dict[tuple[float, float], list[str]] = {}
     for at in range(len(rows)):
         row = rows.iloc[at]
-        for name, draw in ((variants.FOLLOWS, axes.hlines), (variants.RESISTS, axes.vlines)):
-            other = (y if draw == axes.hlines else x).iloc[at]
-            if pd.notna(row[f"{name}_low"]):
-                draw(other, 100 * row[f"{name}_low"], 100 * row[f"{name}_high"], color=_HUE, lw=0.7, alpha=0.5)
+        intervals = (variants.FOLLOWS, axes.hlines, y.iloc[at]), (variants.RESISTS, axes.vlines, x.iloc[at])
+        for name, draw_interval, other_coordinate in intervals:
+            low, high = (100 * row[f"{name}_{end}"] for end in ("low", "high"))
+            if pd.notna(low):
+                draw_interval(other_coordinate, low, high, color=_HUE, lw=0.7, alpha=0.5)
         fill, point = ("full" if row["not_beaten"] else "none"), (x.iloc[at], y.iloc[at])
         axes.plot(*point, "o", color=_HUE, markersize=6, fillstyle=fill)
         labels.setdefault((round(point[0], 1), round(point[1], 1)), []).append(str(row["number"]))

@@ -28,17 +28,24 @@ _GAP = 0.7
 
 
 def susceptibility_by_label(axes: Axes, data: pd.DataFrame, entities: pd.DataFrame, clusters: Sequence[str]) -> None:
-    """Draws the susceptibility in nats of entities, a column for each label, in clusters."""
+    """Draw the susceptibility in nats of entities: a column for each label, with a gap between clusters of columns.
+
+    Args:
+        axes: The panel.
+        data: A row per cluster and label: the quantiles, mean, low and high, of one query type.
+        entities: A row per entity with cluster, label and susceptibility.
+        clusters: Names of clusters from left to right.
+    """
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     labels = sorted(set(data["label"]))
-    places, names, at = [], [], 0.0
+    positions, tick_labels, at = [], [], 0.0
     for cluster in clusters:
         first = at
         for row in records(in_order(where(data, cluster=cluster), label=labels)):
             values = where(entities, cluster=cluster, label=row["label"])["susceptibility"].to_numpy(dtype=float)
             column_of_values(axes, at, values, row, hue, filled=row["label"] == labels[0])
-            places.append(at)
-            names.append(f"{plain(str(row['label']), 12)}\nn = {row['entities']}")
+            positions.append(at)
+            tick_labels.append(f"{plain(str(row['label']), 12)}\nn = {row['entities']}")
             at += 1
         middle = (first + at - 1) / 2
         axes.annotate(
@@ -52,7 +59,7 @@ def susceptibility_by_label(axes: Axes, data: pd.DataFrame, entities: pd.DataFra
             color=INK,
         )
         at += _GAP
-    axes.set_xticks(places, names, fontsize=6.5)
+    axes.set_xticks(positions, tick_labels, fontsize=6.5)
     axes.set_xlim(-0.6, at - _GAP - 0.2)
     top = max(entities["susceptibility"].max(), np.nanmax(data[["mean", "high"]].to_numpy(dtype=float)))
     axes.set_ylim(0, 1.05 * float(top))
@@ -62,37 +69,39 @@ def susceptibility_by_label(axes: Axes, data: pd.DataFrame, entities: pd.DataFra
 def _draw_labels(model: Model, frames: Frames, *, by_set: bool) -> Drawing | None:
     means, entities = without_unit(frames["susceptibility_by_label"]), frames["susceptibility_of_labelled_entities"]
     sets = sorted(set(means["relation"]))
-    has_clusters = len(sets) > 1 if by_set else len(sets) == 1 or means["type"].notna().any()
-    if not has_clusters:
+    if by_set and len(sets) < 2:
+        return None
+    if not by_set and len(sets) > 1 and means["type"].isna().all():
         return None
     persuasion, tests = frames["persuasion_by_strength"], where(frames["group_comparisons"], within=EVERY)
     if by_set:
         shown = means[means["type"].isna()].assign(cluster=means["relation"])
-        dots, what = entities.assign(cluster=entities["relation"]), "A cluster is a set of contexts"
+        dots, cluster_words = entities.assign(cluster=entities["relation"]), "A cluster is a set of contexts"
     else:
         entities, persuasion, tests = (where(item, relation=sets[0]) for item in (entities, persuasion, tests))
         shown = _by_type(where(means, relation=sets[0]))
-        every = entities[entities["type"].notna()].assign(cluster=EVERY)
-        dots = pd.concat([_by_type(entities), every], ignore_index=True)
-        what = f"A cluster is a type, with the contexts of the set {sets[0]}"
+        typed = entities[entities["type"].notna()].assign(cluster=EVERY)  # drawn twice: in their type, and in "all"
+        dots = pd.concat([_by_type(entities), typed], ignore_index=True)
+        cluster_words = f"A cluster is a type, with the contexts of the set {sets[0]}"
     clusters = sorted(set(shown["cluster"]), key=lambda name: (name != EVERY, name))
     labels = sorted(set(shown["label"]))
-    kinds = sorted(set(persuasion["context_label"])) if len(persuasion) else []
-    kinds_words = f" The study labels its contexts {', '.join(kinds)}." if kinds else ""
-    sets_words = "; between two sets, signs of differences turned: " + _significant(where(tests, comparison="set"))
+    context_labels = sorted(set(persuasion["context_label"])) if len(persuasion) else []
+    label_words = f" The study labels its contexts {', '.join(context_labels)}." if context_labels else ""
+    set_tests = "; between two sets, by sign-flip tests: " + _significant(where(tests, comparison="set"))
     caption = (
         "Each value is an entity, a name or a pair, with the mean over its queries of a type; higher up contexts sway "
-        f"it further. {how_to_read('entities')}. {what}.{kinds_words} {model}; n = "
+        f"it further. {how_to_read('entities')}. {cluster_words}.{label_words} {model}; n = "
         f"{plural(entities['entity'].nunique(), 'entity')} of {plural(len(labels), 'label')}: {', '.join(labels)}. "
         f"Tests over all {'labels or types' if by_set else 'types of this set'}: between two labels, with an entity as "
         f"a row of the permutation test (two-sided, p ≤ {ALPHA} after Benjamini-Hochberg): "
-        f"{_significant(where(tests, comparison='label'))}{sets_words if by_set else ''}."
+        f"{_significant(where(tests, comparison='label'))}{set_tests if by_set else ''}."
     )
     paint = partial(_paint_labels, shown, dots, clusters, labels)
     return Drawing(caption, means, shown.drop(columns="cluster"), paint)
 
 
 def _by_type(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with their type as cluster; rows without a type are of the cluster "all"."""
     return rows.assign(cluster=rows["type"].astype(object).where(rows["type"].notna(), EVERY))
 
 
@@ -102,10 +111,13 @@ def _significant(tests: pd.DataFrame) -> str:
     return "; ".join(words) or "no test"
 
 
-def _tested(tests: pd.DataFrame, thing: str = "") -> str:
-    """Return the number of significant tests in words, with the number of impossible tests and their reasons."""
+def _tested(tests: pd.DataFrame, noun: str = "") -> str:
+    """Return the number of significant tests in words, with the number of impossible tests and their reasons.
+
+    The noun, such as "difference", follows the number of tests.
+    """
     testable = tests[tests["untestable"].isna()]
-    number = plural(len(testable), thing) if thing else len(testable)
+    number = plural(len(testable), noun) if noun else len(testable)
     significant = f"{(testable['p_adjusted'] <= ALPHA).sum()} of {number} significant" if len(testable) else ""
     reasons = "; ".join(sorted(set(tests["untestable"].dropna())))
     untested = f"{len(tests) - len(testable)} untestable ({reasons})" if reasons else ""
@@ -149,34 +161,35 @@ BY_TYPE, BY_SET = (
 )
 
 TONES = ("negative", "neutral", "positive")
-"""Labels of contexts that have an order; the strengths of the first run downwards."""
-ABOUT = {"the same": "-", "others": ":"}
+"""Labels of contexts that have an order. The strengths of "negative" fall from left to right."""
+LINE_STYLES = {"the same": "-", "others": ":"}
+"""Line style by the value of `about`."""
 SHAPES = "os^vDP"
-"""The marks of labels in turn; that of the first is filled."""
+"""The marks of labels in turn; the mark of the first label is filled."""
 Position = tuple[str, float]
-"""A label of contexts and a strength, -1 where it has none."""
+"""A label of contexts and a strength; -1 if contexts with this label have no strength."""
 
 
-def persuasion_by_strength(axes: Axes, data: pd.DataFrame, places: Sequence[Position]) -> None:
-    """Draws mean persuasion in nats along the labels and strengths of contexts, a line for each label of entities."""
+def persuasion_by_strength(axes: Axes, data: pd.DataFrame, positions: Sequence[Position]) -> None:
+    """Draw mean persuasion in nats along the labels and strengths of contexts, a line for each label of entities."""
     hue, labels = QUERY_HUES[str(data["query_type"].iloc[0])], sorted(set(data["label"]))
     for (label, about), rows in data.groupby(["label", "about"]):
         shift = 0.12 * (labels.index(str(label)) - (len(labels) - 1) / 2)
-        at = np.array([places.index(_position(row)) for row in records(rows)]) + shift
-        order = np.argsort(at)
-        axes.plot(*strokes(at, at, rows["low"], rows["high"]), color=hue, linewidth=1)
+        x = np.array([positions.index(_position(row)) for row in records(rows)]) + shift
+        order = np.argsort(x)
+        axes.plot(*strokes(x, x, rows["low"], rows["high"]), color=hue, linewidth=1)
         axes.plot(
-            at[order],
+            x[order],
             rows["mean"].to_numpy(dtype=float)[order],
-            _shape(str(label), labels) + ABOUT[str(about)],
+            _shape(str(label), labels) + LINE_STYLES[str(about)],
             color=hue,
             markersize=4,
             markerfacecolor=hue if label == labels[0] else "none",
             linewidth=1,
         )
-    axes.set_xticks(range(len(places)), ["" if strength < 0 else f"{strength:g}" for _, strength in places])
-    for label in dict.fromkeys(name for name, _ in places):
-        indices = [at for at, (name, _) in enumerate(places) if name == label]
+    axes.set_xticks(range(len(positions)), ["" if strength < 0 else f"{strength:g}" for _, strength in positions])
+    for label in dict.fromkeys(name for name, _ in positions):
+        indices = [at for at, (name, _) in enumerate(positions) if name == label]
         axes.annotate(
             plain(label, 14),
             (float(np.mean(indices)), 0),
@@ -187,7 +200,7 @@ def persuasion_by_strength(axes: Axes, data: pd.DataFrame, places: Sequence[Posi
             fontsize=7.5,
             color=INK,
         )
-    axes.set_xlim(-0.5, len(places) - 0.5)
+    axes.set_xlim(-0.5, len(positions) - 0.5)
     axes.grid(axis="x", visible=False)
 
 
@@ -199,40 +212,45 @@ def _position(row: Mapping[str, Any]) -> Position:
     return str(row["context_label"]), -1.0 if pd.isna(row["strength"]) else float(row["strength"])
 
 
-def places_of(rows: pd.DataFrame) -> list[Position]:
-    """The labels and strengths of contexts from left to right: from the most negative to the most positive."""
-    places = {_position(row) for row in records(rows)}
-    return sorted(places, key=lambda item: (_rank(item[0]), item[0], -item[1] if item[0] == TONES[0] else item[1]))
+def ordered_positions(rows: pd.DataFrame) -> list[Position]:
+    """Return the labels and strengths of contexts, from the most negative to the most positive."""
+
+    def order(position: Position) -> tuple[int, str, float]:
+        label, strength = position
+        return _rank(label), label, -strength if label == TONES[0] else strength
+
+    return sorted({_position(row) for row in records(rows)}, key=order)
 
 
 def _rank(label: str) -> int:
+    """Return the position of a label among TONES; other labels come last."""
     return TONES.index(label) if label in TONES else len(TONES)
 
 
 def _draw_strength(model: Model, frames: Frames) -> Drawing | None:
     means = without_unit(frames["persuasion_by_strength"])
-    varied = means.groupby("relation")[["context_label", "strength"]].transform("nunique", dropna=False)
-    means = means[(varied > 1).any(axis=1)].reset_index(drop=True)
+    values = means.groupby("relation")[["context_label", "strength"]].transform("nunique", dropna=False)
+    means = means[(values > 1).any(axis=1)].reset_index(drop=True)  # sets whose contexts differ in label or strength
     if means.empty:
         return None
     means.attrs["units"] = {"mean": "nats", "low": "nats", "high": "nats"}
     labels = sorted(set(means["label"]))
-    tone_names = tones(where(frames["group_comparisons"], measure="persuasion"))
-    tested = (
-        f" Contexts about the queried entity move {tone_names} (p ≤ {ALPHA} after Benjamini-Hochberg; an entity is a "
-        "row, and permutations turn the signs of differences)."
+    tone_words = tones(where(frames["group_comparisons"], measure="persuasion"))
+    tests = (
+        f" Contexts about the queried entity move {tone_words} (p ≤ {ALPHA} after Benjamini-Hochberg; an entity is a "
+        "row of a sign-flip permutation test)."
     )
     caption = (
         f"Mean persuasion of contexts by what they say and how strongly, with its {interval_over('entities')}, each "
         "with the mean over its queries of a type; solid: contexts about the queried entity, or about both of the "
         f"queried pair; dotted: about others, or nobody. {model}; n = "
         f"{span(means['entities'].min(), means['entities'].max())} entities a mark, of {plural(len(labels), 'label')}: "
-        f"{', '.join(labels)}.{tested if tone_names else ''}"
+        f"{', '.join(labels)}.{tests if tone_words else ''}"
     )
 
     def panel(axes: Axes, relation: str, kind: str) -> None:
-        set_words = where(means, relation=relation)
-        persuasion_by_strength(axes, where(set_words, query_type=kind), places_of(set_words))
+        set_means = where(means, relation=relation)
+        persuasion_by_strength(axes, where(set_means, query_type=kind), ordered_positions(set_means))
         axes.set_title(f"{kind} queries" if len(relations) == 1 else f"{plain(relation, 20)}, {kind} queries")
         axes.set_ylim(0, 1.05 * float(np.nanmax(means[["mean", "high"]].to_numpy(dtype=float))))
 
@@ -243,21 +261,22 @@ def _draw_strength(model: Model, frames: Frames) -> Drawing | None:
 
 
 def tones(tests: pd.DataFrame) -> str:
-    """The mean persuasion by each label of contexts, and how many differences are significant, set by set."""
+    """Return the mean persuasion by each label of contexts and the number of significant differences, for each set."""
     return "; ".join(f"{of} by {words}" for of, words in compared(tests, "context").items())
 
 
 def compared(tests: pd.DataFrame, comparison: str) -> dict[str, str]:
-    """The means of groups that are compared pair by pair, by set and type of queries, in words each.
+    """Return the means of the groups of pairwise tests in words, by set and query type.
 
-    A group has a mean in each of its tests, over the entities that have both: that of the most entities is said.
+    A group has a mean in each of its tests, over the entities of both groups. The mean over the most entities is given.
     """
     selected = where(tests, comparison=comparison, within=EVERY)
-    sets, words = list(dict.fromkeys(selected["relation"])) if len(selected) else [], dict[str, str]()
+    sets = list(dict.fromkeys(selected["relation"])) if len(selected) else []
+    words: dict[str, str] = {}
     for relation, kind in product(sets, query_types(selected)):
         rows = where(selected, relation=relation, query_type=kind)
         means: dict[str, float] = {}
-        for row, side in product(sorted(records(rows), key=lambda row: -row["n_a"]), "ab"):  # as many in b
+        for row, side in product(sorted(records(rows), key=lambda row: -row["n_a"]), "ab"):  # pairs: n_b is n_a
             if pd.notna(row[f"mean_{side}"]):
                 means.setdefault(row[f"group_{side}"], row[f"mean_{side}"])
         order = sorted(means, key=lambda name: (_rank(name), name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-ACROSS = 2
+PANELS_PER_LINE = 2
 SHAPES = "os^vDP"
 """The marks of groups in turn."""
 
@@ -32,8 +33,8 @@ def _draw(model: Model, frames: Frames) -> Drawing | None:
         return None
     first, last = rows["completed_at"].min(), rows["completed_at"].max()
     caption = (
-        "Each mark is a headline number of a completed run, from left to right; bars are its 95% intervals, and a ring "
-        "is a number that moved by more than its interval since the run before, on the same items, after "
+        "Each mark is a headline number of a completed run, from left to right, with its 95% interval as a bar. A ring "
+        "marks a number that moved by more than its interval since the run before, on the same items, after "
         f"Benjamini-Hochberg over the numbers of the run. {plural(rows['run'].nunique(), 'run')}, {first} to {last}. "
         f"{model}."
     )
@@ -44,18 +45,18 @@ def _draw(model: Model, frames: Frames) -> Drawing | None:
 
 
 def _paint(rows: pd.DataFrame, titles: Mapping[str, str]) -> Canvas:
-    lines = -(-len(titles) // ACROSS)
-    canvas, panels = blank(lines, ACROSS, 0.6 + 1.9 * lines)
-    every = [axes for line in panels for axes in line]
-    for axes, (quantity, title) in zip(every, titles.items(), strict=False):
+    lines = math.ceil(len(titles) / PANELS_PER_LINE)
+    canvas, grid = blank(lines, PANELS_PER_LINE, 0.6 + 1.9 * lines)
+    panels = [axes for line in grid for axes in line]
+    for axes, (quantity, title) in zip(panels, titles.items(), strict=False):
         over_runs(axes, where(rows, quantity=quantity), title)
-    for axes in every[len(titles) :]:
+    for axes in panels[len(titles) :]:  # the last line may be incomplete
         axes.remove()
     return canvas
 
 
 def over_runs(axes: Axes, data: pd.DataFrame, title: str) -> None:
-    """Draws a line for each group: run across, the mean with its interval up, shares in percent."""
+    """Draw a line per group: x is the run, y the mean with its interval, shares in percent."""
     from matplotlib.ticker import MaxNLocator
 
     factor, unit = (100, "%") if unit_of(data) == SHARE else (1, unit_of(data))
@@ -73,7 +74,7 @@ def over_runs(axes: Axes, data: pd.DataFrame, title: str) -> None:
             axes.plot([row["run"]] * 2, [factor * row["low"], factor * row["high"]], color=hue, lw=0.7, alpha=0.6)
         moved = group_rows[group_rows["direction"].isin(["larger", "smaller"])]
         axes.plot(moved["run"], factor * moved["mean"], "o", color=INK, markersize=9, fillstyle="none")
-    axes.set_title(plain(title, 48), fontsize=7)  # longer ones would reach beyond a panel
+    axes.set_title(plain(title, 48), fontsize=7)  # 48 characters fill the width of a panel
     axes.set(xlabel="run", ylabel=unit)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if data["group"].nunique() > 1:

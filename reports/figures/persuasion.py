@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _MEAN = "(mean of relations)"
+"""Relation of the rows that are means over all relations."""
 
 
 def _relation_marks() -> list[Line2D]:
@@ -39,10 +40,12 @@ def _relation_marks() -> list[Line2D]:
 
 
 def persuasion_by_kind(axes: Axes, data: pd.DataFrame, kinds: Sequence[str]) -> None:
-    """Draws mean persuasion in nats by kind of context: a thin line a relation, the relations' mean with its interval.
+    """Draw mean persuasion in nats by kind of context: a thin line per relation, and the relations' mean.
 
-    `data` has relation, kind, query_type, mean, low, high; one query type and one relevance. `kinds`: from left
-    to right.
+    Args:
+        axes: The panel.
+        data: Rows of one query type and one relevance: relation, kind, query_type, mean, low, high.
+        kinds: Kinds of context from left to right.
     """
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     single = data[data["relation"] != _MEAN].pivot(index="relation", columns="kind", values="mean")
@@ -60,12 +63,12 @@ def _draw_kinds(model: Model, frames: Frames) -> Drawing | None:
     kinds = present(means, "kind", CONTEXT_KINDS)
     if len(kinds) < 2:
         return None
-    short = frames["persuasion_summary"]
-    coverage = records(short[short["relevant"].isna()])[0]
+    summary = frames["persuasion_summary"]
+    coverage = records(summary[summary["relevant"].isna()])[0]  # of relevant and other contexts together
     caption = (
         "Each thin line is a relation, a diamond is the mean of the relations' means with its "
         f"{interval_over('relations')}; higher is further moved. Above, contexts that mention the query's entity; "
-        f"below, those about other entities, on a scale of their own. {model}; n = {coverage['queries']} queries in "
+        f"below, contexts about other entities, on another scale. {model}; n = {coverage['queries']} queries in "
         f"{len(relations)} relations, {coverage['pairs']} pairs of query and context, real and invented entities "
         "together."
     )
@@ -76,9 +79,10 @@ def _draw_kinds(model: Model, frames: Frames) -> Drawing | None:
         if not data.empty:
             persuasion_by_kind(axes, data, kinds)
 
-    about = [relevant for relevant in (True, False) if (means["relevant"] == relevant).any()]
-    types, height, label = query_types(means), 0.6 + 2.5 * len(about), "mean persuasion (nats)"
-    paint = partial(grid, about, types, height, panel, _relation_marks(), share_y="row", y=lambda _: label, bottom=0)
+    relevances = [relevant for relevant in (True, False) if (means["relevant"] == relevant).any()]
+    types, height, label = query_types(means), 0.6 + 2.5 * len(relevances), "mean persuasion (nats)"
+    marks = _relation_marks()
+    paint = partial(grid, relevances, types, height, panel, marks, share_y="row", y=lambda _: label, bottom=0)
     return Drawing(caption, means, means, paint)
 
 
@@ -93,13 +97,14 @@ BY_KIND = Figure(
 
 
 FOLLOWS = {"context": "the context's", "original": "the original", "other": "another"}
+"""Answer in words by the column `follows`: "The greedy answer is ..."."""
 EVERY = "every context"
 CONTEXTS = (EVERY, "in conflict: substitution", "in conflict: negation", "not in conflict")
 _SHOWN = ["query_type", "contexts", "greedy_answer", "answers", "share_answers", "relations", "mean", "low", "high"]
 
 
 def persuasion_by_followed(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
-    """Draws mean persuasion in nats by what the greedy answer is: a thin line a relation, a diamond their mean."""
+    """Draw mean persuasion in nats by the greedy answer: a thin line per relation, a diamond for their mean."""
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     single = data.pivot(index="relation", columns="follows", values="persuasion")
     shares = {row["follows"]: row["share_answers"] for row in records(means)}
@@ -117,29 +122,32 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
     shown = in_order(shown, contexts=CONTEXTS, query_type=QUERY_HUES, follows=FOLLOWS)
     relations, answers = data["relation"].nunique(), int(data["answers"].sum())
     unscored = answers - int(data["scored"].sum())
-    note = f" {unscored} of {answers} answers have no persuasion score: counted, in no mean." if unscored else ""
+    note = ""
+    if unscored:
+        note = f" {unscored} of {answers} answers have no persuasion score; they are counted, but are in no mean."
     conflicts = int(rows.loc[rows["conflict"].notna(), "answers"].sum())
     caption = (
         "Across, what the greedy answer with the context is: the context's answer, the query's original one, or "
         "another; below, its share of the answers. Up, the mean persuasion of these contexts: a thin line is a "
         f"relation, a diamond the mean of the relations' means with its {interval_over('relations')}. {model}; n = "
-        f"{answers} answers in {plural(relations, 'relation')}, each query with all its contexts; {conflicts} of them "
-        f"under a context in conflict with the query's answer, which the numbers show apart.{note}"
+        f"{answers} answers in {plural(relations, 'relation')}, each query with all its contexts; {conflicts} answers "
+        f"are under a context in conflict with the query's answer, which has rows of its own below.{note}"
     )
     tests = where(frames["statistics_summary"], comparison="followed")
-    tested = {str(row["query_type"]): f"as published: {_significant(row)}" for row in records(as_published(tests))}
+    published_tests = {str(row["query_type"]): _significant(row) for row in records(as_published(tests))}
     if len(tests):
-        caption += _tested(tests)
+        caption += _test_sentences(tests)
     alias = aliases([model.name], frames[RUNS])[model.name]
-    printed = {kind: value[0] for kind in tested if (value := significant(alias, "followed", kind))}
+    printed = {kind: value[0] for kind in published_tests if (value := significant(alias, "followed", kind))}
     every = where(shown, contexts=EVERY)
 
     def paint() -> Canvas:
         canvas, panels = type_panels(data, 3.4, share_x=False, x="the greedy answer is …", y="mean persuasion (nats)")
         for kind, axes in panels.items():
             persuasion_by_followed(axes, where(data, query_type=kind), where(every, query_type=kind))
+            as_in_paper = f"as published: {published_tests[kind]}" if kind in published_tests else ""
             in_paper = [f"in the paper: {printed[kind]}"] if kind in printed else []
-            headed(axes, f"{kind} queries", tested.get(kind, ""), *in_paper)
+            headed(axes, f"{kind} queries", as_in_paper, *in_paper)
         canvas.axes[0].set_ylim(bottom=0)
         legend_above(canvas, _relation_marks())
         return canvas
@@ -148,24 +156,25 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
 
 
 def _significant(row: Mapping[str, Any]) -> str:
-    """In how many testable relations contexts that are followed persuade more than those that are not."""
+    """Return the number of testable relations in which followed contexts persuade more than others, in words."""
     if not row["tested"]:
         return f"untestable in {plural(int(row['untestable']), 'relation')} ({row['reasons']})"
     share = percent(row["share_significant"])
     return f"context > original in {row['significant']} of {plural(int(row['tested']), 'relation')} ({share})"
 
 
-def _tested(tests: pd.DataFrame) -> str:
+def _test_sentences(tests: pd.DataFrame) -> str:
+    """Return the caption's sentences on the tests by entity; empty without such tests."""
     words = "; ".join(f"{row['query_type']}, {_significant(row)}" for row in records(by_entity(tests)))
     untestable = int(as_published(tests)["untestable"].sum()) if len(tests) else 0
     if not words:
         return ""
     return (
-        " In how many relations the contexts that are followed persuade more than those after which the answer is the "
-        f"original one (p ≤ {ALPHA} after Benjamini-Hochberg over relations, one-sided), with an entity as a row and "
-        f"the signs of its differences turned: {words}. Above each panel as published, by permutations of answers, "
-        "which depend on each other. A relation that lacks one of the two answers, or has too few, is untestable, and "
-        f"not counted ({untestable} of the published tests)."
+        " Relations in which contexts persuade more if they are followed than if the answer is the original "
+        f"(p ≤ {ALPHA} after Benjamini-Hochberg over relations, one-sided), by sign-flip tests with an entity as a "
+        f"row: {words}. Above each panel as published, by permutations of answers, which depend on each other. A "
+        "relation with none or too few of the two answers is untestable, and not counted "
+        f"({untestable} of the published tests)."
     )
 
 
@@ -181,7 +190,7 @@ BY_FOLLOWED = Figure(
 
 
 _OFFSETS: Mapping[str, float] = dict(zip(CONTEXT_KINDS, (-0.26, 0.0, 0.26), strict=True))
-_KAPPA = "entity-independent persuasion (nats)"
+_KAPPA_LABEL = "entity-independent persuasion (nats)"
 
 
 def _kind_marks() -> list[Line2D]:
@@ -189,7 +198,7 @@ def _kind_marks() -> list[Line2D]:
 
 
 def entity_independent_persuasion(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
-    """Draws the spread of contexts' entity-independent persuasion in nats: a row per relation, a strip per kind."""
+    """Draw quartiles and range of contexts' entity-independent persuasion in nats, a row per relation."""
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     for kind, shape in KIND_MARKERS.items():
         rows = data[data["kind"] == kind]
@@ -215,7 +224,7 @@ def _draw_entity_independent(model: Model, frames: Frames) -> Drawing:
         "mean, largest first."
     )
     paint = partial(
-        by_relation, entity_independent_persuasion, [spread], relations, (0.36, 0.26), _KAPPA, _kind_marks()
+        by_relation, entity_independent_persuasion, [spread], relations, (0.36, 0.26), _KAPPA_LABEL, _kind_marks()
     )
     return Drawing(caption, spread, spread, paint)
 
@@ -235,17 +244,19 @@ _OFFSET = 0.17
 
 
 def persuasion_of_templates(axes: Axes, forms: pd.DataFrame, data: pd.DataFrame, relations: list[str]) -> None:
-    """Draws kappa of every template in nats, a row per relation and query form; gamma is a stroke across its row."""
+    """Draw kappa of every template in nats, a row per relation and query form; gamma is a stroke across its row."""
     hue = QUERY_HUES[str(forms["query_type"].iloc[0])]
-    y = _rows_of(forms, relations)
+    y = _heights(forms, relations)
     axes.plot(*strokes(forms["mean"], forms["mean"], y - 0.15, y + 0.15), color=INK, linewidth=1.8)
     for kind, shape in KIND_MARKERS.items():
         rows = data[data["kind"] == kind]
-        axes.plot(rows["mean"], _rows_of(rows, relations), shape, color=hue, markersize=3.6, alpha=0.75)
+        axes.plot(rows["mean"], _heights(rows, relations), shape, color=hue, markersize=3.6, alpha=0.75)
 
 
-def _rows_of(rows: pd.DataFrame, relations: list[str]) -> pd.Series:
-    return rows["relation"].map(relations.index).astype(float) + _OFFSET * (2 * rows["form"].astype(float) - 3)
+def _heights(rows: pd.DataFrame, relations: list[str]) -> pd.Series:
+    """Return the y of each row: the relation's row, with form 1 above its middle and form 2 below."""
+    side = 2 * rows["form"].astype(float) - 3  # -1 for form 1, 1 for form 2
+    return rows["relation"].map(relations.index).astype(float) + _OFFSET * side
 
 
 def _draw_templates(model: Model, frames: Frames) -> Drawing | None:
@@ -266,7 +277,8 @@ def _draw_templates(model: Model, frames: Frames) -> Drawing | None:
     shown = without_unit(forms).rename(columns={"mean": "gamma"})
     shown.attrs["units"]["gamma"] = shown.attrs["units"]["mean"]
     marks = [*_kind_marks(), mark("|", "mean of all contexts", INK)]
-    paint = partial(by_relation, persuasion_of_templates, [forms, templates], relations, (0.34, 0.2), _KAPPA, marks)
+    draw, data = persuasion_of_templates, [forms, templates]
+    paint = partial(by_relation, draw, data, relations, (0.34, 0.2), _KAPPA_LABEL, marks)
     return Drawing(caption, templates, shown, paint)
 
 

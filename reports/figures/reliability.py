@@ -23,20 +23,21 @@ if TYPE_CHECKING:
 SCORES = ("susceptibility", "susceptibility_reference", "largest_difference", "mean_difference")
 
 _DIFFERENCES = tuple(
-    f"{which}_difference_of_{score}" for score in ("susceptibility", "persuasion") for which in ("mean", "largest")
+    f"{summary}_difference_of_{score}" for score in ("susceptibility", "persuasion") for summary in ("mean", "largest")
 )
 
 
 def difference_of_precisions(axes: Axes, data: pd.DataFrame) -> None:
-    """Draws a query a dot: susceptibility in the reference precision across, the difference to it up, both in nats."""
+    """Draw a dot per query: x is susceptibility in the reference precision, y the difference to it, both in nats."""
     axes.axhline(0, color=INK, linewidth=1)
-    hue, exact = QUERY_HUES[str(data["query_type"].iloc[0])], data["susceptibility_reference"]
-    axes.plot(exact, data["susceptibility"] - exact, "o", color=hue, markersize=3.6, alpha=0.8, markeredgewidth=0)
+    hue, in_reference = QUERY_HUES[str(data["query_type"].iloc[0])], data["susceptibility_reference"]
+    difference = data["susceptibility"] - in_reference
+    axes.plot(in_reference, difference, "o", color=hue, markersize=3.6, alpha=0.8, markeredgewidth=0)
 
 
-def cost(short: pd.DataFrame, queries: pd.DataFrame, dtype: str) -> str:
-    """The cost over all sampled queries of a model, as a clause; empty where it was not measured."""
-    row = next(iter(records(where(short, query_type="all"))), None)
+def cost(summary: pd.DataFrame, queries: pd.DataFrame, dtype: str) -> str:
+    """Return the cost of a precision over all sampled queries of a model in words; empty if it was not measured."""
+    row = next(iter(records(where(summary, query_type="all"))), None)
     if row is None:
         return ""
     has_rank = pd.notna(row["spearman"]) and not too_few_for_r(int(row["queries"]))
@@ -51,12 +52,12 @@ def cost(short: pd.DataFrame, queries: pd.DataFrame, dtype: str) -> str:
 
 
 def reference(queries: pd.DataFrame) -> str:
-    """The precision that a model was compared with."""
+    """Return the precision with which a model was compared."""
     return " and ".join(sorted(set(queries["reference"].astype(str))))
 
 
 def by_kind(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of each kind of query, and those of both where there are two kinds."""
+    """Return the rows of each query type and, if there are two, the rows of both together."""
     kinds = [kind for kind in QUERY_HUES if kind in {*rows["query_type"]}]
     shown = where(rows, query_type=[*kinds, "all"] if len(kinds) > 1 else kinds)
     return in_order(shown.replace({"query_type": {"all": "both"}}), query_type=[*QUERY_HUES, "both"])
@@ -68,17 +69,17 @@ def _draw_precision(model: Model, frames: Frames) -> Drawing | None:
     rows = result.rows
     if rows.empty:
         return None
-    against, words = reference(rows), cost(frames["precision_summary"], rows, model.dtype)
+    summary = frames["precision_summary"]
+    reference_dtype, cost_words = reference(rows), cost(summary, rows, model.dtype)
     caption = (
-        f"Each dot is a sampled query: across, its susceptibility in {against}; up, how much more it is in "
-        f"{model.dtype}, with the same contexts; on the zero line the precision costs nothing. {words}. {model}; n = "
-        f"{len(rows)} queries in {plural(rows['relation'].nunique(), 'relation')}.{result.note('sampled queries')}"
+        f"Each dot is a sampled query: across, its susceptibility in {reference_dtype}; up, how much more it is in "
+        f"{model.dtype}, with the same contexts; on the zero line the precision costs nothing. {cost_words}. {model}; "
+        f"n = {len(rows)} queries in {plural(rows['relation'].nunique(), 'relation')}.{result.note('sampled queries')}"
     )
-    short = frames["precision_summary"]
-    shown = by_kind(without_unit(short))
-    shown.attrs["units"] = dict.fromkeys(_DIFFERENCES, unit_of(short))
-    painted = partial(_paint_precision, rows, model.dtype, against)
-    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, painted)
+    shown = by_kind(without_unit(summary))
+    shown.attrs["units"] = dict.fromkeys(_DIFFERENCES, unit_of(summary))
+    paint = partial(_paint_precision, rows, model.dtype, reference_dtype)
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, paint)
 
 
 def _paint_precision(rows: pd.DataFrame, dtype: str, reference: str) -> Canvas:
@@ -121,16 +122,16 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
     reasons = "; ".join(sorted({str(reason) for reason in undefined["untestable"]}))
     untestable = f" {len(undefined)} of {len(rows)} comparisons have no variance: {reasons}." if len(undefined) else ""
     caption = (
-        f"Over seeds{number}: the variance (over scores - 1) of a query's susceptibility, contexts about the same "
-        "entities drawn anew, and of the persuasion of a query by a context that is in every sample. Over forms: "
-        "that of an entity's scores by the forms of a query type, in one sample. A value is the mean over a relation. "
+        f"Over seeds{number}: the sample variance of a query's susceptibility, if contexts about the same entities are "
+        "drawn anew, and of the persuasion of a query by a context that is in every sample. Over forms: the variance "
+        "of an entity's scores between the forms of a query type, in one sample. A value is the mean over a relation. "
         f"{how_to_read('relations')}. {model}; n = {plural(compared['relation'].nunique(), 'relation')} with "
         f"{int(compared['n'].sum())} variances.{untestable}"
     )
 
     def panel(axes: Axes, _: object, measure: str) -> None:
         data, measure_groups = where(compared, measure=measure), where(groups, measure=measure)
-        columns_of_groups(axes, data, measure_groups, "variance", "over", _name)
+        columns_of_groups(axes, data, measure_groups, "variance", "over", _label)
         axes.set(title=measure, ylabel="variance (squared nats)", ylim=(0, None))
 
     marks = [mark("o", f"{kind} queries", hue) for kind, hue in QUERY_HUES.items()]
@@ -139,7 +140,7 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
     return Drawing(caption, numbers, shown, paint)
 
 
-def _name(row: Row) -> str:
+def _label(row: Row) -> str:
     return f"{OVER[row['over']]}\n{row['query_type']}\nn = {row['relations']}"
 
 

@@ -1,6 +1,6 @@
-"""Pictures of drawings: an SVG with title and caption, its middle for the page, and a PNG.
+"""Pictures of drawings: an SVG and a PNG with title and caption, and an SVG without them for the page.
 
-The same figure of several models has the same axes, so that the eye can compare.
+The same figure of several models has the same axis limits, so that readers can compare.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Limits = list[tuple[float, float] | None]
 
 
 def limits_of(canvas: Canvas) -> Limits:
-    """The limits of each axis that counts something; None for one of names, or whose direction is turned."""
+    """Return the limits of each numeric axis; None for an axis with names or an inverted axis."""
     from matplotlib.ticker import FixedFormatter, FuncFormatter, NullFormatter, StrMethodFormatter
 
     name_formatters = FixedFormatter, FuncFormatter, NullFormatter, StrMethodFormatter
@@ -47,20 +47,22 @@ def limits_of(canvas: Canvas) -> Limits:
 
 
 def shared(model_limits: Sequence[Limits]) -> Limits:
-    """Limits that hold all models; none where their figures have other panels."""
+    """Return the limits that enclose the limits of all models; empty if their figures differ in panels.
+
+    An axis that keeps its own limits in the figure of any model keeps them in all.
+    """
     if len({len(limits) for limits in model_limits}) != 1:
         return []
-    pairs = ([pair for pair in limits if pair] for limits in zip(*model_limits, strict=True))
-    return [
-        (min(low for low, _ in numbers), max(high for _, high in numbers))
-        if len(numbers) == len(model_limits)
-        else None
-        for numbers in pairs
-    ]
+    enclosing: Limits = []
+    for limits_of_axis in zip(*model_limits, strict=True):
+        pairs = [pair for pair in limits_of_axis if pair]
+        is_shared = len(pairs) == len(model_limits)
+        enclosing.append((min(low for low, _ in pairs), max(high for _, high in pairs)) if is_shared else None)
+    return enclosing
 
 
 def set_limits(canvas: Canvas, limits: Limits) -> None:
-    """Gives the axes of a canvas these limits."""
+    """Set the limits of a canvas's axes."""
     setters = (setter for axes in canvas.axes for setter in (axes.set_xlim, axes.set_ylim))
     for set_limit, pair in zip(setters, limits, strict=False):
         if pair is not None:
@@ -73,8 +75,8 @@ _NO_METADATA: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
     "png": {"Software": None},
 }
-_UNQUOTED = " /:;,.=()'+*!$[]{}<>"
-_SHORTER = (
+_UNQUOTED = " /:;,.=()'+*!$[]{}<>"  # characters that a data URI can hold as they are
+_SHORTER = (  # pattern and replacement: comments, white space, empty and named groups, glyph names, glyph positions
     (r"<!--.*?-->", ""),
     (r"\s+", " "),
     (r'<g id="[^"]*"\s*/>', ""),
@@ -85,19 +87,25 @@ _SHORTER = (
     (r"xlink:href", "href"),
     (r"(?<=>) (?=<)", ""),
 )
-_SHAPES, _PLACES = re.compile(r' d="[^"]*"'), re.compile(r' [xy]="[^"]*"|translate\([^)]*\)')
+_PATHS = re.compile(r' d="[^"]*"')  # such as d="M 0 1.234567"
+_POSITIONS = re.compile(r' [xy]="[^"]*"|translate\([^)]*\)')  # such as x="1.234567"
 _STYLE = re.compile(r'(?<= )style="([^"]*)"(?=[ />])')
-_LINK = re.compile(
+_LINK = re.compile(  # a marker with an address: <a href="..."><use href="#m" x="1" y="2"/></a>
     r'<a href="([^"]*)"[^>]*>(?:<g [^>]*>)?<use href="[^"]*" x="([-\d.]+)" y="([-\d.]+)"[^>]*/>(?:</g>)?</a>'
 )
 
 
 @dataclass(frozen=True)
 class Pictures:
-    """A drawing's pictures: for the page (no title, both themes), and to stand alone with title and caption.
+    """The pictures of a drawing.
 
-    links: what leads where in the picture for the page, which itself has no links. marks: what of it is which row of
-    the numbers; size: its width and height in points, as of the marks.
+    Attributes:
+        page_svg: Picture for the page, without title, caption and links, in the colours of the reader's theme.
+        svg: Picture with title and caption.
+        png: The same as PNG.
+        links: Links of the picture, which the page places over it.
+        marks: Marks of the picture with their rows.
+        size: Width and height of the page's picture in points.
     """
 
     page_svg: str
@@ -109,22 +117,27 @@ class Pictures:
 
     @property
     def address(self) -> Markup:
-        """The picture for the page as a data URI: nothing in it can end an attribute in double quotes."""
+        """The picture for the page as a data URI without double quotes, for an attribute in double quotes."""
         return Markup("data:image/svg+xml,") + Markup(quote(self.page_svg.replace('"', "'"), safe=_UNQUOTED))
 
 
 @dataclass(frozen=True)
 class Links:
-    """Places of a picture that lead somewhere: x and y in the coordinates of `box`, and the address."""
+    """Links of a picture.
+
+    Attributes:
+        box: The picture's viewBox, such as "0 0 460 280".
+        places: x and y in the coordinates of the box, and the address of each link.
+    """
 
     box: str
     places: tuple[tuple[str, str, str], ...]
 
 
 def with_limits(drawn: Sequence[Drawn]) -> Iterator[tuple[Drawn, Limits]]:
-    """Each drawing with the limits of its axes, which it shares with the same figure of other models."""
-    for _, same in groupby(drawn, key=lambda each: each.figure.name):
-        drawn_of_figure, limits = list(same), Limits()
+    """Yield each drawing with the limits of its axes, which it shares with the same figure of other models."""
+    for _, group in groupby(drawn, key=lambda each: each.figure.name):
+        drawn_of_figure, limits = list(group), Limits()
         if len(drawn_of_figure) > 1:
             with drawing():
                 limits = shared([limits_of(each.drawing.paint()) for each in drawn_of_figure])
@@ -134,7 +147,7 @@ def with_limits(drawn: Sequence[Drawn]) -> Iterator[tuple[Drawn, Limits]]:
 
 
 def rendered(drawn: Drawn, limits: Limits | None = None) -> Pictures:
-    """Draws a figure, the same bytes each time; limits: of its axes, where it shares them."""
+    """Render a figure, the same bytes each time, with shared limits of its axes if there are any."""
     with drawing():
         canvas = drawn.drawing.paint()
         set_limits(canvas, limits or [])
@@ -142,13 +155,13 @@ def rendered(drawn: Drawn, limits: Limits | None = None) -> Pictures:
         marks = marks_of(canvas, drawn.drawing)
         box = _with_words(canvas, drawn.figure.question, drawn.caption)
         svg, png = (_saved(canvas, kind, box, dpi) for kind, dpi in (("svg", SVG_DPI), ("png", PNG_DPI)))
-    page_svg, links = _without_links(_themed(_middle(svg.decode(), canvas, box)))
+    page_svg, links = _without_links(_themed(_without_words(svg.decode(), canvas, box)))
     width, height = (_POINTS * float(size) for size in canvas.get_size_inches())
     return Pictures(page_svg, svg, png, links, marks, (width, height))
 
 
 def _without_links(svg: str) -> tuple[str, Links | None]:
-    """A picture for the page without its links, and these: a page shows it as an image, in which none works."""
+    """Split a picture into the picture without links, and its links, because links in an image do not work."""
     links = _LINK.findall(svg)
     box = re.search(r'viewBox="([^"]*)"', svg)
     if not links or box is None:
@@ -158,7 +171,7 @@ def _without_links(svg: str) -> tuple[str, Links | None]:
 
 
 def _lay_out(canvas: Canvas) -> None:
-    """Places everything once, and keeps it there: saving would do so again, and a larger box would move legends."""
+    """Lay out the canvas once and fix the layout, because saving would lay it out again and move the legends."""
     if engine := canvas.get_layout_engine():
         engine.execute(canvas)
     for legend in canvas.legends:
@@ -169,7 +182,10 @@ def _lay_out(canvas: Canvas) -> None:
 
 
 def _with_words(canvas: Canvas, question: str, caption: str) -> Bbox:
-    """Writes title and caption around the figure, last of all it holds; the box (inches) that it then fills."""
+    """Write the title above and the caption below the figure, and return the box of everything in inches.
+
+    Both are written last, so that `_without_words` can cut them off the end of the SVG.
+    """
     from matplotlib.transforms import Bbox
 
     gap = 0.12 / canvas.get_figheight()
@@ -181,13 +197,13 @@ def _with_words(canvas: Canvas, question: str, caption: str) -> Bbox:
     )
     for text in texts:
         text.set_in_layout(False)
-        text.set_zorder(100)
+        text.set_zorder(100)  # behind everything else in the SVG
     extents = [text.get_window_extent().transformed(canvas.dpi_scale_trans.inverted()) for text in texts]
     return Bbox.union([canvas.bbox_inches, *extents]).padded(0.12)
 
 
-def _middle(svg: str, canvas: Canvas, box: Bbox) -> str:
-    """The SVG without title and caption, cut to the figure."""
+def _without_words(svg: str, canvas: Canvas, box: Bbox) -> str:
+    """Cut title and caption off an SVG of this box (inches), and crop it to the figure."""
     width, height = (_POINTS * size for size in canvas.get_size_inches())
     x, y = -_POINTS * box.x0, _POINTS * (box.y1 - canvas.get_figheight())
     start = svg.index('<g id="words-title">')
@@ -204,11 +220,11 @@ def _saved(canvas: Canvas, kind: str, box: Bbox, dpi: float) -> bytes:
 
 
 def _themed(svg: str) -> str:
-    """The SVG with ink, grid and paper following the reader's theme, and shorter; marks keep their hues."""
-    for long, short in _SHORTER:
-        svg = re.sub(long, short, svg, flags=re.DOTALL)
-    for numbers, digits in ((_SHAPES, 2), (_PLACES, 1)):
-        svg = numbers.sub(partial(_shortened, digits), svg)
+    """Shorten an SVG, and replace the colours of ink, grid and paper by variables of the reader's theme."""
+    for pattern, replacement in _SHORTER:
+        svg = re.sub(pattern, replacement, svg, flags=re.DOTALL)
+    for pattern_of_numbers, digits in ((_PATHS, 2), (_POSITIONS, 1)):
+        svg = pattern_of_numbers.sub(partial(_rounded, digits), svg)
     for role, colour in THEMES["light"].items():
         svg = svg.replace(colour, f"var(--{role})")
     classes, svg = _with_classes(svg)
@@ -216,12 +232,13 @@ def _themed(svg: str) -> str:
 
 
 def _with_classes(svg: str) -> tuple[str, str]:
-    """Rules of classes for the styles that elements share, and the SVG with these in their place: hundreds have one."""
+    """Replace the styles that at least three elements share by classes; return the classes' rules, and the SVG."""
     styles = Counter(_STYLE.findall(svg))
     classes = {style: f"s{number}" for number, (style, count) in enumerate(styles.most_common()) if count > 2}
     svg = _STYLE.sub(lambda match: f'class="{classes[match[1]]}"' if match[1] in classes else match[0], svg)
     return "".join(f".{name}{{{style}}}" for style, name in classes.items()), svg
 
 
-def _shortened(digits: int, numbers: re.Match[str]) -> str:
+def _rounded(digits: int, numbers: re.Match[str]) -> str:
+    """Round the numbers of an attribute, such as d="M 0 1.234567" to d="M 0 1.23"; exponents stay as they are."""
     return re.sub(r"-?\d+\.\d{2,}(?![\de])", lambda each: f"{float(each[0]):.{digits}f}".removesuffix(".0"), numbers[0])

@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 
 _OFFSET = 0.17
 _GROUPS = {False: "real", True: "invented"}
+"""Name of each group by the column `invented`."""
 
 
 def susceptibility_by_relation(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
-    """Draws mean susceptibility in nats, a row per relation, real filled and invented hollow."""
+    """Draw mean susceptibility in nats, a row per relation; real entities are filled, invented ones hollow."""
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     for invented, rows in data.groupby("invented"):
         y = rows["relation"].map(relations.index).to_numpy(dtype=float) + (_OFFSET if invented else -_OFFSET)
@@ -53,8 +54,9 @@ def _draw_relations(model: Model, frames: Frames) -> Drawing:
     contexts, largest = span(coverage["fewest_contexts"], coverage["most_contexts"]), int(coverage["most_contexts"])
     unequal = "" if contexts == str(largest) else " Values from different numbers of contexts are not to be compared."
     sizes = span(means["entities"].min(), means["entities"].max())
-    none = f"without a 95% interval over entities, of which a group has {sizes}"
-    interval = none if means["low"].isna().all() else f"with its {interval_over('entities')}"
+    interval = f"with its {interval_over('entities')}"
+    if means["low"].isna().all():
+        interval = f"without a 95% interval over entities, because a group has only {sizes} of them"
     caption = (
         "Each mark is the mean over a relation's entities (each entity's forms averaged first), filled for real "
         f"and hollow for invented ones, {interval}; further right is more easily swayed. "
@@ -81,12 +83,13 @@ BY_RELATION = Figure(
 
 
 RELATION = "officialLanguage"
+"""Relation of [D] Fig 8."""
 MAX_FORMS = 6
-"""More panels beside each other cannot be read: texts of one's own may have many forms."""
+"""Upper bound on panels side by side; without it a study with many query templates of its own gets tiny panels."""
 
 
 def susceptibility_of_form(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame) -> None:
-    """Draws every query's susceptibility in nats as a dot, real filled and invented hollow; a box behind many."""
+    """Draw each query's susceptibility in nats as a dot, with a box behind many; invented entities are hollow."""
     hue = QUERY_HUES[str(groups["query_type"].iloc[0])]
     labels = []
     for at, row in enumerate(records(groups)):
@@ -94,15 +97,15 @@ def susceptibility_of_form(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame)
         filled = not row["invented"]
         column_of_values(axes, at, values, row, hue, filled=filled)
         if len(values) >= FEWEST:
-            beside = at - 0.08 + 0.16 * np.sin(2.4 * np.arange(len(values)))  # side by side, the same every time
+            across = at - 0.08 + 0.16 * np.sin(2.4 * np.arange(len(values)))  # a jitter that is the same every time
             face = hue if filled else "none"
-            axes.plot(beside, np.sort(values), "o", color=hue, markersize=2.4, alpha=0.6, markerfacecolor=face)
+            axes.plot(across, np.sort(values), "o", color=hue, markersize=2.4, alpha=0.6, markerfacecolor=face)
         labels.append(f"{_GROUPS[bool(row['invented'])]}\nn = {row['queries']}")
     named_columns(axes, labels)
 
 
 def relation_of(forms: pd.DataFrame) -> str:
-    """The relation that is drawn: the paper's where the study has it, else the one with most queries."""
+    """Return the relation that is drawn: the paper's if the study has it, else the relation with most queries."""
     counts = forms.groupby("relation")["queries"].sum()
     return RELATION if RELATION in counts else str(counts.sort_index().idxmax())
 
@@ -168,10 +171,11 @@ def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
     undefined = {name: int(every[ratio].isna().sum()) for name, ratio in RATIOS.items()}
     without = "; ".join(f"{name}: {count}" for name, count in undefined.items())
     caption = (
-        "A query's memorization ratio is n(original) / (n(original) + n(context's)): which of the two the greedy "
-        "answer is. Above, it is counted over the contexts that conflict, that is state another answer about the "
-        "query's entity; below, over every context, which the authors' released code counts, but with each output at "
-        "its own context, where that code sorts one and not the other. A column is a fifth of the ratio. "
+        "A query's memorization ratio is n(original) / (n(original) + n(context's)), the numbers of contexts after "
+        "which the greedy answer is the original or the context's. Above, the contexts are those in conflict, which "
+        "state another answer about the query's entity; below, all contexts, as in the authors' released code. (Each "
+        "output is compared with its own context here; that code sorts one and not the other.) A column is a fifth of "
+        "the ratio. "
         f"{how_to_read('entities')}; below it the fifth's share and number of queries. {model}; n = {len(every)} "
         f"queries in {plural(every['relation'].nunique(), 'relation')}. Queries without a ratio, in no box (0/0: no "
         f"answer was either): {without}.{result.note('queries')}"
@@ -184,9 +188,9 @@ def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
             rows, ratio = where(result.rows, query_type=kind).dropna(subset=[RATIOS[contexts]]), RATIOS[contexts]
             columns_of_bins(axes, rows["susceptibility"], rows[ratio], type_rows, "memorization_ratio", 5)
 
-    counted, types = present(fifths, "contexts", [*RATIOS]), query_types(fifths)
-    height, label = 0.5 + 2.9 * len(counted), "susceptibility (nats)"
-    paint = partial(grid, counted, types, height, panel, y=lambda _: label, bottom=0)
+    ratios, types = present(fifths, "contexts", [*RATIOS]), query_types(fifths)
+    height, label = 0.5 + 2.9 * len(ratios), "susceptibility (nats)"
+    paint = partial(grid, ratios, types, height, panel, y=lambda _: label, bottom=0)
     return Drawing(caption, every.drop(columns=["model", "dtype"]), fifths[_SHOWN], paint)
 
 

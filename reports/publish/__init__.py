@@ -14,6 +14,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from swaymeter.data.digests import sha256_of
 from swaymeter.data.errors import WorkspaceError
 from swaymeter.data.escaping import json_text, terminal
@@ -42,14 +44,14 @@ _COMPILED = ("document.aux", "document.log", "document.pdf")
 
 
 def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
-    """Write the study into `folder`, whole or not at all, and return the path of the manifest.
+    """Write the study into `folder`, completely or not at all, and return the path of the manifest.
 
     An earlier publication is replaced.
 
     Raises:
-        WorkspaceError: the folder is no publication, or has files that no publication wrote.
+        WorkspaceError: The folder is not a publication, or has files that are not part of it.
     """
-    with replaced(folder, _is_ours, "publication", "name another folder") as new:
+    with replaced(folder, _is_publication, "publication", "name another folder") as new:
         frames = {name: warehouse.frame(name) for name in dict.fromkeys((*queries(), *PUBLICATION_QUERIES))}
         _write_pictures(study, new, labelled(with_empty(frames, queries())))
         _write_data(study, new, warehouse, frames)
@@ -61,18 +63,18 @@ def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
     return folder / MANIFEST
 
 
-def _is_ours(folder: Path) -> bool:
-    """Test if a folder is a publication; raise WorkspaceError if it has further files."""
+def _is_publication(folder: Path) -> bool:
+    """Return True if a folder is a publication; raise WorkspaceError if it has further files."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        ours = {*manifest["files"], MANIFEST, *_COMPILED} if manifest["format"] == FORMAT else None
+        if manifest["format"] != FORMAT:
+            return False
+        expected = {*manifest["files"], MANIFEST, *_COMPILED}
     except (OSError, ValueError, KeyError, TypeError):
-        ours = None
-    if ours is None:
         return False
     paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
     existing = {path.relative_to(folder).as_posix() for path in paths}
-    if others := sorted(existing - ours):
+    if others := sorted(existing - expected):
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         raise WorkspaceError(
             f"the publication {folder} has files that are not its own: {', '.join(others[:3])}{more}; "
@@ -121,6 +123,7 @@ def _write_data(study: Publication, folder: Path, warehouse: Warehouse, frames: 
 
 def _manifest(study: Publication, frames: Frames) -> dict[str, Any]:
     card, runs = study.card, frames["runs"]
+    environment = ["swaymeter_version", "torch_version", "transformers_version", "hardware"]
     return {
         "format": FORMAT,
         "study": card.name,
@@ -133,16 +136,17 @@ def _manifest(study: Publication, frames: Frames) -> dict[str, Any]:
         "seeds_of_runs": sorted({int(seed) for seed in runs["seed"]}),
         "published_on": dict(study.published_on),
         "versions": dict(card.versions),
-        "runs_computed_with": _each(runs, ["swaymeter_version", "torch_version", "transformers_version", "hardware"]),
+        "runs_computed_with": _distinct(runs, environment),
         "models": {name: {"hub": entry.hub, "licence": entry.licence} for name, entry in study.models.items()},
-        "computed_with": _each(frames["origins_summary"], list(frames["origins_summary"].columns)),
-        "keys": _each(runs, ["relation", "model", "dtype", "measure", "measure_version", "key"]),
+        "computed_with": _distinct(frames["origins_summary"], list(frames["origins_summary"].columns)),
+        "keys": _distinct(runs, ["relation", "model", "dtype", "measure", "measure_version", "key"]),
         "keys_of_further_seeds": [dict(each) for each in study.further],
         "sources": list(card.sources),
         "not_run": [[each.relation, each.model, each.measure, each.reason] for each in card.not_run],
     }
 
 
-def _each(frame: Any, columns: list[str]) -> list[dict[str, Any]]:
+def _distinct(frame: pd.DataFrame, columns: list[str]) -> list[dict[str, Any]]:
+    """Return the distinct rows of these columns with values for JSON."""
     rows: list[dict[str, Any]] = json.loads(frame[columns].drop_duplicates().to_json(orient="records"))
     return rows

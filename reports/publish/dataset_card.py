@@ -8,7 +8,7 @@ import yaml
 from swaymeter.data.escaping import markdown
 from swaymeter.data.records.table import Column
 from swaymeter.reports.frames import records
-from swaymeter.reports.publish.publication import Exported, Publication, hub
+from swaymeter.reports.publish.publication import Exported, Publication, hub_licence
 from swaymeter.reports.publish.texts import grid
 
 LICENCES = "LICENSE.md"
@@ -16,12 +16,12 @@ LICENCES = "LICENSE.md"
 
 
 def _meaning(column: Column) -> str:
-    """Describe a column with its unit and if it may be empty."""
+    """Describe a column, with its unit and a note if cells may be empty."""
     unit = f" ({column.unit})" if column.unit else ""
     return f"{column.meaning}{unit}{'; may be empty' if column.nullable else ''}"
 
 
-_SIZES = (
+_SIZE_CATEGORIES = (  # the hub's name for fewer rows than the bound
     (1_000, "n<1K"),
     (10_000, "1K<n<10K"),
     (100_000, "10K<n<100K"),
@@ -35,29 +35,30 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
     """Return the text of README.md."""
     card = study.card
     licences = [str(row["licence"]) for row in records(sources)]
-    rows = max((file.rows for file in files), default=0)
-    name = hub(licences)
+    largest_table = max((file.rows for file in files), default=0)
+    first_path = files[0].path if files else "data/..."
+    licence_id = hub_licence(licences)
     not_run = [[work.relation, work.model, work.measure, work.reason] for work in card.not_run]
     not_run_table = ["## What was not run\n", grid(["relation", "model", "measure", "reason"], not_run)]
     header = {
         "pretty_name": card.name,
         "language": ["en"],
-        "license": name,
-        **({"license_name": "by-source", "license_link": LICENCES} if name == "other" else {}),
+        "license": licence_id,
+        **({"license_name": "by-source", "license_link": LICENCES} if licence_id == "other" else {}),
         "tags": ["language-models", "context", "persuasion", "susceptibility", "evaluation"],
-        "size_categories": [next((size for bound, size in _SIZES if rows < bound), "n>100M")],
+        "size_categories": [next((size for bound, size in _SIZE_CATEGORIES if largest_table < bound), "n>100M")],
         "configs": [{"config_name": file.table.name, "data_files": file.path} for file in files],
     }
     parts = [
         f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
         f"# {markdown(card.name)}\n\n{markdown(card.question)}\n",
-        "Prompts, answers, scores and statistics of a study with Swaymeter, a Parquet file a table. `study.yaml` is\n"
-        "the study; `manifest.json` says with which weights, devices, versions and seeds it was run, how to repeat it\n"
-        "and has the SHA-256 of every file. Logarithms are natural: scores are in nats.\n",
+        "Prompts, answers, scores and statistics of a study with Swaymeter, one Parquet file a table. The study\n"
+        "is `study.yaml`; `manifest.json` has the weights, devices, versions and seeds of its run, the commands that\n"
+        "repeat it, and the SHA-256 of every file. Logarithms are natural: scores are in nats.\n",
         "## Read it\n\n```python\nimport pandas\n\n"
-        f'rows = pandas.read_parquet("{files[0].path if files else "data/..."}")\n```\n\n'
+        f'rows = pandas.read_parquet("{first_path}")\n```\n\n'
         "```python\nimport duckdb\n\n"
-        f"duckdb.sql(\"SELECT count(*) FROM '{files[0].path if files else 'data/...'}'\")\n```\n",
+        f"duckdb.sql(\"SELECT count(*) FROM '{first_path}'\")\n```\n",
         _terms(study, sources),
         *(not_run_table if not_run else ()),
         "## Tables\n",
@@ -73,22 +74,25 @@ def licences_of(study: Publication, sources: pd.DataFrame) -> str:
 
 
 def _terms(study: Publication, sources: pd.DataFrame) -> str:
+    """Return the tables of sources and models with their licences."""
     rows = []
     for row in records(sources):
         times = dict.fromkeys(time for time in (row["first"], row["last"]) if isinstance(time, str))
         rows.append([*(row[name] for name in ("what", "relation", "source", "licence", "rows")), " to ".join(times)])
+    models = [[name, entry.hub, entry.licence] for name, entry in study.models.items()]
     parts = (
         "## Sources and licences\n",
-        "Each fact and each question names its source and licence in its row. What the models answered is under\n"
-        "the terms of the models; scores and statistics are measurements.\n",
+        "Each fact and each question names its source and licence in its row. The models' answers are under the terms\n"
+        "of the models; scores and statistics are measurements.\n",
         grid(["what", "relation", "source", "licence", "rows", "fetched (UTC)"], rows),
         "## Models\n",
-        grid(["model", "on the hub", "licence"], [[name, of.hub, of.licence] for name, of in study.models.items()]),
+        grid(["model", "on the hub", "licence"], models),
     )
     return "\n".join(parts)
 
 
 def _table(file: Exported) -> str:
+    """Describe a table and its columns."""
     rows = [[column.name, column.type, _meaning(column)] for column in file.table.columns]
     head = f"### {file.table.name}\n\nA row is {markdown(file.table.row)}. {file.rows:,} rows in `{file.path}`.\n\n"
     return head + grid(["column", "type", "meaning"], rows)

@@ -1,4 +1,4 @@
-"""The study of a publication, beside its database: file, models, licences, commands that repeat it."""
+"""Inputs of a publication beside the rows of the database: study file, models, licences, commands that repeat it."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ class ModelEntry:
     """A model in the catalog."""
 
     hub: str
-    """Its id on the hub."""
+    """Id of the model on the hub."""
     licence: str
 
 
@@ -51,17 +51,20 @@ class Exported:
     rows: int
 
 
-_NAMES = ("CC0-1.0", "CC-BY-4.0", "CC-BY-3.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "MIT", "Apache-2.0")
-_ANY = "|".join(name.lower().replace(".", "[.]").replace("-", "[ -]") for name in _NAMES)
-_NAMED = re.compile(rf"(?<![a-z0-9])({_ANY})(?![a-z0-9])")
+_LICENCES = ("CC0-1.0", "CC-BY-4.0", "CC-BY-3.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "MIT", "Apache-2.0")
+_ANY_LICENCE = "|".join(name.lower().replace(".", "[.]").replace("-", "[ -]") for name in _LICENCES)
+_LICENCE = re.compile(rf"(?<![a-z0-9])({_ANY_LICENCE})(?![a-z0-9])")  # such as "cc by-sa 4.0" in lower case
 
 
-def hub(terms: Iterable[str]) -> str:
-    """Return the hub's name for the terms of a data set: the licence that all parts share, or `other`."""
-    named = {tuple(sorted(_names(term))) for term in terms}
-    (only,) = named if len(named) == 1 else ((),)
-    return only[0] if len(only) == 1 else "other"
+def hub_licence(terms: Iterable[str]) -> str:
+    """Return the hub's licence identifier for the terms of a data set's parts.
+
+    It is `other` if a part names no licence or several, or if two parts differ.
+    """
+    licences = {frozenset(_licences(text)) for text in terms}
+    shared = next(iter(licences)) if len(licences) == 1 else frozenset[str]()
+    return next(iter(shared)) if len(shared) == 1 else "other"
 
 
-def _names(terms: str) -> set[str]:
-    return {name.replace(" ", "-") for name in _NAMED.findall(terms.lower())}
+def _licences(text: str) -> set[str]:
+    return {name.replace(" ", "-") for name in _LICENCE.findall(text.lower())}

@@ -1,7 +1,7 @@
-r"""LaTeX that compiles and Markdown, whatever the content is: tables, figures with captions, a document of all.
+r"""Tables and figures with captions in LaTeX and Markdown, and a LaTeX document of all.
 
-Content stays text. In LaTeX every special character is escaped, accents become commands, and a character that the fonts
-of pdfLaTeX lack is written as its code point, such as [U+6771]; Markdown and CSV have the character itself.
+The LaTeX compiles with any content: every special character is escaped, accents become commands, and a character that
+the fonts of pdfLaTeX lack is written as its code point, such as [U+6771]. Markdown and CSV have the character itself.
 """
 
 import textwrap
@@ -16,45 +16,45 @@ from swaymeter.reports.page import cell, heading
 from swaymeter.reports.tables import Filled
 
 MAX_ROWS = 120
-"""Rows of a table in print, whose readers have no CSV beside it: more than the page shows."""
-LONG = 40
-"""Rows of a table that still fit on a page."""
-WIDE = 5
-"""Columns of a table that still fit into a column of text."""
+"""Upper bound on rows of a table in print. The page shows fewer, because its reader has the CSV at hand."""
+ROWS_PER_PAGE = 40
+"""Rows of a table that fit on a page."""
+COLUMNS_PER_TEXT_COLUMN = 5
+"""Columns of a table that fit into a column of text; wider tables span both columns of a page."""
 _NEEDS = "% needs \\usepackage[T1]{{fontenc}} and \\usepackage{{{}}}\n"
-"""The first line of a file: what the document that takes it in has to load."""
+"""First line of a file: the packages that a document needs to include it."""
 _SMALL = r"\scriptsize\setlength{\tabcolsep}{3pt}"
 _FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}"
-_PROSE, _NAME = 28, 12
+_MAX_CELL, _MAX_NAME = 28, 12  # characters of a cell, and of a column's name, in one line
 
 
 def latex_table(filled: Filled) -> str:
-    """A table as booktabs LaTeX, its numbers as the page shows them; longer than a page, it continues in another."""
+    """Return a table as booktabs LaTeX with the numbers of the page; a table longer than a page is split."""
     caption, columns, lines = _contents(filled)
     cells = pd.DataFrame([list(map(latex, line)) for line in lines], columns=list(map(_stacked, columns)))
     formats = "".join(map(_format, filled.shown.dtypes, zip(*lines, strict=True)))
     label, parts = f"tab:{filled.table.name}", []
-    for number, start in enumerate(range(0, len(cells), LONG)):
+    for number, start in enumerate(range(0, len(cells), ROWS_PER_PAGE)):
         words = f"{filled.table.title}, continued." if number else f"{filled.table.title}. {caption}"
         part_label = f"{label}-{number + 1}" if number else label
-        parts.append(_part(cells[start : start + LONG], formats, words, part_label))
+        parts.append(_part(cells[start : start + ROWS_PER_PAGE], formats, words, part_label))
     return _NEEDS.format("booktabs,graphicx") + "\n".join(parts)
 
 
 def markdown_table(filled: Filled) -> str:
-    """A table with its title and caption, its numbers as the page shows them."""
+    """Return a table in Markdown with its title and caption, and the numbers of the page."""
     caption, columns, lines = _contents(filled)
     return f"**{markdown(filled.table.title)}.** {markdown(caption)}\n\n{grid(columns, lines)}"
 
 
 def grid(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Columns and rows of any texts as a table of Markdown."""
+    """Return columns and rows of any texts as a Markdown table."""
     head, *lines = (f"| {' | '.join(map(markdown, line))} |" for line in (columns, *rows))
     return "\n".join((head, "| --- " * len(columns) + "|", *lines)) + "\n"
 
 
 def _contents(filled: Filled) -> tuple[str, list[str], list[list[str]]]:
-    """The caption, the names of columns and the first rows of a table, as the page shows them."""
+    """Return the caption, the names of columns and the first rows of a table, as on the page."""
     shown = filled.shown
     units = {name: shown.attrs.get("units", {}).get(name, "") for name in shown}
     more = f" The first {MAX_ROWS} of {len(shown)} rows; the CSV has all." if len(shown) > MAX_ROWS else ""
@@ -64,29 +64,33 @@ def _contents(filled: Filled) -> tuple[str, list[str], list[list[str]]]:
 
 
 def _part(cells: pd.DataFrame, formats: str, caption: str, label: str) -> str:
-    """Escaped cells as a table that is no wider than its place; braces around a name are never of the content."""
+    """Return escaped cells as a table environment that is no wider than the text.
+
+    Environments can be replaced by name, because the braces of the content are escaped.
+    """
     tabular: str = cells.to_latex(
         index=False, escape=False, column_format=formats, caption=latex(caption), label=label, position="tbp"
     )
-    tabular = tabular.replace("{table}", "{table*}" if len(cells.columns) > WIDE else "{table}")
+    tabular = tabular.replace("{table}", "{table*}" if len(cells.columns) > COLUMNS_PER_TEXT_COLUMN else "{table}")
     tabular = tabular.replace(r"\begin{tabular}", f"{_SMALL}\n\\centering\n{_FITTED}{{%\n\\begin{{tabular}}", 1)
     return tabular.replace(r"\end{tabular}", "\\end{tabular}}", 1)
 
 
 def _stacked(text: str) -> str:
-    """A column's name in lines that are no wider than a number."""
-    lines = [latex(line) for line in textwrap.wrap(text, _NAME)] or [""]
+    """Return a column's name in LaTeX, wrapped to about the width of a number."""
+    lines = [latex(line) for line in textwrap.wrap(text, _MAX_NAME)] or [""]
     return r"\shortstack[l]{" + r" \\ ".join(lines) + "}" if len(lines) > 1 else lines[0]
 
 
 def _format(dtype: Any, cells: Sequence[str]) -> str:
+    """Return the column format: right for numbers, a paragraph for long texts, left for short ones."""
     if pd.api.types.is_numeric_dtype(dtype):
         return "r"
-    return "p{0.18\\linewidth}" if max(map(len, cells)) > _PROSE else "l"
+    return "p{0.18\\linewidth}" if max(map(len, cells)) > _MAX_CELL else "l"
 
 
 def figure(drawn: Drawn) -> str:
-    """A figure's environment with its caption."""
+    """Return the environment of a figure with its caption."""
     caption = latex(f"{drawn.figure.question} {drawn.caption}")
     return _NEEDS.format("graphicx") + (
         "\\begin{figure}[tbp]\n\\centering\n"
@@ -96,7 +100,7 @@ def figure(drawn: Drawn) -> str:
 
 
 def document(name: str, figures: Iterable[str], tables: Iterable[str]) -> str:
-    """A document of two columns that has every figure and table, to see that all compile and to copy from."""
+    """Return a two-column document with every figure and table, as a test that they compile and a text to copy."""
     inputs = [f"\\input{{figures/{stem}.tex}}\n\\clearpage" for stem in figures]
     inputs += [f"\\input{{tables/{stem}.tex}}\n\\clearpage" for stem in tables]
     return (

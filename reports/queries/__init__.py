@@ -1,6 +1,6 @@
-"""The page to read queries: each with its contexts by persuasion, the models side by side, and a search; one file.
+"""The page of queries, in one file: each query with its contexts by persuasion, the models side by side, and a search.
 
-A study of thousands of queries shows a few of each relation: the named query `chosen_queries` says which.
+A study with thousands of queries shows a few of each relation, the rows of the named query `chosen_queries`.
 """
 
 from collections import defaultdict
@@ -27,14 +27,15 @@ READ_QUERIES = (
 Key = tuple[str, str, str, Model]
 """Relation, query, context and model."""
 _FOLLOWS = {"context": "● ", "original": "○ "}
+"""Mark before a greedy reply that follows the context, or stays the original answer."""
 
 
 def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard) -> str:
-    """Writes the page into `folder` and returns its file name; without scores of queries nothing, and ""."""
+    """Write the page into `folder` and return its file name; write nothing and return "" without scores of queries."""
     chosen, scored = frames["chosen_queries"], frames["contexts_of_chosen_queries"]
     if chosen.empty or scored.empty:
         return ""
-    by_query = models(scored)
+    shown_models = models(scored)
     filters = {"cell": cell, "slug": file_slug}
     css, script = (asset(__name__, f"queries.{kind}") for kind in ("css", "js"))
     written(
@@ -43,8 +44,8 @@ def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
         css,
         filters,
         card=card,
-        models=by_query,
-        relations=_by_relation(frames, by_query),
+        models=shown_models,
+        relations=_by_relation(frames, shown_models),
         counts=_counts(frames),
         script=Markup(script),
         script_hash=integrity(script),
@@ -55,7 +56,7 @@ def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
 
 
 def _counts(frames: Mapping[str, pd.DataFrame]) -> dict[str, int]:
-    """Return the number of queries, and the upper bounds on shown queries and contexts."""
+    """Return the numbers of queries and contexts: of a relation or query at most, and shown ones."""
     contexts = frames["contexts_of_chosen_queries"]
     shown = contexts.groupby(["relation", "query_id"])["context_id"].nunique()
     return {
@@ -69,8 +70,8 @@ def _counts(frames: Mapping[str, pd.DataFrame]) -> dict[str, int]:
 def _by_relation(
     frames: Mapping[str, pd.DataFrame], shown_models: list[Model]
 ) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The queries of each relation with their contexts, the most persuasive first, and what a model makes of them."""
-    tokens, whole = _tokens(frames["tokens_of_chosen_queries"]), _whole(frames["greedy_of_chosen_queries"])
+    """Return the queries of each relation with their contexts, the most persuasive first, and the models' results."""
+    tokens, totals = _tokens(frames["tokens_of_chosen_queries"]), _totals(frames["greedy_of_chosen_queries"])
     contexts: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in records(frames["contexts_of_chosen_queries"]):
         query, model = (row["relation"], row["query_id"]), Model(row["model"], row["dtype"])
@@ -82,8 +83,8 @@ def _by_relation(
         {
             **row,
             "contexts": list(contexts[query].values()),
-            "whole": [whole.get((*query, model), {}) for model in shown_models],
-            "alone": [tokens.get((*query, "none", model), "") for model in shown_models],
+            "totals": [totals.get((*query, model), {}) for model in shown_models],
+            "closed_book": [tokens.get((*query, "none", model), "") for model in shown_models],
         }
         for row in records(frames["chosen_queries"])
         if (query := (row["relation"], row["query_id"])) in contexts
@@ -92,7 +93,7 @@ def _by_relation(
 
 
 def _tokens(rows: pd.DataFrame) -> dict[Key, str]:
-    """The likeliest tokens after each query and context with their probabilities, in one line."""
+    """Return the likeliest tokens after each query and context in one line, such as "“ Paris” 0.62, “ Lyon” 0.03"."""
     by_key: dict[Key, list[str]] = defaultdict(list)
     for row in records(rows):
         key = (row["relation"], row["query_id"], row["context_id"], Model(row["model"], row["dtype"]))
@@ -101,13 +102,12 @@ def _tokens(rows: pd.DataFrame) -> dict[Key, str]:
     return {key: ", ".join(parts) for key, parts in by_key.items()}
 
 
-def _whole(rows: pd.DataFrame) -> dict[tuple[str, str, Model], dict[str, Any]]:
+def _totals(rows: pd.DataFrame) -> dict[tuple[str, str, Model], dict[str, Any]]:
     """Return each query's numbers over all contexts of a model: susceptibility and the most common greedy replies."""
     by_query: dict[tuple[str, str, Model], dict[str, Any]] = {}
     for row in records(rows):
-        of = by_query.setdefault(
-            (row["relation"], row["query_id"], Model(row["model"], row["dtype"])), {**row, "answers": []}
-        )
+        key = row["relation"], row["query_id"], Model(row["model"], row["dtype"])
+        totals = by_query.setdefault(key, {**row, "answers": []})
         if not pd.isna(row["times"]):
-            of["answers"].append((row["greedy"] or "(empty)", int(row["times"])))
+            totals["answers"].append((row["greedy"] or "(empty)", int(row["times"])))
     return by_query

@@ -1,4 +1,4 @@
-"""Agreement of a judge with the rule and with people on whose answer is stated, what it decided, and of people."""
+"""Tables of agreement on verdicts: of a judge with the rule and with people, and of people with each other."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -46,7 +46,7 @@ def kappa(row: Mapping[str, Any]) -> str:
 
 
 def sentences(frames: Frames) -> str:
-    """Return what each judge decided of each model's undecided answers, and how far it agrees with the rule."""
+    """Return a sentence for each judge on its decisions and its agreement with the rule and with people."""
     judged, agreements = frames["judges_of_answers"], frames["agreement_with_the_judge"]
     verdicts = judged if len(judged) else agreements
     judges = dict.fromkeys(verdicts["judge"]) if len(verdicts) else ()
@@ -58,31 +58,33 @@ def sentences(frames: Frames) -> str:
 def _sentence(judge: str, judged: pd.DataFrame, agreements: pd.DataFrame) -> str:
     parts = []
     if len(judged):
-        total, left = int(judged["asked"].sum()), int(judged["unjudged"].sum())
+        total, undecided = int(judged["asked"].sum()), int(judged["unjudged"].sum())
         reasons = "; ".join(dict.fromkeys(judged["reasons"].dropna()))
-        parts.append(f"decided {total - left} of {plural(total, 'undecided answer')}" + f" ({reasons})" * bool(reasons))
+        decided = f"decided {total - undecided} of {plural(total, 'undecided answer')}"
+        parts.append(f"{decided} ({reasons})" if reasons else decided)
     for against, name in _AGAINST.items():
         rows = records(where(agreements, against=against))
-        extremes = sorted(rows, key=lambda row: float(row["agree"]))
+        if not rows:
+            continue
+        shown, range_words = sorted(rows, key=lambda row: float(row["agree"])), ""
         if len(rows) > MAX_NAMED:
-            extremes = [extremes[0], extremes[-1]]
+            shown, range_words = [shown[0], shown[-1]], f", from the lowest to the highest of {len(rows)} variants"
         words = "; ".join(
             f"{agreement(row)} of {plural(row['n'], 'answer')} of {Model(row['model'], row['dtype'])}, "
             f"kappa {kappa(row)}"
-            for row in extremes
+            for row in shown
         )
-        spread = f", from the lowest to the highest of {len(rows)} variants" * (len(rows) > MAX_NAMED)
-        parts += [f"agrees with {name} in {words}{spread}"] if rows else []
+        parts.append(f"agrees with {name} in {words}{range_words}")
     return f" The judge {judge} {'; it '.join(parts)}." if parts else ""
 
 
 AGREEMENT = Table(
     "agreement-with-the-judge",
     "Does the judge agree with the rule, and with people?",
-    "The judge decides whose answer an undecided reply states. To see how far it can be relied on, it is asked about a "
-    "sample of the replies that the rule decided, too, and compared with people's verdicts. Agreement is the share "
-    "of answers with the same verdict, kappa how much of what chance would leave is agreed (1: all; 0: as by chance). "
-    "Intervals have 95%, over subjects, or questions where none is named. Neither says which of the two is right.",
+    "The judge decides whose answer an undecided reply states. To test its reliability, it also judges a sample of the "
+    "replies that the rule decided, and its verdicts are compared with people's. Agreement is the share of answers "
+    "with the same verdict; kappa is Cohen's, agreement beyond chance (1: complete; 0: as by chance). Intervals have "
+    "95%, over subjects, or over questions without a subject. Neither number says which of the two is right.",
     QUERIES,
     _rows,
     note=sentences,
@@ -105,8 +107,8 @@ def _people(frames: Frames) -> pd.DataFrame:
 PEOPLE = Table(
     "agreement-of-people",
     "Do people agree with each other?",
-    "Krippendorff's alpha of what several people judged, by field (1: they always agree; 0: as by chance). Items are "
-    "texts that at least two people judged; of choices, the first two people count.",
+    "Krippendorff's alpha of people's judgements, by field (1: they always agree; 0: as by chance). Items are texts "
+    "that at least two people judged; for choices, only the first two people count.",
     ("agreement_of_people",),
     _people,
 )

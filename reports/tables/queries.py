@@ -18,17 +18,17 @@ from swaymeter.reports.tables.table import Table
 
 def _correlations(frames: Frames) -> pd.DataFrame:
     rows = frames["correlations"]
-    # Those over entities and sampled queries, and of effect sizes, stand below their figures.
+    # Correlations over entities and over sampled queries, and of effect sizes, are below their figures.
     rows = rows[(rows["level"] != "entity") & (rows["measure_a"] != "susceptibility_reference")]
     rows = rows[rows["measure_b"] == "susceptibility"]
-    first = ["measure", "level", "model", "dtype"]
-    rows = in_order(rows.rename(columns={"measure_a": "measure"}), query_type=[*QUERY_HUES, "all"]).sort_values(first)
+    keys = ["measure", "level", "model", "dtype"]
+    rows = in_order(rows.rename(columns={"measure_a": "measure"}), query_type=[*QUERY_HUES, "all"]).sort_values(keys)
     published_columns = {"published_pearson": "pearson", "published_spearman": "spearman"}
     rows = with_published(rows, frames[RUNS], ("liu-table-1", "liu-fig-1"), **published_columns)
     is_fisher = rows["measure"].isin(["fisher", "fisher_top_k"])
     rows = rows.assign(**{name: rows[name].where(is_fisher, "") for name in published_columns})
     columns = [
-        *first,
+        *keys,
         "query_type",
         "n",
         "pearson",
@@ -43,15 +43,15 @@ def _correlations(frames: Frames) -> pd.DataFrame:
 
 
 def _tests(frames: Frames) -> pd.DataFrame:
-    first = ["comparison", "measure", "test", "unit_of_analysis", "model", "dtype"]
-    rows = frames["statistics"].sort_values([*first, "query_type", "relation"])
-    shown = rows[[*first, *SHOWN]].reset_index(drop=True)
+    keys = ["comparison", "measure", "test", "unit_of_analysis", "model", "dtype"]
+    rows = frames["statistics"].sort_values([*keys, "query_type", "relation"])
+    shown = rows[[*keys, *SHOWN]].reset_index(drop=True)
     shown.attrs["units"] = units(rows)
     return shown
 
 
 def _test_summary(frames: Frames) -> pd.DataFrame:
-    """A row for each comparison, test and query type, its numbers and their intervals in words."""
+    """Return a row for each comparison, test and query type, with its numbers and intervals in words."""
     rows, tests = [], frames["statistics_summary"]
     short_names = aliases(tests["model"].unique(), frames[RUNS])
     tests = tests.assign(as_published=tests.index.isin(as_published(tests).index))
@@ -77,12 +77,13 @@ def _test_summary(frames: Frames) -> pd.DataFrame:
 
 
 def _interval(row: Mapping[str, Any], name: str, ends: str, unit: str) -> str:
+    """Return a number with its interval, whose columns are `ends`_low and `ends`_high; empty if it is missing."""
     value = {"mean": row[name], "low": row[f"{ends}_low"], "high": row[f"{ends}_high"], "unit": unit}
     return "" if pd.isna(row[name]) else estimate(value)
 
 
 def _templates(frames: Frames) -> pd.DataFrame:
-    """The templates, the most persuasive of a relation and form first, with gamma of the form."""
+    """Return the templates, the most persuasive of a relation and form first, with gamma of the form."""
     form = ["model", "dtype", "relation", "query_type", "form"]
     templates = frames["entity_independent_of_templates"]
     gamma = frames["entity_independent_of_forms"][[*form, "mean"]].rename(columns={"mean": "gamma"})
@@ -104,7 +105,7 @@ CORRELATIONS = Table(
     "agreement-of-measures",
     "How far other measures agree with susceptibility",
     "Pearson's and Spearman's correlation of a measure with the susceptibility of the same queries, or of the same "
-    "relations' means, with their two-sided p; a dash where one is undefined, and why.",
+    "relations' means, with their two-sided p. A correlation that is not defined is a dash, with the reason.",
     ("correlations",),
     _correlations,
     items=("liu-table-1", "liu-section-5.2", "liu-fig-1"),
@@ -112,13 +113,13 @@ CORRELATIONS = Table(
 TEST_SUMMARY = Table(
     "tests-in-short",
     "The tests in short",
-    "A row is a comparison over all relations: in how many of the testable ones the difference is significant (p ≤ "
-    "0.05 after Benjamini-Hochberg), and the mean of the signed effect sizes that are finite (Cohen's d, above zero "
-    f"where the first group is larger), both with their 95% interval over relations, from {FEWEST_FOR_INTERVAL} on; in "
-    "how many there is no test, and why. In brackets what a row of a test is. As published, it is a query or an "
-    "answer, which count as independent, and permutations deal them to the groups. By entity, it is an entity with its "
-    "mean; where the entities of both groups are the same, permutations turn the signs of their differences. The "
-    "regression holds the length of the entity's name, and lets the queries of an entity depend on each other.",
+    "A row is a comparison over all relations: the number of testable relations with a significant difference (p ≤ "
+    "0.05 after Benjamini-Hochberg), and the mean of the finite signed effect sizes (Cohen's d, above zero if the "
+    f"first group is larger), both with their 95% interval over relations (at least {FEWEST_FOR_INTERVAL}); then the "
+    "number of relations without a test, and the reasons. The unit of analysis is in brackets. As published, it is a "
+    "query or an answer, taken as independent, in a permutation test of the groups. By entity, it is an entity with "
+    "its mean; if both groups have the same entities, the test is a sign-flip permutation test of their differences. "
+    "The regression controls for the length of the entity's name, with the queries of an entity as a cluster.",
     ("statistics_summary",),
     _test_summary,
     items=IN_PAPERS,
@@ -134,7 +135,7 @@ NAME_LENGTHS = Table(
     "name-lengths",
     "How long the names of real and invented entities are",
     "A row is the names of a relation's entities, in characters and in words; all is every relation. Invented names "
-    "that are longer may sway a model by their length alone: the regression among the tests holds it.",
+    "that are longer may sway a model by their length alone: the regression among the tests controls for it.",
     ("name_lengths",),
     lambda frames: in_order(frames["name_lengths"], unit=("characters", "words")),
 )
@@ -159,19 +160,19 @@ def _group_comparisons(frames: Frames) -> pd.DataFrame:
 GROUP_COMPARISONS = Table(
     "tests-of-groups",
     "Every test between groups, sets and kinds of contexts",
-    "A row of a test is an entity, a name or a pair, with the mean over its queries; all tests are two-sided. Between "
-    "labels and types, permutations deal the entities; between sets of contexts, and between contexts of one label or "
-    "strength and another, both about the queried entity, they turn the signs of the entities' differences. p is "
-    "adjusted by Benjamini-Hochberg over the tests of a model, query type and comparison; d is Cohen's, above zero "
-    "where the first group's mean is larger.",
+    "The unit of a test is an entity, a name or a pair, with the mean over its queries; all tests are two-sided. "
+    "Labels and types are compared by a permutation test of the entities. Sets of contexts, and contexts about the "
+    "queried entity with different labels or strengths, are compared by a sign-flip permutation test of the entities' "
+    "differences. p is adjusted by Benjamini-Hochberg over the tests of a model, query type and comparison; d is "
+    "Cohen's, above zero if the first group's mean is larger.",
     ("group_comparisons",),
     _group_comparisons,
 )
 ENTITIES = Table(
     "entities-of-groups",
     "Every entity of the groups",
-    "A row is an entity, a name or a pair, with its label, its type where it has one, and the mean susceptibility over "
-    "its queries of a type.",
+    "A row is an entity, a name or a pair, with its label, its type if it has one, and the mean susceptibility over "
+    "its queries of a query type.",
     ("susceptibility_of_labelled_entities",),
     items=("du-table-1",),
 )

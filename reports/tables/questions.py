@@ -1,5 +1,5 @@
-"""Tables about questions: accuracy, persuasion and outcomes by partition, what persuasion goes together with, words
-of classes, answers, candidates that did not become questions."""
+"""Tables about questions: accuracy, persuasion and outcomes by partition, predictors of persuasion, words of entropy
+classes, counts of answers, and rejected candidates."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,9 +35,9 @@ _TABLES = "marjanovic-table-3", "marjanovic-table-6", "marjanovic-table-7"
 
 
 def pooled_once(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows sorted, all partitions and any context only where there are several to pool."""
-    for column, single in (("partition", {"all"}), ("condition", {"all", "none"})):
-        if len(set(frame[column]) - single) == 1:
+    """Return the sorted rows, without pooled rows ("all") of a single partition or a single context."""
+    for column, not_pooled in (("partition", {"all"}), ("condition", {"all", "none"})):
+        if len(set(frame[column]) - not_pooled) == 1:
             frame = frame[frame[column] != "all"]
     names, dtypes = (sorted(set(frame[name])) for name in ("model", "dtype"))
     groups = [name for name in partitions(frame) if name != "all"]
@@ -45,31 +45,39 @@ def pooled_once(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def contexts_in_words(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the column `context` in place of their condition."""
+    """Return the rows with the column `context`, in words, in place of `condition`."""
     return rows.assign(condition=rows["condition"].map(CONDITION_NAMES)).rename(columns={"condition": "context"})
 
 
-def side_by_side(frames: Frames, quantities: Mapping[str, str], of: str, item: str, **printed: str) -> pd.DataFrame:
-    """A row per partition and context, a column per quantity with its interval; `of` names the column that counts.
+def side_by_side(
+    frames: Frames, quantities: Mapping[str, str], count_column: str, item: str, **published_names: str
+) -> pd.DataFrame:
+    """Return a row per partition and context, with a column per quantity and its interval.
 
-    A quantity that fewer have says its own n, as accuracy, for no answer to a disputable question is right. printed:
-    what an item of a paper calls a quantity that it has, too: a column behind ours.
+    A cell has its own n if fewer items have the quantity: for example, disputable questions have no accuracy.
+
+    Args:
+        frames: Frames with the query partition_means.
+        quantities: Name of the column of each quantity.
+        count_column: Name of the column with the largest n of a row.
+        item: Item of the papers with the published values, such as marjanovic-table-2.
+        published_names: Name in the item of each quantity that it prints; its column follows the study's own.
     """
     frame = frames["partition_means"]
     rows = pooled_once(frame[frame["quantity"].isin(quantities)])
-    rows = rows.assign(most=rows.groupby(_GROUP)["n"].transform("max"))
+    rows = rows.assign(largest_n=rows.groupby(_GROUP)["n"].transform("max"))
     by_group: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in records(rows):
         key = tuple(row[name] for name in _GROUP)
-        cells = by_group.setdefault(key, dict(zip(_GROUP, key, strict=True)) | {of: int(row["most"])})
-        n = f"; n = {row['n']:,}" if row["n"] < row["most"] else ""
+        cells = by_group.setdefault(key, dict(zip(_GROUP, key, strict=True)) | {count_column: int(row["largest_n"])})
+        n = f"; n = {row['n']:,}" if row["n"] < row["largest_n"] else ""
         cells[quantities[row["quantity"]]] = f"{estimate(row)}{n}"
-    shown = pd.DataFrame(by_group.values(), columns=[*_GROUP, of, *quantities.values()]).astype(object)
+    shown = pd.DataFrame(by_group.values(), columns=[*_GROUP, count_column, *quantities.values()]).astype(object)
     shown = shown.fillna("")
-    columns = {f"published {quantities[name]}": quantity for name, quantity in printed.items()}
+    columns = {f"published {quantities[name]}": quantity for name, quantity in published_names.items()}
     shown = contexts_in_words(with_published(shown, frames[RUNS], (item,), **columns))
-    in_turn = [column for name in quantities.values() for column in (name, f"published {name}") if column in shown]
-    return shown[["model", "dtype", "partition", "context", of, *in_turn]]
+    pairs = [column for name in quantities.values() for column in (name, f"published {name}") if column in shown]
+    return shown[["model", "dtype", "partition", "context", count_column, *pairs]]
 
 
 def _numbers(frames: Frames) -> pd.DataFrame:
@@ -101,7 +109,7 @@ def _correlations(frames: Frames) -> pd.DataFrame:
 
 
 def _regressions(frames: Frames) -> pd.DataFrame:
-    if not frames["regressions"]["n"].any():  # such as a user's own questions, which nobody counted edits of
+    if not frames["regressions"]["n"].any():  # such as a user's own questions, whose edits are not counted
         return pd.DataFrame()
     rows = in_order(frames["regressions"], entropies=("summed", "length-normalised"), predictor=PREDICTORS)
     rows = pooled_once(rows)
@@ -148,25 +156,22 @@ def _bounds(frames: Frames) -> str:
 
 
 def _shares(frames: Frames) -> pd.DataFrame:
-    """The shares by what greedy answers state; of the papers' questions by their rule, too."""
-    own = are_own(frames["partition_means"])
-    stated = {
-        name: f"{words}, by whose answer"
-        for name, words in (("following", "follow"), ("persuaded", "persuaded"), ("stubborn", "stubborn"))
-    }
-    if own:
-        stated = {"following": "follows the passage", **{name: outcome(name, own=own) for name in (*stated,)[1:]}}
-        return side_by_side(frames, stated, "instances", "marjanovic-table-1")
-    by_rule = {f"{name}_as_published": f"{name} (ROUGE-L)" for name in ("persuaded", "stubborn")}
-    published = {name: f"share_{name.removesuffix('_as_published')}" for name in by_rule}
-    return side_by_side(frames, {**stated, **by_rule}, "instances", "marjanovic-table-1", **published)
+    """Return the shares by the measure whose_answer; for questions of the papers by ROUGE-L, too."""
+    outcomes = ("persuaded", "stubborn")
+    if are_own(frames["partition_means"]):
+        columns = {"following": "follows the passage"} | {name: outcome(name, own=True) for name in outcomes}
+        return side_by_side(frames, columns, "instances", "marjanovic-table-1")
+    columns = {"following": "follow, by whose answer"} | {name: f"{name}, by whose answer" for name in outcomes}
+    columns |= {f"{name}_as_published": f"{name} (ROUGE-L)" for name in outcomes}
+    published = {f"{name}_as_published": f"share_{name}" for name in outcomes}
+    return side_by_side(frames, columns, "instances", "marjanovic-table-1", **published)
 
 
 def _outcomes(frames: Frames) -> pd.DataFrame:
     own = are_own(frames["outcomes"])
     names = ("persuaded", "agreed", "stubborn", "other")
-    judged = frames["outcomes"][frames["outcomes"]["measured"] > 0]
-    rows = by_condition(judged, "instances", "measured", *names, "refusals", "share_following")
+    measured = frames["outcomes"][frames["outcomes"]["measured"] > 0]
+    rows = by_condition(measured, "instances", "measured", *names, "refusals", "share_following")
     return rows.rename(columns={name: outcome(name, own=own) for name in names})
 
 
@@ -174,9 +179,9 @@ SHARES = Table(
     "shares-persuaded-and-stubborn",
     "How many answers follow the context, how many stay",
     "An instance is a question with a context. Shares with 95% intervals over "
-    "subjects (Wilson's, by cluster): instances about one subject depend on each other. By whose answer: what the "
-    "greedy answer states. ROUGE-L, over 0.3, is the paper's rule, which was made for answers of a word and may call "
-    "one answer both.",
+    "subjects (Wilson's, by cluster): instances about one subject depend on each other. By whose answer: by the answer "
+    "that the greedy answer states. ROUGE-L over 0.3 is the paper's rule. It was made for answers of one word, and can "
+    "count an answer as persuaded and as stubborn.",
     ("partition_means",),
     _shares,
     items=("marjanovic-table-1",),
@@ -184,7 +189,7 @@ SHARES = Table(
 NUMBERS = Table(
     "means-of-partitions",
     "Every mean of a group, with its interval",
-    "n counts questions under a condition; intervals are over subjects, which these are about.",
+    "n counts questions under a condition; intervals are over subjects of questions.",
     ("partition_means",),
     _numbers,
     items=("marjanovic-table-2",),
@@ -193,8 +198,8 @@ CORRELATIONS = Table(
     "correlations-of-persuasion",
     "What coherent persuasion goes together with, one by one",
     "Pearson's r of coherent persuasion over instances. Low, high and p take instances as independent, as published; "
-    "subject low and high are ends of a 95% bootstrap interval that draws whole subjects. A dash where there is none, "
-    "and why.",
+    "subject low and high are ends of a 95% bootstrap interval that draws whole subjects. A correlation that is not "
+    "defined is a dash, with the reason.",
     ("instance_correlations",),
     _correlations,
     items=("marjanovic-section-6.3", "marjanovic-section-6.5"),
@@ -203,10 +208,11 @@ REGRESSIONS = Table(
     "predictors-of-persuasion",
     "What coherent persuasion goes together with, all at once",
     "Ordinary least squares of coherent persuasion (nats) on predictors with mean 0 and standard deviation 1: beta is "
-    "the change for one standard deviation, the others held. Standard error and p take instances as independent, as "
-    "published; those of subjects let the instances of one subject depend on each other. Left out are instances that "
-    "lack a value. Entropies sum log-probabilities, or take their mean over tokens. Published is the temporal "
-    "partition; edits of a static fact are all 1, and disputable questions have neither edits nor an object.",
+    "the change for one standard deviation, with the other predictors fixed. Standard error and p take instances as "
+    "independent, as published; subject standard error and p allow for dependence between the instances of a subject. "
+    "Instances that lack a value are left out. Entropies sum log-probabilities, or take their mean over tokens. The "
+    "published values are of the temporal partition; edits of a static fact are all 1, and disputable questions have "
+    "neither edits nor an object.",
     ("regressions",),
     _regressions,
     items=_TABLES,
@@ -216,8 +222,8 @@ WORDS = Table(
     "What the questions with low and high uncertainty are about",
     "The 50 words with the largest mean TF-IDF in the questions and in the contexts of instances with low, middle and "
     "high semantic entropy with the context, the largest first. TF-IDF of a word in a text: how often it occurs, times "
-    "ln((1 + texts) / (1 + texts with it)) + 1, the text scaled to length 1. Words of more than half of the texts are "
-    "left out.",
+    "ln((1 + texts) / (1 + texts with the word)) + 1, with the text's vector scaled to length 1. Words of more than "
+    "half of the texts are left out.",
     ("words_of_classes", "entropy_classes"),
     _words,
     note=_bounds,
@@ -226,18 +232,18 @@ WORDS = Table(
 
 
 def by_condition(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
-    """These columns: models by name, partitions and contexts in their fixed order."""
+    """Return these columns, with models sorted by name, and partitions and contexts in their fixed order."""
     return contexts_in_words(pooled_once(frame))[["model", "dtype", "partition", "context", *columns]]
 
 
 def _standard_errors(frames: Frames) -> str:
     """Return a sentence on the standard errors of one question's scores; empty without half-samples."""
     measures = ("semantic_entropy", "coherent_persuasion")
-    named = {f"{measure}_standard_error": measure.replace("_", " ") for measure in measures}
+    names = {f"{measure}_standard_error": measure.replace("_", " ") for measure in measures}
     words = []
     for model in models(frames["measures_summary"]):
         errors = rows_of(frames["measures_summary"], model).set_index("measure")["mean"]
-        if means := [f"{errors[error]:.2g} ({name})" for error, name in named.items() if error in errors]:
+        if means := [f"{errors[error]:.2g} ({name})" for error, name in names.items() if error in errors]:
             words.append(f"{' and '.join(means)} for {model}")
     sentence = " Mean standard error of a single question's score, from half-samples of its answers"
     return f"{sentence}: {'; '.join(words)}." if words else ""
@@ -266,7 +272,7 @@ def _rejected(frames: Frames) -> pd.DataFrame:
     return rows
 
 
-def _scored(frames: Frames) -> str:
+def _rejected_note(frames: Frames) -> str:
     count = len(frames["answers_of_questions"].get("question_id", pd.Series()).unique())
     beside = f" beside the {plural(count, 'question')} with scores" if count else ""
     return (
@@ -278,14 +284,14 @@ def _scored(frames: Frames) -> str:
 ACCURACY = Table(
     "accuracy-entropy-persuasion",
     "Accuracy, uncertainty and persuasion, with and without context",
-    "A row is a partition, of own questions a group, under a context; n counts questions with their contexts, in a "
-    "cell those of its mean where they are fewer. Accuracy, as published, is the share of greedy answers that are the "
-    "expected one by ROUGE-L over 0.3: the original object, or what the context states; disputable questions have none "
-    "without a context, and count for no pooled one. Entropies and coherent persuasion are means in nats. Semantic "
-    "entropy sums log-probabilities and so grows with the length of answers; length-normalised, it takes their mean. "
-    "Rao's is the entropy of the clusters' length-normalised probabilities, “of clusters” that of their sizes. "
-    "Intervals have 95%, over subjects: Wilson's by cluster of accuracy, else bootstraps. What rests on fewer than 5 "
-    "sampled answers has no mean.",
+    "A row is a partition under a context (own questions: a group); n counts questions with their contexts, and a cell "
+    "has its own n if fewer have a value. Accuracy, as published, is the share of greedy answers that match the "
+    "expected answer by ROUGE-L over 0.3: the original object, or the context's answer; disputable questions have no "
+    "accuracy without a context, and are not pooled. Entropies and coherent persuasion are means in nats. Semantic "
+    "entropy sums log-probabilities, so it grows with the length of answers; if length-normalised, it takes their "
+    "mean. Rao's is the entropy of the clusters' length-normalised probabilities, “of clusters” the entropy of the "
+    "clusters' sizes. Intervals have 95%, over subjects: Wilson's by cluster for accuracy, else bootstraps. Groups "
+    "with fewer than 5 sampled answers a question have no mean.",
     ("partition_means", "measures_summary"),
     lambda frames: side_by_side(
         frames,
@@ -309,10 +315,10 @@ ACCURACY = Table(
 OUTCOMES = Table(
     "persuaded-and-stubborn",
     "Whose answer the greedy answers are",
-    "An instance is a question with a context. Its greedy answer states the context's answer, newly (persuaded) or as "
-    "it did without the context (agreed); or it does not, and is the answer without the context (stubborn) or another "
-    "one (other). Following are persuaded and agreed together, of the measured instances whose context states an "
-    "answer.",
+    "An instance is a question with a context. Its greedy answer states the context's answer: newly (persuaded), or as "
+    "without the context (agreed). Otherwise it stays the answer without the context (stubborn) or is another answer "
+    "(other). The share following is of persuaded and agreed instances among measured instances whose context states "
+    "an answer.",
     ("outcomes", "unfinished_greedy_answers", "greedy_answers_of_neither"),
     _outcomes,
     note=lambda frames: (
@@ -322,12 +328,12 @@ OUTCOMES = Table(
 ANSWERS = Table(
     "what-became-of-answers",
     "What became of the answers",
-    "Answers are the samples; of the greedy ones, only the unfinished are counted. An empty answer ended before its "
-    "first word: it is equivalent to other empty ones alone, and as a greedy answer it matches nothing. An unfinished "
-    "one was cut off at the limit of tokens. Thoughts that did not end, those of greedy answers included, have no "
-    "answer and are in no score; nor are answers that a server's content filter withheld. Where a context was cut, its "
-    "end did not fit into the model's window. Nothing else is left out. Groups are clusters of equivalent answers: "
-    "how many there are of a question, on average.",
+    "Answers are sampled; among greedy answers, only unfinished ones are counted. An empty answer ended before its "
+    "first word: it is equivalent only to other empty answers, and as a greedy answer it matches nothing. An "
+    "unfinished answer was cut off at the limit of tokens. Unfinished thoughts, also of greedy answers, have no "
+    "answer and are in no score, like answers that a server's content filter withheld. A context was cut if its end "
+    "did not fit into the model's window. Nothing else is left out. Groups are the mean number of clusters of "
+    "equivalent answers to a question.",
     ("partition_summary",),
     _answers,
 )
@@ -337,5 +343,5 @@ REJECTED = Table(
     "",
     ("rejected_summary", "answers_of_questions"),
     _rejected,
-    note=_scored,
+    note=_rejected_note,
 )

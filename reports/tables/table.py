@@ -18,13 +18,18 @@ from swaymeter.reports.published import Printed, are_published, printed_of
 
 @dataclass(frozen=True)
 class Table:
-    """A table that a page has, over every model and dtype, never mixed.
+    """A table of the page, with rows of every model and dtype.
 
-    name: of its file. title: of the page. caption: how to read it. queries: the named queries of the warehouse that it
-    reads, first that without which it is empty. rows: (frames) -> its rows, else those of the first query; a frame may
-    be empty. lead, note: (frames) -> what stands before the caption, and behind it. leads: whether it
-    stands with what was found. items: what of the papers it shows, by the keys of papers.yaml, as in
-    liu-table-1; the caption ends with them.
+    Attributes:
+        name: Stem of its files.
+        title: Title of the table.
+        caption: Explanation of its rows and columns.
+        queries: Named queries of the warehouse. Without rows of the first query the table is empty.
+        rows: Function from frames to the table's rows, or None for the rows of the first query. Frames may be empty.
+        lead: Function from frames to the sentences before the caption.
+        note: Function from frames to the sentences behind the caption.
+        leads: If the table stands beside the findings.
+        items: Items of papers.yaml that the table shows, such as liu-table-1; the caption ends with them.
     """
 
     name: str
@@ -40,6 +45,15 @@ class Table:
 
 @dataclass(frozen=True)
 class Filled:
+    """A table with its rows.
+
+    Attributes:
+        table: The declared table.
+        caption: Whole caption, with lead and notes.
+        rows: Rows of the CSV file.
+        printed: Values that the papers publish of the same.
+    """
+
     table: Table
     caption: str
     rows: pd.DataFrame = field(repr=False)
@@ -49,49 +63,56 @@ class Filled:
     def in_common(self) -> str:
         """Sentence on the values that all rows share, after a space; empty without such values.
 
-        It names the model, and of three rows or more further shared values.
+        With one or two rows, only a shared model is named.
         """
-        words = ", ".join(str(self._shown[name].iloc[0]) for name in self._alike)
+        words = ", ".join(str(self._shown[name].iloc[0]) for name in self._shared_columns)
         return f" All rows: {words}." if words else ""
 
     @property
     def shown(self) -> pd.DataFrame:
-        """The rows for a page: a number with its interval is one text, a model with its dtype, too.
+        """The rows for a page, without empty columns and without the values in `in_common`.
 
-        Without what `in_common` says for all, and without columns in which nothing stands.
+        A number with its interval is one text, and a model with its dtype, too.
         """
-        return self._shown.drop(columns=self._alike)
+        return self._shown.drop(columns=self._shared_columns)
 
     @cached_property
     def _shown(self) -> pd.DataFrame:
         rows = _with_intervals(self.rows)
         if {"model", "dtype"} <= {*rows}:
-            named = [str(Model(str(row["model"]), str(row["dtype"]))) for row in records(rows[["model", "dtype"]])]
-            rows = rows.drop(columns="dtype").assign(model=named)
-        nothing = rows.isna() | (rows == "")
-        return rows.loc[:, ~nothing.all()] if len(rows) else rows
+            model_names = [str(Model(row["model"], row["dtype"])) for row in records(rows[["model", "dtype"]])]
+            rows = rows.drop(columns="dtype").assign(model=model_names)
+        is_empty = rows.isna() | (rows == "")
+        return rows.loc[:, ~is_empty.all()] if len(rows) else rows
 
     @cached_property
-    def _alike(self) -> list[str]:
-        names = [str(name) for name in self._shown if name in (_LABELS if len(self.rows) > 2 else _LABELS[:1])]
-        alike = [name for name in names if len(self._shown) and self._shown[name].nunique(dropna=False) == 1]
-        return alike if len(alike) < len(self._shown.columns) else []
+    def _shared_columns(self) -> list[str]:
+        """The label columns with one value in all rows; empty if no other column would be left."""
+        if self._shown.empty:
+            return []
+        labels = _LABELS if len(self.rows) > 2 else ("model",)
+        names = [str(name) for name in self._shown if name in labels]
+        shared = [name for name in names if self._shown[name].nunique(dropna=False) == 1]
+        return shared if len(shared) < len(self._shown.columns) else []
 
 
 _LABELS = ("model", "set", "effect", "what", "partition", "context", "judge", "correlated_with")
-"""Columns that say what a row is about."""
-_ROW_COLUMNS = ("mean", "against", "against_mean", "margin")
-"""Numbers in the unit that their row names, beside one that has an interval."""
+"""Columns of texts that identify a row."""
+_NUMBER_COLUMNS = ("mean", "against", "against_mean", "margin")
+"""Columns of numbers in the unit of their row; other numbers have the unit of their column."""
 _ENDS = ("low", "high")
 
 
 def _with_intervals(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with a text in place of the number before `low` and `high`, and of others in the unit of their row."""
+    """Return the rows with texts, such as 22.5% [9.1, 43.2], in place of numbers and the ends of their interval.
+
+    The interval belongs to the column before `low`. Other numbers become texts if each row has its own unit.
+    """
     columns, units = [str(name) for name in rows], dict(rows.attrs.get("units", {}))
     if not {*_ENDS} <= {*columns}:
         return rows
     estimated, has_units = columns[columns.index("low") - 1], "unit" in columns
-    others = [name for name in _ROW_COLUMNS if has_units and name in columns and is_numeric_dtype(rows[name])]
+    others = [name for name in _NUMBER_COLUMNS if has_units and name in columns and is_numeric_dtype(rows[name])]
     texts = rows.drop(columns=[*_ENDS, "unit"], errors="ignore").astype(dict.fromkeys((estimated, *others), object))
     for name in {estimated, *others}:
         unit, ends = units.pop(name, ""), _ENDS if name == estimated else ()
@@ -108,17 +129,23 @@ def _cell_text(row: Mapping[str, Any], name: str, ends: Sequence[str], unit: str
 
 
 def filled(table: Table, frames: Frames) -> Filled:
+    """Return a table with its rows, caption and published values.
+
+    Columns of published values are left out of an audit, and if they are empty.
+    """
     frames_with_empty = with_empty(frames, (*table.queries, RUNS))
-    first = frames_with_empty[table.queries[0]]
-    rows = pd.DataFrame() if first.empty else table.rows(frames_with_empty) if table.rows else first
+    rows = frames_with_empty[table.queries[0]]
+    if rows.empty:
+        rows = pd.DataFrame()
+    elif table.rows:
+        rows = table.rows(frames_with_empty)
     names = dict.fromkeys(model.name for model in models(rows))
-    columns = [name for name in rows if str(name).startswith("published")]
+    published_columns = [name for name in rows if str(name).startswith("published")]
     in_papers = () if is_audit(frames) else table.items
-    printed = printed_of(in_papers, names, frames_with_empty, listed=not columns)
-    foreign = [name for name in columns if is_audit(frames) or (rows[name].fillna("") == "").all()]
-    rows = rows.drop(columns=foreign)
+    printed = printed_of(in_papers, names, frames_with_empty, listed=not published_columns)
+    unused = [name for name in published_columns if is_audit(frames) or (rows[name].fillna("") == "").all()]
+    rows = rows.drop(columns=unused)
     lead = f"{lead} " if (lead := table.lead(frames_with_empty)) else ""
     items = in_papers if are_published(frames_with_empty) else ()
-    return Filled(
-        table, lead + table.caption + table.note(frames_with_empty) + as_in(items) + printed.note, rows, printed
-    )
+    caption = lead + table.caption + table.note(frames_with_empty) + as_in(items) + printed.note
+    return Filled(table, caption, rows, printed)

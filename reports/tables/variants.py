@@ -1,4 +1,4 @@
-"""The table that says what makes a model follow: each variant with right and with wrong passages."""
+"""The table of variants: the shares in which each follows right passages and resists wrong ones."""
 
 from swaymeter.reports import variants
 from swaymeter.reports.tables.table import Table
@@ -6,14 +6,14 @@ from swaymeter.reports.tables.table import Table
 WHAT_MAKES_IT_FOLLOW = Table(
     "what-makes-it-follow",
     "What makes it follow",
-    "A variant is a model, with its prompt and its decoding where there are several. Shares of greedy answers with 95% "
-    "intervals over questions: that state the right answer, and no wrong one, where a right passage is there; that do "
-    "not state the wrong answer alone, where a wrong passage is there; that are right without a passage; that decline "
-    "where no passage supports an answer. An answer of neither passage, and a refusal, resist a wrong one, too. Tokens "
-    "of a greedy answer, a dash where its server does not say which they are; seconds a prompt with all its answers, "
-    "as they were computed. Not beaten are those that no other has beaten in these shares, shown to differ or not: "
-    "none is as good in the first two and better in one. Variants are compared in pairs, question by "
-    "question, after Benjamini-Hochberg.",
+    "A variant is a model, with its prompt and its decoding if there are several. Shares of greedy answers with 95% "
+    "intervals over questions: answers that state the right answer, and no wrong one, if a right passage is given; "
+    "that do not state the wrong answer alone, if a wrong passage is given; that are right without a passage; that "
+    "decline if no passage supports an answer. An answer of neither passage, and a refusal, resist a wrong passage, "
+    "too. Then tokens of a greedy answer (a dash if its server does not return them), and seconds of a prompt with "
+    "all its answers. A variant is not beaten if no other is as good in the first two shares and better in one, "
+    "whether the difference is shown or not. Variants are compared in pairs, question by question, after "
+    "Benjamini-Hochberg.",
     (variants.MEANS, variants.DIFFERENCES, variants.SPENT),
     variants.table,
     lead=variants.advice,

@@ -17,9 +17,9 @@ from swaymeter.reports.figures.distributions import values_of_partitions
 from swaymeter.reports.figures.effects import effect_of_relations
 from swaymeter.reports.figures.entropy import entropy_against_persuasion
 from swaymeter.reports.figures.figure import SINGLE, Drawing, Drawn, draw_all
-from swaymeter.reports.figures.how_known import counted_in, spearman, susceptibility_by_count
 from swaymeter.reports.figures.labels import BY_STRENGTH, BY_TYPE, tones
 from swaymeter.reports.figures.panels import column_of_values, columns_of_bins
+from swaymeter.reports.figures.popularity import counted_in, spearman, susceptibility_by_count
 from swaymeter.reports.figures.reliability import by_kind
 from swaymeter.reports.figures.rendering import PNG_DPI, rendered
 from swaymeter.reports.frames import Frames, as_published, where
@@ -280,11 +280,11 @@ def test_models_size_is_counted_or_of_catalog() -> None:
 def test_models_are_sorted_by_size_else_by_order() -> None:
     small, large, other = (Model(name, "float32") for name in ("b", "a", "unknown"))
     known = {small: 10**8, large: 10**9}
-    assert effects.places([large, small], known) == ({large: 9.0, small: 8.0}, True)
-    assert effects.places([large, small, other], known) == ({small: 0.0, large: 1.0, other: 2.0}, False)
-    assert effects.places([large], known) == ({large: 0.0}, False)
+    assert effects.positions([large, small], known) == ({large: 9.0, small: 8.0}, True)
+    assert effects.positions([large, small, other], known) == ({small: 0.0, large: 1.0, other: 2.0}, False)
+    assert effects.positions([large], known) == ({large: 0.0}, False)
     half = Model("b", "bfloat16")
-    alike = effects.places([small, large, half], known | {half: 10**8})
+    alike = effects.positions([small, large, half], known | {half: 10**8})
     assert alike == ({half: 0.0, small: 1.0, large: 2.0}, False)
 
 

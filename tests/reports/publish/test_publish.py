@@ -14,7 +14,7 @@ import yaml
 import swaymeter.reports.publish as publishing
 from swaymeter.data.errors import WorkspaceError
 from swaymeter.reports.publish import ModelEntry
-from swaymeter.reports.publish.publication import hub
+from swaymeter.reports.publish.publication import hub_licence
 from tests.data.warehouse.small_study import small_study
 from tests.registered import only
 from tests.reports.hostile import HOSTILE, hostile_card, hostile_frames, without_controls
@@ -74,7 +74,7 @@ def test_the_dataset_card_has_a_header_and_sources(publication: Path) -> None:
 
 def test_the_hub_gets_the_licence_of_all() -> None:
     several = "as published; facts: Wikidata CC0 1.0, texts: Wikipedia CC BY-SA 4.0"
-    assert [hub(terms) for terms in ([several], ["CC BY 4.0"] * 2, ["permitted"], [])] == [
+    assert [hub_licence(terms) for terms in ([several], ["CC BY 4.0"] * 2, ["permitted"], [])] == [
         "other", "cc-by-4.0", "other", "other",
     ]  # fmt: skip
 

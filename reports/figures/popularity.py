@@ -1,7 +1,7 @@
-"""Susceptibility against how much is known of an entity: its degree in a graph ([D] Fig 10), its counts in a corpus
-([D] Fig 9), and the effect of familiarity against the counts of a relation's entities ([D] Fig 17).
+"""Susceptibility against an entity's degree in a graph ([D] Fig 10) and its counts in a corpus ([D] Fig 9), and the
+effect of familiarity against the counts of a relation's entities ([D] Fig 17).
 
-The correlations come ready-made from the table `correlations`, the 95th percentiles from `envelopes`."""
+The correlations are in the table `correlations`, the 95th percentiles in `envelopes`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 FEWEST = 20
-_NONE, _SPREAD = 0.33, 0.12
+"""Minimum number of real entities for the line of percentiles."""
+_ZERO_POSITION, _JITTER = 0.33, 0.12  # of entities with a count of 0, left of 1 on the logarithmic axis
 _POINTS = ["relation", "query_type", "form", "entity", "invented", "query_id"]
 
 
@@ -36,9 +37,9 @@ class Popularity:
     """Popularity of an entity, as several counts.
 
     Attributes:
-        columns: Label of each count.
-        things: Name of the counted things.
-        source: Name of the graph or corpus.
+        columns: Axis label of each count by its column.
+        things: Plural noun of the counted things, such as "triples".
+        source: Graph or corpus with its verb, such as "the graph has".
         queries: Named query with the counts of queries.
         entities: Named query with the counts of entities.
         note: Function from frames to the caption's sentence on the source of the counts.
@@ -53,10 +54,15 @@ class Popularity:
 
 
 def susceptibility_by_count(axes: Axes, data: pd.DataFrame, envelope: pd.DataFrame, count: str) -> None:
-    """Draws an entity a dot, its count across (logarithmic) and mean susceptibility in nats up, one query type.
+    """Draw a dot per entity: x is its count on a logarithmic scale, y its mean susceptibility in nats.
 
-    `data` has query_type, invented, susceptibility and the column `count`; `envelope` has at and value. Real entities
-    are filled, invented ones hollow; those with a count of 0 stand left of 1. A line runs along the envelope.
+    Real entities are filled, invented ones hollow. Entities with a count of 0 are drawn left of 1.
+
+    Args:
+        axes: The panel.
+        data: Rows of one query type with invented, susceptibility and the column `count`.
+        envelope: The points `at` and `value` of the line of percentiles.
+        count: Column of the count.
     """
     from matplotlib.ticker import NullLocator
 
@@ -64,8 +70,8 @@ def susceptibility_by_count(axes: Axes, data: pd.DataFrame, envelope: pd.DataFra
     style: dict[str, Any] = {"markersize": 3.0, "alpha": max(0.15, 0.7 * min(1.0, FEW_DOTS / len(data))), "color": hue}
     largest = max(data[count].max(), 1)
     axes.set_xscale("log")
-    beside = _NONE + _SPREAD * np.sin(np.arange(len(data)) * 2.4)  # side by side, the same every time
-    x = np.where(data[count] > 0, data[count], beside)
+    at_zero = _ZERO_POSITION + _JITTER * np.sin(np.arange(len(data)) * 2.4)  # a jitter that is the same every time
+    x = np.where(data[count] > 0, data[count], at_zero)
     filled: dict[str, Any] = {"markeredgewidth": 0}
     hollow: dict[str, Any] = {"markeredgewidth": 0.7, "markerfacecolor": "none"}
     for rows, shape in ((~data["invented"], filled), (data["invented"], hollow)):
@@ -73,9 +79,9 @@ def susceptibility_by_count(axes: Axes, data: pd.DataFrame, envelope: pd.DataFra
     if len(envelope):
         axes.plot(envelope["at"], envelope["value"], color=INK)
     decades = 10 ** np.arange(int(np.log10(largest)) + 2)
-    axes.set_xticks([_NONE, *decades], ["0", *(f"{decade:,}" for decade in decades)])
+    axes.set_xticks([_ZERO_POSITION, *decades], ["0", *(f"{decade:,}" for decade in decades)])
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlim(_NONE - 2 * _SPREAD, 1.6 * largest)
+    axes.set_xlim(_ZERO_POSITION - 2 * _JITTER, 1.6 * largest)
 
 
 def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Drawing | None:
@@ -88,22 +94,22 @@ def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Draw
     real = entities[~entities["invented"]]
     percentile = f"{envelopes['percentile'].iloc[0]:.0f}" if len(envelopes) else "95"
     line = (
-        f" The line is the {percentile}th percentile of the real entities of half to double a count, where they are "
-        f"at least {FEWEST}."
+        f" The line is the {percentile}th percentile of the real entities with half to double a count, if there are at "
+        f"least {FEWEST}."
     )
     caption = (
         f"Each dot is an entity of a relation: further right {popularity.source} more {popularity.things} of it, "
         "higher up its queries are swayed further (mean over its forms). Filled dots are real entities, hollow ones "
-        f"invented; those of which there is nothing stand at 0.{line if len(real) >= FEWEST else ''} Spearman's rho is "
-        f"over the real entities alone, in brackets its 95% interval as if they were independent. {model}; n = "
-        f"{_count(real)} real and {_count(entities[entities['invented']])} invented entities of "
+        f"invented; entities with a count of 0 stand at 0.{line if len(real) >= FEWEST else ''} Spearman's rho is over "
+        f"the real entities alone, in brackets its 95% interval as if they were independent. {model}; n = "
+        f"{_entity_count(real)} real and {_entity_count(entities[entities['invented']])} invented entities of "
         f"{plural(entities['relation'].nunique(), 'relation')}.{missing(correlations)}{popularity.note(frames)}"
         f"{finite(every, 'susceptibility', *popularity.columns).note('queries')}"
     )
 
     def panel(axes: Axes, count: str, kind: str) -> None:
-        near = where(envelopes, along=count, query_type=kind)
-        susceptibility_by_count(axes, where(entities, query_type=kind), near, count)
+        envelope = where(envelopes, along=count, query_type=kind)
+        susceptibility_by_count(axes, where(entities, query_type=kind), envelope, count)
         headed(axes, f"{kind} queries", spearman(correlations, count, kind))
         axes.set_xlabel(popularity.columns[count])
 
@@ -115,14 +121,14 @@ def _draw_entities(popularity: Popularity, model: Model, frames: Frames) -> Draw
 def _paint(
     rows: pd.DataFrame, panel: Callable[[Axes, str, str], None], marks: Sequence[Line2D], y: str, bottom: float | None
 ) -> Canvas:
-    """A line of panels for each of two counts, of an entity alone and with the answer or relation."""
+    """Paint a line of panels for each count: of an entity, and of an entity with its answer or relation."""
     counts = [name for name in (*DEGREES, *COUNTS) if name in rows or f"mean_log_{name}" in rows]
     kinds, height = query_types(rows), 3.2 * len(counts)
     return grid(counts, kinds, height, panel, marks, share_x="row", y=lambda _: y, bottom=bottom)
 
 
 def spearman(correlations: pd.DataFrame, count: str, query_type: str, level: str = "entity") -> str:
-    """Spearman's rho over all real entities, or relations, in words; empty where none was computed."""
+    """Return Spearman's rho over all real entities, or relations, in words; empty if it was not computed."""
     rows = where(correlations, measure_a=f"log_{count}", level=level)
     for row in records(where(rows, query_type=query_type, relation="all")):
         if pd.isna(row["spearman"]):
@@ -134,19 +140,19 @@ def spearman(correlations: pd.DataFrame, count: str, query_type: str, level: str
     return ""
 
 
-def _count(entities: pd.DataFrame) -> int:
+def _entity_count(entities: pd.DataFrame) -> int:
     return len(entities[["relation", "entity"]].drop_duplicates())
 
 
 def missing(correlations: pd.DataFrame, level: str = "entity") -> str:
-    """A caption's sentence: why there is no correlation; empty where there is one."""
+    """Return the caption's sentence on the reasons for missing correlations; empty if none is missing."""
     rows = where(correlations, level=level, relation="all")
     reasons = sorted(set(rows["untestable"].dropna())) if len(rows) else []
     return f" No correlation: {'; '.join(reasons)}." if reasons else ""
 
 
 def _by_relation(correlations: pd.DataFrame) -> pd.DataFrame:
-    """Spearman's rho with each count, over all real entities and relation by relation."""
+    """Return Spearman's rho with each count: first over all real entities, then by relation."""
     columns = [
         "relation",
         "query_type",
@@ -161,24 +167,30 @@ def _by_relation(correlations: pd.DataFrame) -> pd.DataFrame:
     if correlations.empty:
         return pd.DataFrame(columns=columns)
     rows = where(correlations, level="entity")
-    rows = rows.assign(against=rows["measure_a"].str.removeprefix("log_"), first=rows["relation"] != "all")
-    return rows.sort_values(["first", "relation", "query_type", "against"])[columns].reset_index(drop=True)
+    rows = rows.assign(against=rows["measure_a"].str.removeprefix("log_"), is_single=rows["relation"] != "all")
+    return rows.sort_values(["is_single", "relation", "query_type", "against"])[columns].reset_index(drop=True)
 
 
 def counted_in(frames: Frames) -> str:
-    """A caption's sentences: what was counted where, which counts are none of words, and what is left out."""
-    rows, counts = records(frames["corpus_summary"]), frames["kinds_of_counts"]
+    """Return the caption's sentences on the corpus, on counts not of words, and on excluded entities."""
+    shards, counts = records(frames["corpus_summary"]), frames["kinds_of_counts"]
     excluded = len(frames["excluded_entities"])
-    left_out = f" Left out: {plural(excluded, 'entity')} whose counts say nothing of them." if excluded else ""
-    sizes = [(rows[-1][unit], unit) for unit in ("words", "tokens") if rows and pd.notna(rows[-1][unit])]
-    read = "".join(f" Counted in {rows[-1]['corpus']}: {rows[-1]['shard']}, {int(n):,} {unit}." for n, unit in sizes)
+    excluded_words = f" Left out: {plural(excluded, 'entity')} whose counts say nothing of them." if excluded else ""
+    corpus_words = ""
+    if shards:
+        whole = shards[-1]  # the last row is about the whole corpus
+        sizes = [(whole[unit], unit) for unit in ("words", "tokens") if pd.notna(whole[unit])]
+        corpus_words = "".join(
+            f" Counted in {whole['corpus']}: {whole['shard']}, {int(n):,} {unit}." for n, unit in sizes
+        )
     kinds = "; ".join(
         f"{row['what']} {'an estimate' if row['counted'] == 'approximate' else 'in tokens'} for {row['pairs']:,} of "
         f"{row['of_pairs']:,}"
         for row in records(counts)
         if row["counted"] != "words"
     )
-    return f"{read}{f' Pairs of entity and answer that are not counted in words: {kinds}.' if kinds else ''}{left_out}"
+    kind_words = f" Pairs of entity and answer that are not counted in words: {kinds}." if kinds else ""
+    return f"{corpus_words}{kind_words}{excluded_words}"
 
 
 DEGREES = {"degree": "degree (triples)", "relation_degree": "degree under the relation (triples)"}
@@ -232,12 +244,12 @@ _EFFECT = "familiarity_effect_size"
 
 
 def effect_by_count(axes: Axes, data: pd.DataFrame, count: str) -> None:
-    """Draws a relation a mark: across the mean of log10 of one more than its entities' counts, up Cohen's d."""
-    hue, hits = QUERY_HUES[str(data["query_type"].iloc[0])], data["p_adjusted"] <= ALPHA
+    """Draw a mark per relation: x is the mean of log10(1 + count) over its entities, y is Cohen's d."""
+    hue, significant = QUERY_HUES[str(data["query_type"].iloc[0])], data["p_adjusted"] <= ALPHA
     axes.axhline(0, color=INK, linewidth=1)
-    for rows, face in ((data[hits], hue), (data[~hits], "none")):
-        at = rows[f"mean_log_{count}"], rows["effect_size"]
-        axes.plot(*at, "D", color=hue, markerfacecolor=face, markersize=4.5, alpha=0.8)
+    for rows, face in ((data[significant], hue), (data[~significant], "none")):
+        x, y = rows[f"mean_log_{count}"], rows["effect_size"]
+        axes.plot(x, y, "D", color=hue, markerfacecolor=face, markersize=4.5, alpha=0.8)
 
 
 def _draw_relations(model: Model, frames: Frames) -> Drawing | None:
