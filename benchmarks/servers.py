@@ -42,7 +42,7 @@ from swaymeter.tasks.models.endpoints.endpoint import Decoding, Endpoint, Prompt
 from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.next_token.alone import read_equal
 from swaymeter.tasks.models.prompts.template_options import end_tokens
-from swaymeter.tasks.models.prompts.tokens import tokenized, tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import tokenize, tokenize_prompts
 from tests.tasks.models.endpoints.llama_server import llama_server
 from tests.tasks.models.endpoints.vllm_server import PLACE, vllm_server
 
@@ -194,7 +194,7 @@ def _texts(model: LanguageModel, tokens: int, entities: int) -> Texts:
         contexts, queries = [f"{text_of(made.passages)}\n"], [f"Q: {question}\nA:" for question in made.questions]
     else:
         contexts, queries = workload.texts().contexts(entities), workload.texts().queries(entities)
-    return Texts(contexts, queries, tokenized_prompts(model, contexts, queries))
+    return Texts(contexts, queries, tokenize_prompts(model, contexts, queries))
 
 
 def _sides(
@@ -226,7 +226,7 @@ def _sides(
 def _of_model(work: str, model: LanguageModel, texts: Texts) -> tuple[Compute, Compute]:
     """The engine's way of the work, all of it, and the plain one, of some places."""
     flat = texts.flat
-    answers = tokenized(model, [f" {answer}" for answer in GIVEN], start_token=False)
+    answers = tokenize(model, [f" {answer}" for answer in GIVEN], start_token=False)
 
     def ours(of: list[int]) -> NDArray[Any]:
         if work == "next tokens":
@@ -284,7 +284,7 @@ def _published(model: LanguageModel, prompts: list[Sequence[int]]) -> NDArray[An
 
 
 def _of_server(work: str, name: str, address: str, model: LanguageModel, texts: Texts) -> Compute:
-    http, answers = requests.Session(), tokenized(model, [f" {answer}" for answer in GIVEN], start_token=False)
+    http, answers = requests.Session(), tokenize(model, [f" {answer}" for answer in GIVEN], start_token=False)
     path, length = ("/completion", "n_predict") if name == "llama.cpp" else ("/v1/completions", "max_tokens")
     named: dict[str, Any] = {"model": "smol"}
     if name == "llama.cpp":  # its slots would hold the prompt from the call before

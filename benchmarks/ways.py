@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.next_token.by_query import next_token_by_query
 from swaymeter.tasks.models.next_token.distributions import Distributions
-from swaymeter.tasks.models.next_token.plain import forward_options, left_padded, read_plain
+from swaymeter.tasks.models.next_token.plain import forward_options, pad_left, read_plain
 from swaymeter.tasks.scoring.persuasion import persuasion_scores
 
 Tokens = Sequence[int]
@@ -71,7 +71,7 @@ def published(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> Scor
 @torch.inference_mode()
 def last_of_all(model: LanguageModel, prompts: Sequence[Tokens]) -> NDArray[np.float32]:
     """The logits after prompts, (n, V), in one padded batch with logits at every position."""
-    ids, mask = left_padded(prompts, model.device)
+    ids, mask = pad_left(prompts, model.device)
     options = forward_options(model, mask)
     options.pop("logits_to_keep", None)
     logits: torch.Tensor = model.model(input_ids=ids, use_cache=False, **options).logits

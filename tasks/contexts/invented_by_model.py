@@ -15,7 +15,7 @@ from swaymeter.data.invented import LENGTHS, invented_names
 from swaymeter.tasks.contexts.texts import fold
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.language_model import LanguageModel
-from swaymeter.tasks.models.prompts.answer_prompts import filled, turn_prompt
+from swaymeter.tasks.models.prompts.answer_prompts import fill_gaps, turn_prompt
 from swaymeter.tasks.models.prompts.template_options import prompt_form
 
 TEMPERATURE = 0.8
@@ -76,7 +76,7 @@ def names_by_model(
             break
         shown = examples[EXAMPLES * number : EXAMPLES * (number + 1)]
         listed = "\n".join(f"- {example}" for example in shown)
-        prompt = filled(form, things=class_of_names(entity_class).called, examples=listed)
+        prompt = fill_gaps(form, things=class_of_names(entity_class).called, examples=listed)
         [answers] = sample_answers(
             model,
             [turn_prompt(model, prompt, answer_start="-")],

@@ -44,7 +44,7 @@ class Persuasion(PairScore):
 
 def compute_chunks(inputs: Inputs, model: NextTokenLogits, chunks: Sequence[Sequence[Query]]) -> Computed:
     """Score contexts before queries; the next chunk is tokenized while the model reads one."""
-    from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
+    from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
     from swaymeter.tasks.scoring.persuasion import distinct_contexts, persuasion
 
     def tokens(queries: Sequence[Query]) -> list[Prepared]:
@@ -52,9 +52,7 @@ def compute_chunks(inputs: Inputs, model: NextTokenLogits, chunks: Sequence[Sequ
         for group, contexts in inputs.by_contexts(queries):
             distinct, *_ = distinct_contexts([context.text for context in contexts])
             texts = [query.text for query in group]
-            prepared.append(
-                (group, contexts, tokenized_prompts(model, distinct, texts, start_token=inputs.start_token))
-            )
+            prepared.append((group, contexts, tokenize_prompts(model, distinct, texts, start_token=inputs.start_token)))
         return prepared
 
     with contextlib.closing(compute_ahead(tokens, chunks)) as prepared_chunks:
@@ -173,7 +171,7 @@ class LikeliestToken(QueryScore):
 
 
 def _likeliest_tokens(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
-    from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
+    from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
     from swaymeter.tasks.scoring.first_token import next_tokens
 
     parameters: LikeliestTokensParameters = inputs.parameters["likeliest_tokens"]
@@ -186,7 +184,7 @@ def _likeliest_tokens(inputs: Inputs, model: NextTokenLogits, queries: Sequence[
         prompts = []
         for query, contexts in batch:
             texts = ["", *(context.text for context in contexts)]
-            tokens_by_context = tokenized_prompts(model, texts, [query.text], start_token=inputs.start_token)
+            tokens_by_context = tokenize_prompts(model, texts, [query.text], start_token=inputs.start_token)
             ids = (NO_CONTEXT, *(context.context_id for context in contexts))
             prompts += [
                 (query, context_id, tokens[0]) for context_id, tokens in zip(ids, tokens_by_context, strict=True)
@@ -319,7 +317,7 @@ class PersuasionBound(PairScore):
 
 def _bounds(inputs: Inputs, model: LikeliestTokens, queries: Sequence[Query]) -> Iterator[Row]:
     """Yield the bound of every context before every query."""
-    from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
+    from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
     from swaymeter.tasks.scoring.persuasion import distinct_contexts
     from swaymeter.tasks.scoring.persuasion_bound import persuasion_bound
 
@@ -327,7 +325,7 @@ def _bounds(inputs: Inputs, model: LikeliestTokens, queries: Sequence[Query]) ->
     for group, contexts in inputs.by_contexts(queries):
         distinct, weights, columns = distinct_contexts([context.text for context in contexts])
         texts = [query.text for query in group]
-        prompts = tokenized_prompts(model, distinct, texts, start_token=inputs.start_token)
+        prompts = tokenize_prompts(model, distinct, texts, start_token=inputs.start_token)
         for number, query in enumerate(group):
             likeliest = model.likeliest([row[number] for row in prompts], parameters.tokens)
             bound = persuasion_bound(likeliest, weights.tolist())

@@ -46,6 +46,7 @@ TRIES = 3
 _CONCURRENT_ASYNC = 8
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _TRANSIENT_NAMES = re.compile("Timeout|Connect|RateLimit|Overloaded|Unavailable|NetworkError|ProtocolError")
+"""Names of transient errors in the client libraries of APIs, such as RateLimitError."""
 _NO_DISTRIBUTION = np.zeros(0, np.float32)
 
 
@@ -111,8 +112,12 @@ class RecordedReplies(TextModel):
 
     def replies(self, cases: Sequence[Case]) -> list[Answer]:
         """Return the recorded replies."""
-        keys = [key_of(*case) for case in cases]
-        return [_answer(self._replies[key]) if key in self._replies else _without_text("not_asked") for key in keys]
+        answers = []
+        for case in cases:
+            key = key_of(*case)
+            is_recorded = key in self._replies
+            answers.append(_answer_of_text(self._replies[key]) if is_recorded else _empty_answer("not_asked"))
+        return answers
 
 
 class Application(TextModel):
@@ -167,30 +172,34 @@ class Application(TextModel):
         return answers
 
     def _reply(self, case: Case) -> Answer:
+        """Return the stored reply, or the function's; a failed call gives a failed reply with its reason."""
         question, context = case
         passages = [
             Passage(passage.text, str(number), passage.title or "", passage.source or "", passage.date or "")
             for number, passage in enumerate(context.passages, 1)
         ]
-        key = (question.question, *((of.text, of.title, of.source, of.date) for of in passages))
+        key = (
+            question.question,
+            *((passage.text, passage.title, passage.source, passage.date) for passage in passages),
+        )
         with self._lock:
             stored = self._stored.get(key)
         if stored is not None:
-            return _answer(stored["text"])
+            return _answer_of_text(stored["text"])
         about = f"(question {printable(question.question)!r})"
         try:
-            text = self._tried(question.question, passages)
+            text = self._call_with_retries(question.question, passages)
         except Exception as error:
             reason = f"{type(error).__name__}: {printable(first_line(error), 300)}"
-            return _without_text("failed", f"{self._reference} failed: {reason} {about}")
+            return _empty_answer("failed", f"{self._reference} failed: {reason} {about}")
         if not isinstance(text, str):
             reason = f"{self._reference} returned {type(text).__name__} in place of a text {about}"
-            return _without_text("failed", reason)
+            return _empty_answer("failed", reason)
         with self._lock:
             self._stored.add({key: {"text": text}})
-        return _answer(text)
+        return _answer_of_text(text)
 
-    def _tried(self, question: str, passages: list[Passage]) -> Any:
+    def _call_with_retries(self, question: str, passages: list[Passage]) -> Any:
         """Call the function, with retries of transient errors."""
         for attempt in Retrying(
             stop=stop_after_attempt(TRIES),
@@ -205,6 +214,7 @@ class Application(TextModel):
         raise AssertionError
 
     def _call(self, question: str, passages: list[Passage]) -> Any:
+        """Call the function once; TimeoutError if it does not return in time."""
         if self._is_async:
             future = asyncio.run_coroutine_threadsafe(self._function(question, passages), _loop())
             try:
@@ -230,14 +240,14 @@ class Application(TextModel):
         return value
 
 
-def _answer(text: str | None) -> Answer:
+def _answer_of_text(text: str | None) -> Answer:
     """Return the answer with a reply's text; a text of None is a reply that the file lacks."""
     if text is None or not text.strip():
-        return _without_text("unrecorded" if text is None else "empty")
+        return _empty_answer("unrecorded" if text is None else "empty")
     return Answer(text.strip(), (), (), _NO_DISTRIBUTION, "complete")
 
 
-def _without_text(state: ReplyState, error: str | None = None) -> Answer:
+def _empty_answer(state: ReplyState, error: str | None = None) -> Answer:
     return Answer("", (), (), _NO_DISTRIBUTION, state, error=error)
 
 
@@ -261,17 +271,17 @@ def _loop() -> asyncio.AbstractEventLoop:
 # ---- functions by their names
 
 _objects: dict[str, Callable[..., Any]] = {}
-_named: set[str] = set()
+_named_references: set[str] = set()
 
 
 def name_function(reference: str) -> None:
     """Allow a function that a person names on the command line, even for a study file in a workspace."""
-    _named.add(reference)
+    _named_references.add(reference)
 
 
 def is_named(reference: str, *, is_in_workspace: bool) -> bool:
     """Return True if a person names the function, on the command line or in a study file outside a workspace."""
-    return not is_in_workspace or reference in _named
+    return not is_in_workspace or reference in _named_references
 
 
 def give_function(function: Callable[..., Any]) -> str:
@@ -309,7 +319,9 @@ def function_revision(reference: str) -> str:
         raise ModelError(f"function {reference}: {file} is no Python: {first_line(error)}; correct it") from None
     version = ""
     for node in tree.body:
-        if isinstance(node, ast.Assign) and any(isinstance(of, ast.Name) and of.id == "VERSION" for of in node.targets):
+        if not isinstance(node, ast.Assign):
+            continue
+        if any(isinstance(target, ast.Name) and target.id == "VERSION" for target in node.targets):
             with suppress(ValueError):
                 version = str(ast.literal_eval(node.value))
     return _revision(version, digest)
@@ -364,7 +376,7 @@ def load_function(reference: str, *, is_in_workspace: bool = False) -> Callable[
             f"function {reference}: a workspace names it, and such code is imported only if you name it, too; "
             f"add --model {reference}"
         )
-    function = _objects.get(reference) or _imported(reference)
+    function = _objects.get(reference) or _import(reference)
     try:
         inspect.signature(function).bind("", [])
     except TypeError as error:
@@ -378,7 +390,8 @@ def load_function(reference: str, *, is_in_workspace: bool = False) -> Callable[
 
 
 @functools.cache
-def _imported(reference: str) -> Callable[..., Any]:
+def _import(reference: str) -> Callable[..., Any]:
+    """Return the function of a reference from its imported module; ModelError if it cannot be imported."""
     file, name = _file_of(reference)
     module_name = reference.rpartition(":")[0]
     folder = str(file.parent.absolute()) if module_name.endswith(".py") else str(Path.cwd())
@@ -401,10 +414,10 @@ def _imported(reference: str) -> Callable[..., Any]:
         ) from error
     function = getattr(module, name, None)
     if not callable(function):
-        functions = [of for of, value in vars(module).items() if inspect.isfunction(value) and not of.startswith("_")]
+        functions = [key for key, value in vars(module).items() if inspect.isfunction(value) and key[0] != "_"]
         raise ModelError(f"function {reference}: {file} has no function {name}; {nearest(name, functions)}")
-    checked: Callable[..., Any] = function
-    return checked
+    callable_function: Callable[..., Any] = function
+    return callable_function
 
 
 def load_application(

@@ -21,10 +21,10 @@ from swaymeter.tasks.models.files.identity import (
 from swaymeter.tasks.models.loading import (
     BALANCED,
     QUANTISED,
-    chosen_device,
-    chosen_dtype,
-    loaded_once,
-    pretrained,
+    choose_device,
+    choose_dtype,
+    load_once,
+    load_pretrained,
     weights_options,
 )
 
@@ -79,20 +79,20 @@ def load_language_model(
                 f"{revision[:12]}; copy the same files to every machine of the run"
             )
         identity = replace(identity, revision=revision)
-    device = chosen_device(device, spread=True)
-    return _loaded(identity, chosen_dtype(dtype, device), device)
+    device = choose_device(device, spread=True)
+    return _load(identity, choose_dtype(dtype, device), device)
 
 
-@loaded_once
-def _loaded(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
+@load_once
+def _load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from swaymeter.tasks.models.language_model import LanguageModel
 
     folder = converted_folder(Path(identity.location), identity.revision) if identity.kind == "embedded" else None
     options = weights_options(dtype, device)
-    model = pretrained(identity, AutoModelForCausalLM.from_pretrained, folder=folder, **options)
-    tokenizer = pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
+    model = load_pretrained(identity, AutoModelForCausalLM.from_pretrained, folder=folder, **options)
+    tokenizer = load_pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
     if len(tokenizer) == 0:
         raise ModelError(f"model {identity.name!r}: its tokenizer is empty; add the tokenizer files to its folder")
     _check_vocabulary(identity, tokenizer, model.get_input_embeddings().weight.shape[0])
@@ -111,8 +111,8 @@ def _loaded(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel"
 def _check_vocabulary(identity: ModelIdentity, tokenizer: Any, size: int) -> None:
     """Raise ModelError for another model's tokenizer: only added tokens may have ids beyond the model's vocabulary."""
     added = tokenizer.get_added_vocab()
-    own = ((token_id, token) for token, token_id in tokenizer.get_vocab().items() if token not in added)
-    token_id, token = max(own, default=(0, ""))
+    not_added = ((token_id, token) for token, token_id in tokenizer.get_vocab().items() if token not in added)
+    token_id, token = max(not_added, default=(0, ""))
     if token_id >= size:
         raise ModelError(
             f"model {identity.name!r}: its tokenizer has token {token_id}, {token!r}, and the model only "
@@ -132,6 +132,7 @@ def _check_left_to_right(identity: ModelIdentity, model: Any) -> None:
 
 
 def _check_dtype(identity: ModelIdentity, model: Any, dtype: str) -> None:
+    """Raise ModelError if a model's layers are quantised otherwise than in the requested dtype."""
     layers = {type(module).__name__ for module in model.modules()}
     stored_dtype = next((name for name, layer in QUANTISED.items() if layer in layers), None)
     if stored_dtype == (dtype if dtype in QUANTISED else None):

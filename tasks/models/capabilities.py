@@ -235,7 +235,7 @@ class Samples(Model, Protocol):
         """Return the engine that decodes at most `new_tokens` tokens after these prompts."""
 
     def mean_distribution(self, prompt: Tokens, answer: Tokens) -> NDArray[np.float32]:
-        """Return the mean softmax over the steps of a known answer, (V,)."""
+        """Return the mean softmax over the steps of a given answer, (V,)."""
 
 
 class AnswerScores(Diagnosable, Protocol):

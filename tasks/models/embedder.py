@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models.files.hub import snapshot_folder
 from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model
-from swaymeter.tasks.models.loading import chosen_device, context_window, loaded_once, pretrained, weights_options
+from swaymeter.tasks.models.loading import choose_device, context_window, load_once, load_pretrained, weights_options
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # 512 tokens a text, one attention matrix of that network takes 1 GiB.
 TOKENS_PER_BATCH = {"cpu": 1024, "cuda": 16384}
 PADDING = 0.25
+"""Limit of the share of padding in a batch."""
 
 Tokens = Mapping[str, list[list[int]]]
 """The output of a tokenizer: input_ids, token types and masks, one list for each text."""
@@ -62,6 +63,7 @@ class Encoder:
             yield indices, *self._read(tokens, indices)
 
     def _read(self, tokens: Tokens, indices: Sequence[int]) -> tuple[Mapping[str, Any], Any]:
+        """Return the padded tensors of these texts, and the network's output."""
         import torch
 
         rows = {name: [values[index] for index in indices] for name, values in tokens.items()}
@@ -130,19 +132,19 @@ def load_embedder(name: str = "all-minilm-l6-v2", *, device: str = "auto") -> Em
         UnknownName: the name cannot be an alias, a folder or a hub id.
         ModelError: the model cannot be loaded, or does not pool by the mean.
     """
-    return _loaded(identify_model(name, "embedder"), chosen_device(device))
+    return _load(identify_model(name, "embedder"), choose_device(device))
 
 
-@loaded_once
-def _loaded(identity: ModelIdentity, device: str) -> Embedder:
+@load_once
+def _load(identity: ModelIdentity, device: str) -> Embedder:
     from transformers import AutoModel, AutoTokenizer
 
     folder = Path(identity.location).parent if identity.kind == "embedded" else None
     options = weights_options("float32", device)
-    model = pretrained(identity, AutoModel.from_pretrained, folder=folder, unused=("pooler.",), **options)
-    tokenizer = pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
-    hub = identity.kind == "hub"
-    files = folder or (snapshot_folder(identity.location, identity.revision) if hub else Path(identity.location))
+    model = load_pretrained(identity, AutoModel.from_pretrained, folder=folder, unused=("pooler.",), **options)
+    tokenizer = load_pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
+    is_hub = identity.kind == "hub"
+    files = folder or (snapshot_folder(identity.location, identity.revision) if is_hub else Path(identity.location))
     if _settings(files / "1_Pooling" / "config.json").get("pooling_mode_mean_tokens", True) is not True:
         raise ModelError(f"model {identity.name!r} does not pool by the mean; use an embedder with mean pooling")
     stated = _settings(files / "sentence_bert_config.json").get("max_seq_length")
@@ -151,5 +153,6 @@ def _loaded(identity: ModelIdentity, device: str) -> Embedder:
 
 
 def _settings(file: Path) -> dict[str, Any]:
+    """Return the content of a file of settings; empty if it is missing."""
     settings = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     return settings if isinstance(settings, dict) else {}

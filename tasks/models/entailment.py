@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from swaymeter.data.errors import InputError, ModelError, UsageError
 from swaymeter.tasks.models.embedder import Embedder, Encoder, load_embedder
 from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model, kind_of_judge
-from swaymeter.tasks.models.loading import chosen_device, context_window, loaded_once, pretrained, weights_options
+from swaymeter.tasks.models.loading import choose_device, context_window, load_once, load_pretrained, weights_options
 
 REFERENCE = "microsoft/deberta-large-mnli"
 CLOSE_LOGITS = 1e-3  # batches in float32 differ by about 1e-5
 CLOSE_COSINES = 1e-4  # batches in float32 differ by about 1e-6
-REMEMBERED = 100_000
+MAX_CACHED = 100_000
+"""Limit of the pairs whose decisions stay in memory."""
 
 Pair = tuple[str, str]
 """Two different texts, the shorter one first."""
@@ -80,6 +81,7 @@ def _pair(a: str, b: str) -> Pair:
 
 
 def _matrix(texts: Sequence[str], equivalent: set[Pair]) -> NDArray[np.bool_]:
+    """Return the equivalence matrix of texts, (n, n), from the equivalent pairs."""
     matrix = np.eye(len(texts), dtype=bool)
     for i, j in combinations(range(len(texts)), 2):
         matrix[i, j] = matrix[j, i] = texts[i] == texts[j] or _pair(texts[i], texts[j]) in equivalent
@@ -104,9 +106,9 @@ class EntailmentModel(Encoder, Entailment):
 
     def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
         # A shorter text entails a longer one less often, so that few pairs need the other direction, too.
-        forth = self.entailing(pairs)
-        back = self.entailing([(longer, shorter) for shorter, longer in pairs if (shorter, longer) in forth])
-        return {(shorter, longer) for longer, shorter in back}
+        forward = self.entailing(pairs)
+        backward = self.entailing([(longer, shorter) for shorter, longer in pairs if (shorter, longer) in forward])
+        return {(shorter, longer) for longer, shorter in backward}
 
     def fits(self, pair: tuple[str, str]) -> bool:
         """Return True if both texts fit the window of the model."""
@@ -123,11 +125,12 @@ class EntailmentModel(Encoder, Entailment):
         computed = dict(self._verdicts([pair for pair in pairs if pair not in cached]))
         with self._lock:
             self._judged |= computed
-            for pair in list(islice(self._judged, max(0, len(self._judged) - REMEMBERED))):
+            for pair in list(islice(self._judged, max(0, len(self._judged) - MAX_CACHED))):
                 del self._judged[pair]
         return {pair for pair, entails in (cached | computed).items() if entails}
 
     def _verdicts(self, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, bool]]:
+        """Yield each pair of premise and hypothesis, and True if the premise entails the hypothesis."""
         tokens = self._tokenized([premise for premise, _ in pairs], [hypothesis for _, hypothesis in pairs])
         lengths = [len(ids) for ids in tokens["input_ids"]]
         window = self._window
@@ -191,7 +194,7 @@ def load_entailment(name: str = REFERENCE, *, threshold: float = 0.8, device: st
         raise UsageError(f"the threshold of an entailment stand-in is {threshold}; it must lie in (0, 1]")
     if kind_of_judge(name) == "embedder":
         return EmbeddingStandIn(load_embedder(name, device=device), threshold)
-    return _loaded(identify_model(name, "entailment"), chosen_device(device))
+    return _load(identify_model(name, "entailment"), choose_device(device))
 
 
 def identify_entailment(name: str = REFERENCE) -> str:
@@ -199,11 +202,11 @@ def identify_entailment(name: str = REFERENCE) -> str:
     return identify_model(name, kind_of_judge(name)).revision
 
 
-@loaded_once
-def _loaded(identity: ModelIdentity, device: str) -> EntailmentModel:
+@load_once
+def _load(identity: ModelIdentity, device: str) -> EntailmentModel:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     load = AutoModelForSequenceClassification.from_pretrained
-    model = pretrained(identity, load, **weights_options("float32", device)).eval()
-    tokenizer = pretrained(identity, AutoTokenizer.from_pretrained)
+    model = load_pretrained(identity, load, **weights_options("float32", device)).eval()
+    tokenizer = load_pretrained(identity, AutoTokenizer.from_pretrained)
     return EntailmentModel(model, tokenizer, identity.name, identity.revision, device)

@@ -22,7 +22,7 @@ from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.alone import Probe, choose_method, long_positions
 from swaymeter.tasks.models.next_token.shared import inner_size
 from swaymeter.tasks.models.progress import report_prompts
-from swaymeter.tasks.models.prompts.tokens import shortened, start_tokens, tokenized
+from swaymeter.tasks.models.prompts.tokens import shorten, start_tokens, tokenize
 
 _PADDED, _EQUAL, _ALONE = (
     f"{method} of Fisher susceptibility" for method in ("padded batches", "batches of equal length", "embeddings")
@@ -35,7 +35,7 @@ def squared_gradients(
     model: Network, queries: list[str], *, n_top: int, draws: int, seed: int, start_token: bool
 ) -> NDArray[np.float64]:
     """Return ||d/dtheta sum_a z_a log p(a|q)||^2 for every query and direction z: (n_queries, n_top + draws)."""
-    tokens = tokenized(model, queries, start_token=start_token)
+    tokens = tokenize(model, queries, start_token=start_token)
     begin = len(start_tokens(model)) if start_token else 0
     budget = memory_budget(model.device)
     squares = np.empty((len(queries), n_top + draws))
@@ -43,9 +43,9 @@ def squared_gradients(
     halving = Halving(model, "Fisher susceptibility is computed", len(queries), n_top + draws)
     while waiting:
         count, derivatives = halving.amounts
-        batch, at_once = _fitting(model, tokens, waiting[:count], derivatives, budget)
+        batch, at_once = _choose_batch(model, tokens, waiting[:count], derivatives, budget)
         texts, ids = [queries[index] for index in batch], [tokens[index] for index in batch]
-        single = f"a single derivative at the query {shortened(texts[0])}"
+        single = f"a single derivative at the query {shorten(texts[0])}"
         with halving.attempt(len(batch), at_once, smallest=partial(str, single)):
             directions = partial(_Directions, queries=texts, n_top=n_top, draws=draws, seed=seed)
             squares[batch] = _squares_of_batch(model, ids, begin, directions, at_once)
@@ -54,16 +54,19 @@ def squared_gradients(
     return squares
 
 
-def _fitting(
+def _choose_batch(
     model: Network, tokens: list[list[int]], indices: list[int], derivatives: int, memory: int
 ) -> tuple[list[int], int]:
     """Return the first indices, in order of length, whose queries fit the memory, and derivatives per pass."""
     long = long_positions(model, len(tokens[indices[0]]))
-    alike = [index for index in indices if long_positions(model, len(tokens[index])) == long]
-    method = _choose_method(model, [tokens[index] for index in alike])
-    longest = (_PADDING[torch.device(model.device).type] if method == _PADDED else 1) * len(tokens[indices[0]])
-    alike = [index for index in alike if len(tokens[index]) <= longest][: 1 if method == _ALONE else None]
-    length = len(tokens[alike[-1]])
+    candidates = [index for index in indices if long_positions(model, len(tokens[index])) == long]
+    method = _choose_method(model, [tokens[index] for index in candidates])
+    ratio = _PADDING[torch.device(model.device).type] if method == _PADDED else 1
+    longest = ratio * len(tokens[indices[0]])
+    candidates = [index for index in candidates if len(tokens[index]) <= longest]
+    if method == _ALONE:
+        candidates = candidates[:1]
+    length = len(tokens[candidates[-1]])
     config = model.model.config.get_text_config()
     width, heads = config.hidden_size, getattr(config, "num_attention_heads", 1)
     inner = inner_size(config)
@@ -72,8 +75,8 @@ def _fitting(
     graph, derivative = config.num_hidden_layers * layer, layer // 2 + 12 * config.vocab_size
     queries = memory // (graph + derivatives * derivative)
     if queries:
-        return alike[:queries], derivatives
-    return alike[:1], min(max(1, (memory - graph) // derivative), derivatives)
+        return candidates[:queries], derivatives
+    return candidates[:1], min(max(1, (memory - graph) // derivative), derivatives)
 
 
 def _choose_method(model: Network, queries: Sequence[Tokens]) -> str:
@@ -165,6 +168,7 @@ class _Derivable(TorchFunctionMode):
 def _attention(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_mask: torch.Tensor | None = None, **options: Any
 ) -> torch.Tensor:
+    """Compute attention by an operation that can be differentiated in many directions at once."""
     if attn_mask is not None and attn_mask.dtype == torch.bool:  # the operation below would add it as 0 and 1
         attn_mask = torch.zeros_like(attn_mask, dtype=query.dtype).masked_fill_(~attn_mask, -torch.inf)
     output: torch.Tensor = torch.ops.aten._scaled_dot_product_attention_math(query, key, value, attn_mask, **options)[0]

@@ -29,7 +29,7 @@ Load = TypeVar("Load", bound=Callable[..., Any])
 _loaded: list[Any] = []
 
 
-def loaded_once(load: Load) -> Load:
+def load_once(load: Load) -> Load:
     """Decorate `load`: cache its result until `forget_models`, and let one thread load at a time."""
     lock = threading.Lock()
     return _once(load, lambda arguments: lock)
@@ -42,6 +42,7 @@ def once_per_arguments(find: Load) -> Load:
 
 
 def _once(load: Load, lock_of: Callable[[Any], threading.Lock]) -> Load:
+    """Cache the results of a function, which is called under the lock of its arguments."""
     loaded = functools.cache(load)
     _loaded.append(loaded)
 
@@ -62,7 +63,7 @@ def forget_models() -> None:
         gc.collect()
 
 
-def chosen_device(device: str, *, spread: bool = False) -> str:
+def choose_device(device: str, *, spread: bool = False) -> str:
     """Return the device, "cpu" or "cuda:N", that "auto", "cpu", "cuda" or "cuda:N" stands for.
 
     Args:
@@ -94,7 +95,7 @@ def chosen_device(device: str, *, spread: bool = False) -> str:
     return f"cuda:{number}"
 
 
-def chosen_dtype(dtype: str, device: str) -> str:
+def choose_dtype(dtype: str, device: str) -> str:
     """Return the name of the dtype; "auto" is float32 on a CPU and bfloat16 on a GPU.
 
     Args:
@@ -121,10 +122,10 @@ def chosen_dtype(dtype: str, device: str) -> str:
 
 def resolve_dtype(dtype: str, device: str) -> str:
     """Return the dtype that load_language_model would use; raises like chosen_device and chosen_dtype."""
-    return dtype if dtype in DTYPES else chosen_dtype(dtype, chosen_device(device, spread=True))
+    return dtype if dtype in DTYPES else choose_dtype(dtype, choose_device(device, spread=True))
 
 
-def pretrained(
+def load_pretrained(
     identity: ModelIdentity,
     load: Callable[..., Any],
     *,
@@ -188,8 +189,9 @@ def _refuse_more_layers(identity: ModelIdentity, folder: Path) -> None:
 
     config = json_object((folder / "config.json").read_text(encoding="utf-8"))
     parts = [config, *(part for part in config.values() if isinstance(part, dict))]  # of text, images, ...
-    named = [part.get(name) for part in parts for name in ("num_hidden_layers", "n_layer", "n_layers", "num_layers")]
-    layers = max((number for number in named if isinstance(number, int)), default=0)
+    names = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+    numbers = (part.get(name) for part in parts for name in names)
+    layers = max((number for number in numbers if isinstance(number, int)), default=0)
     weights = 0
     for file in folder.glob("*.safetensors"):
         with safe_open(file, "np") as opened:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from swaymeter.data import catalog
 from swaymeter.data.errors import ModelError, UsageError
-from swaymeter.tasks.models.loading import BALANCED, QUANTISED, chosen_device, chosen_dtype
+from swaymeter.tasks.models.loading import BALANCED, QUANTISED, choose_device, choose_dtype
 
 SMALL = 2 << 30
 """Bytes of weights that fit every GPU."""
@@ -32,8 +32,8 @@ def misfit_reason(name: str, dtype: str, device: str) -> str | None:
     ):
         return None  # importing torch, which knows the devices, takes seconds
     try:
-        device = chosen_device(device, spread=True)
-        dtype = chosen_dtype(dtype, device)
+        device = choose_device(device, spread=True)
+        dtype = choose_dtype(dtype, device)
     except (ModelError, UsageError) as error:
         return str(error)
     if device == "cpu":
@@ -41,12 +41,13 @@ def misfit_reason(name: str, dtype: str, device: str) -> str | None:
     import torch
 
     numbers = range(torch.cuda.device_count()) if device == BALANCED else [int(device.partition(":")[2])]
-    has = sum(torch.cuda.get_device_properties(number).total_memory for number in numbers)
-    if (needs := parameters * _bytes_per_parameter(dtype)) <= has:
+    memory = sum(torch.cuda.get_device_properties(number).total_memory for number in numbers)
+    weights = parameters * _bytes_per_parameter(dtype)
+    if weights <= memory:
         return None
-    where = "the GPUs of this machine have" if device == BALANCED else f"{device} has"
+    owner = "the GPUs of this machine have" if device == BALANCED else f"{device} has"
     return (
-        f"model {name!r} in {dtype} has {needs / GB:.0f} GB of weights, and {where} {has / GB:.0f} GB; use "
+        f"model {name!r} in {dtype} has {weights / GB:.0f} GB of weights, and {owner} {memory / GB:.0f} GB; use "
         f"{'' if device == BALANCED else 'device balanced, '}dtype 8bit or 4bit, or more GPUs"
     )
 

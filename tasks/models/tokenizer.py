@@ -8,7 +8,7 @@ from typing import Any
 from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models.files.hub import converted_folder, folder_of, snapshot_folder
 from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model
-from swaymeter.tasks.models.loading import loaded_once, pretrained
+from swaymeter.tasks.models.loading import load_once, load_pretrained
 
 
 class Tokenizer:
@@ -36,7 +36,7 @@ def tokenizer_revision(name: str) -> str:
     return identify_model(name, "language_model").revision
 
 
-@loaded_once
+@load_once
 def load_tokenizer(name: str) -> Tokenizer:
     """Load the tokenizer of a model, once a process; raises like load_language_model."""
     return Tokenizer(load_transformers_tokenizer(identify_model(name, "language_model")))
@@ -47,7 +47,7 @@ def load_transformers_tokenizer(identity: ModelIdentity) -> Any:
     from transformers import AutoTokenizer
 
     folder = converted_folder(Path(identity.location), identity.revision) if identity.kind == "embedded" else None
-    return pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
+    return load_pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Unloaded:
         return bool(self.tokenizer.chat_template)
 
 
-@loaded_once
+@load_once
 def at_hand(identity: ModelIdentity) -> Unloaded | None:
     """Return a model with its local tokenizer; None without one. Nothing is downloaded or converted."""
     from huggingface_hub import try_to_load_from_cache
@@ -83,7 +83,7 @@ def at_hand(identity: ModelIdentity) -> Unloaded | None:
         return None
     try:
         local = replace(identity, kind="folder", location=str(folder))
-        unloaded = Unloaded(identity.name, pretrained(local, AutoTokenizer.from_pretrained))
+        unloaded = Unloaded(identity.name, load_pretrained(local, AutoTokenizer.from_pretrained))
     except ModelError:
         return None  # loading reports the reason
     if identity.kind == "hub" and not unloaded.has_chat_template:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from swaymeter.data.errors import UsageError
 from swaymeter.tasks.models.capabilities import AnswerScores
 from swaymeter.tasks.models.next_token.broken import check_contexts_matter, check_scores
-from swaymeter.tasks.models.prompts.tokens import no_distribution, tokenized, tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import no_distribution, tokenize, tokenize_prompts
 from swaymeter.tasks.scoring.persuasion import Persuasion, distinct_contexts, divergence_from_mixture
 
 
@@ -69,7 +69,7 @@ def answer_set_persuasion(
     """
     aliases, groups = _aliases(model, answers)
     distinct, weights, rows = distinct_contexts(contexts)
-    prompts = tokenized_prompts(model, distinct, queries, start_token=start_token)
+    prompts = tokenize_prompts(model, distinct, queries, start_token=start_token)
     log_probs, sound, engine = model.complete_answers(
         distinct, queries, aliases, terminators=terminators, prompts=prompts, start_token=start_token
     )
@@ -109,7 +109,7 @@ def _aliases(model: AnswerScores, answers: Sequence[Sequence[str]]) -> tuple[lis
         groups.append([*range(len(aliases), len(aliases) + len(texts))])
         aliases += [alias.strip() for alias in texts]
     alias_by_tokens: dict[tuple[int, ...], str] = {}
-    behind_query = tokenized(model, [f" {alias}" for alias in aliases], start_token=False)
+    behind_query = tokenize(model, [f" {alias}" for alias in aliases], start_token=False)
     for alias, tokens in zip(aliases, behind_query, strict=True):
         if tuple(tokens) in alias_by_tokens:
             other = alias_by_tokens[tuple(tokens)]

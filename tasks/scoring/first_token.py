@@ -32,9 +32,9 @@ from swaymeter.tasks.models.capabilities import Model, NextTokenLogits, Tokens
 from swaymeter.tasks.models.next_token.broken import first_broken
 from swaymeter.tasks.models.next_token.by_query import PREFIX_TREE
 from swaymeter.tasks.models.next_token.distributions import Distributions
-from swaymeter.tasks.models.prompts.answer_prompts import filled, template_options
-from swaymeter.tasks.models.prompts.template_options import Turns, prompt_form, rendered
-from swaymeter.tasks.models.prompts.tokens import no_distribution, shortened
+from swaymeter.tasks.models.prompts.answer_prompts import fill_gaps, template_options
+from swaymeter.tasks.models.prompts.template_options import Turns, prompt_form, render
+from swaymeter.tasks.models.prompts.tokens import no_distribution, shorten
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ def _check(model: NextTokenLogits, prompts: Sequence[Tokens], logits: torch.Tens
     broken = (~torch.isfinite(Distributions.of(logits).log_normaliser)).nonzero().flatten().tolist()
     if broken:
         prompt = first_broken([prompts[index] for index in broken], model.is_broken)
-        text = shortened(str(model.tokenizer.decode(list(prompt))))
+        text = shorten(str(model.tokenizer.decode(list(prompt))))
         raise ScoreError(f"{no_distribution(model)} after the prompt {text}")
     return NextTokens(logits)
 
@@ -126,10 +126,10 @@ def answer_tokens(
     prompts = prompts or catalog.prompts()
     if prompt_form(model, prompts) == "chat":
         turns = [{"role": "user", "content": "?"}]
-        prompt = rendered(model, turns, options=template_options(model, prompts))
+        prompt = render(model, turns, options=template_options(model, prompts))
         space = _space(model, turns, prompt)
     else:
-        prompt = filled(prompts.plain_without_context, question="?")
+        prompt = fill_gaps(prompts.plain_without_context, question="?")
         space = "" if prompt[-1].isspace() else " "
     prompt_tokens = _tokens(model, prompt)
     tokens = {}
@@ -137,7 +137,7 @@ def answer_tokens(
         whole = _tokens(model, f"{prompt}{space}{answer}")
         if not answer.strip() or whole[: len(prompt_tokens)] != prompt_tokens:  # a token spans the seam
             raise ScoreError(
-                f"the answer {shortened(answer)} has no first token of its own after a prompt of {model.name}; "
+                f"the answer {shorten(answer)} has no first token of its own after a prompt of {model.name}; "
                 "leave the context that states it out of the questions"
             )
         tokens[answer] = tuple(whole[len(prompt_tokens) :])
@@ -165,7 +165,7 @@ def _space(model: Model, turns: Turns, prompt: str) -> str:
     """Return the space that the chat template writes before the assistant's text, or an empty text."""
     answer = "xyzzy"  # any word
     try:
-        whole = rendered(model, [*turns, {"role": "assistant", "content": answer}], generation_prompt=False)
+        whole = render(model, [*turns, {"role": "assistant", "content": answer}], generation_prompt=False)
     except Exception:  # a template can refuse a finished turn with any exception
         return ""
     return " " if whole.startswith(f"{prompt} {answer}") else ""

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models.capabilities import Differentiable
-from swaymeter.tasks.models.prompts.tokens import shortened
+from swaymeter.tasks.models.prompts.tokens import shorten
 
 MIN_DRAWS = 32
 
@@ -92,7 +92,7 @@ def fisher_susceptibility(
     if len(broken):
         raise ScoreError(
             f"Fisher susceptibility by {model.name} in {model.dtype} is {trace[broken[0]]}, not a valid score, "
-            f"for the query {shortened(texts[broken[0]])}"
+            f"for the query {shorten(texts[broken[0]])}"
         )
     row_of = {text: row for row, text in enumerate(texts)}
     rows = [row_of[query] for query in queries]

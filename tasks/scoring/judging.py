@@ -91,13 +91,13 @@ def offered_verdicts(case: Case) -> dict[str, Verdict]:
 
 def case_text(case: Case, form: Literal["chat", "plain"]) -> str:
     """Return the prompt of a case. Line breaks of the reply become spaces, so that it cannot imitate the prompt."""
-    from swaymeter.tasks.models.prompts.answer_prompts import filled
+    from swaymeter.tasks.models.prompts.answer_prompts import fill_gaps
 
     prompt = judge_prompt()
     sides = ((prompt.original, case.original), (prompt.context, case.context))
-    answers = [filled(template, names=" / ".join(names[:MAX_NAMES])) for template, names in sides if names]
+    answers = [fill_gaps(template, names=" / ".join(names[:MAX_NAMES])) for template, names in sides if names]
     verdicts = [f"{letter}: {prompt.verdicts[name]}" for letter, name in offered_verdicts(case).items()]
-    return filled(
+    return fill_gaps(
         prompt.chat if form == "chat" else prompt.plain,
         question=case.question,
         answers="\n".join(answers),

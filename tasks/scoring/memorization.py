@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 from swaymeter.data.errors import UsageError
 from swaymeter.data.records import ContextKind, QueryType
 from swaymeter.tasks.models.capabilities import NextTokenLogits
-from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
 from swaymeter.tasks.scoring.persuasion import distinct_contexts
 
 Conflict = Literal["substitution", "negation"]
@@ -49,7 +49,7 @@ def greedy_answers(
     if max_new_tokens < 1:
         raise UsageError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
     distinct, _, rows = distinct_contexts(contexts)
-    prompts = tokenized_prompts(model, distinct, queries, start_token=start_token, reserved_tokens=max_new_tokens)
+    prompts = tokenize_prompts(model, distinct, queries, start_token=start_token, reserved_tokens=max_new_tokens)
     answers, engine = model.greedy_lines(prompts, queries, distinct, max_tokens=max_new_tokens)
     return [[texts[row] for row in rows] for texts in answers], engine
 

@@ -30,7 +30,7 @@ from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models.capabilities import NextTokenLogits, Tokens
 from swaymeter.tasks.models.next_token.broken import check_contexts_matter
 from swaymeter.tasks.models.next_token.distributions import Distributions, divergences
-from swaymeter.tasks.models.prompts.tokens import shortened
+from swaymeter.tasks.models.prompts.tokens import shorten
 from swaymeter.tasks.scoring.first_token import NextTokens, next_tokens_together
 from swaymeter.tasks.scoring.persuasion import ROUNDING
 
@@ -83,7 +83,7 @@ def passage_persuasion(
             row, row_without = row_of[tuple(whole)], row_of[tuple(without)]
             score = float(divergences(tokens.log_probs(row)[None], tokens.log_probs(row_without)[None]))
             if not -ROUNDING <= score < np.inf:
-                text = shortened(str(model.tokenizer.decode(list(whole))))
+                text = shorten(str(model.tokenizer.decode(list(whole))))
                 raise ScoreError(f"persuasion of a passage by {model.name} is {score}, no valid score, in {text}")
             likeliest = tokens.likeliest(row), tokens.likeliest(row_without)
             scores.append(PassagePersuasion(max(score, 0.0), *likeliest, engine))

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from swaymeter.tasks.models.capabilities import NextTokenLogits, Tokens
 from swaymeter.tasks.models.next_token.broken import check_contexts_matter, check_scores
 from swaymeter.tasks.models.next_token.distributions import Distributions
-from swaymeter.tasks.models.prompts.tokens import no_distribution, tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import no_distribution, tokenize_prompts
 
 ROUNDING = 1e-6
 _TINY = torch.finfo(torch.float32).tiny
@@ -72,7 +72,7 @@ def persuasion(
     context_weights = torch.from_numpy(weights).to(model.device, torch.float32)
     tokens = prompts
     if tokens is None:
-        tokens = tokenized_prompts(model, distinct, queries, start_token=start_token)
+        tokens = tokenize_prompts(model, distinct, queries, start_token=start_token)
     # Nothing is copied to the host before the end, because a GPU would wait for the copy.
     results: dict[int, tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = {}
     for index, distributions in model.next_token_by_query(tokens, memory=memory):

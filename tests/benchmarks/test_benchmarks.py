@@ -8,7 +8,7 @@ import pytest
 from benchmarks import verdicts, ways
 from benchmarks.measuring import Side, interleaved, times
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
 from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.models.tiny import tiny_language_model
 
@@ -28,7 +28,7 @@ def test_all_ways_give_the_same_scores() -> None:
     model: LanguageModel = tiny_language_model("gpt_neox")
     contexts = ["Lima is far.\n", "The capital of Peru is not Oslo, whatever they say.\n", "Oslo.\n"] * 12
     queries = [f"Q: What is the capital of {name}?\nA:" for name in ("Peru", "Norway", "Ghana", "Mali", "Chad")]
-    prompts = tokenized_prompts(model, contexts, queries)
+    prompts = tokenize_prompts(model, contexts, queries)
     expected = persuasion(model, contexts, queries).scores
     assert expected.max() > 0.01
     for found in (ways.by_engine(model, prompts), ways.best_plain(model, prompts, 7), ways.published(model, prompts)):

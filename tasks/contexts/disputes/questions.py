@@ -15,7 +15,7 @@ from swaymeter.tasks.contexts.disputes.reverted_edits import RELATION
 from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.language_model import LanguageModel
-from swaymeter.tasks.models.prompts.answer_prompts import filled, turn_prompt
+from swaymeter.tasks.models.prompts.answer_prompts import fill_gaps, turn_prompt
 from swaymeter.tasks.models.prompts.template_options import prompt_form
 
 TEMPERATURE = 0.6
@@ -47,7 +47,7 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
     prompts = []
     form = dispute_prompt().chat if prompt_form(model) == "chat" else dispute_prompt().plain
     for dispute in distinct_disputes:
-        text = filled(form, page=dispute.page, sentence=dispute.context, answer=dispute.object)
+        text = fill_gaps(form, page=dispute.page, sentence=dispute.context, answer=dispute.object)
         prompt = turn_prompt(model, text, answer_start="Question:")
         if model.context_window is not None and len(prompt) + MAX_TOKENS > model.context_window:
             detail = f"{len(prompt)} tokens and {MAX_TOKENS} of the answer; {model.name} reads {model.context_window}"

@@ -33,6 +33,7 @@ class InFlight:
     """Number of concurrent requests: doubled while doubling raises the rate of responses, halved if the rate falls."""
 
     BETTER, WORSE = 1.1, 0.7
+    """Factors on the best rate of responses, above and below which the number of requests changes."""
 
     def __init__(self, maximum: int) -> None:
         self.maximum, self.limit = maximum, min(4, maximum)
@@ -104,13 +105,13 @@ class Client:
         self.root = address.removesuffix("/v1")
         self.prefix = "v1/" if is_versioned or not urlsplit(address).path.strip("/") else ""
         self._lock = threading.Lock()
-        oldest = _CACHE_TTL_DAYS if endpoint.max_age_hours is None else endpoint.max_age_hours / 24
+        max_age_days = _CACHE_TTL_DAYS if endpoint.max_age_hours is None else endpoint.max_age_hours / 24
         self._service = Service(
             f"model {endpoint.name}",
             self.root,
             max_concurrency=endpoint.in_flight,
             requests_per_minute=endpoint.requests_per_minute or 60_000,
-            cache_ttl_days=oldest,
+            cache_ttl_days=max_age_days,
             timeout_s=endpoint.timeout_s,
             max_requests=endpoint.max_requests or sys.maxsize,
             tries=_TRIES,
@@ -195,33 +196,39 @@ class Client:
     def each(
         self, request: Callable[[Item], Result], items: Iterable[Item], *, prompts_each: float = 1
     ) -> list[Result]:
-        """Request several items at once and return the results in order; the first error cancels waiting requests."""
-        listed = list(items)
-        if len(listed) < 2:
-            return [request(item) for item in listed]
+        """Request several items at once and return the results in order; the first error cancels waiting requests.
+
+        Args:
+            request: Sends the request of an item.
+            items: The items.
+            prompts_each: Number of prompts of an item, for progress.
+        """
+        all_items = list(items)
+        if len(all_items) < 2:
+            return [request(item) for item in all_items]
         self.in_flight.begin()
-        failed = threading.Event()
+        has_failed = threading.Event()
 
         def send(item: Item) -> Result:
             with self.in_flight.slot():
-                if failed.is_set():
+                if has_failed.is_set():
                     raise _Cancelled
                 try:
                     return request(item)
                 except BaseException:
-                    failed.set()
+                    has_failed.set()
                     raise
 
-        workers = min(self.in_flight.maximum, len(listed))
+        workers = min(self.in_flight.maximum, len(all_items))
         with ThreadPoolExecutor(workers, thread_name_prefix="endpoint") as pool:
             try:
-                futures = [pool.submit(send, item) for item in listed]
+                futures = [pool.submit(send, item) for item in all_items]
                 for future in as_completed(futures):
                     if future.exception() is None:
                         report_prompts(prompts_each)
                 errors = [error for future in futures if (error := future.exception()) is not None]
             except BaseException:  # Ctrl-C: waiting requests are not sent
-                failed.set()
+                has_failed.set()
                 raise
         if errors:
             raise next(error for error in errors if not isinstance(error, _Cancelled))

@@ -36,18 +36,18 @@ class Letters:
         self, *, takes_any_keyword: bool = False, switch: tuple[str, Any] | None = None, thinks: bool = False
     ) -> None:
         self.takes_any_keyword, self._switch = takes_any_keyword, switch
-        opens = (
-            f"{{% if {switch[0]} != {json.dumps(switch[1])} %}}{_OPENS_THOUGHTS}{{% endif %}}"
-            if switch
-            else _OPENS_THOUGHTS
-        )
-        self.chat_template = _TEMPLATE + (opens if switch or thinks else "")
+        self.chat_template = _TEMPLATE
+        if switch:
+            name, off = switch
+            self.chat_template += f"{{% if {name} != {json.dumps(off)} %}}{_OPENS_THOUGHTS}{{% endif %}}"
+        elif thinks:
+            self.chat_template += _OPENS_THOUGHTS
 
     def __call__(self, text: str | Sequence[str], **options: Any) -> dict[str, Any]:
         """Return the code points of a text, or of each of several texts."""
         if isinstance(text, str):
-            return {"input_ids": _letters(text)}
-        return {"input_ids": [_letters(part) for part in text]}
+            return {"input_ids": _code_points(text)}
+        return {"input_ids": [_code_points(part) for part in text]}
 
     def decode(self, ids: Sequence[int], **options: Any) -> str:
         """Return the text of code points."""
@@ -61,15 +61,16 @@ class Letters:
         """Return encoded turns; without a chat template, the code points of the only turn."""
         if chat_template != self.chat_template:
             (turn,) = turns
-            return _letters(turn["content"])
+            return _code_points(turn["content"])
         if options.get("tokenize") is False:
             text = "".join(f"{turn['role']}: {turn['content']}\n" for turn in turns)
-            return text + _OPENS_THOUGHTS if self._switch and options.get(self._switch[0]) != self._switch[1] else text
+            opens_thoughts = self._switch and options.get(self._switch[0]) != self._switch[1]
+            return text + _OPENS_THOUGHTS if opens_thoughts else text
         keywords = {name: value for name, value in options.items() if name not in _TOKENIZER_ARGUMENTS}
         return list(map(ord, _TURNS + json.dumps([list(turns), keywords])))
 
 
-def _letters(text: str) -> list[int]:
+def _code_points(text: str) -> list[int]:
     """Return the code points of a text, without a leading mark of turns, because the text may be untrusted."""
     return list(map(ord, text.lstrip(_TURNS)))
 

@@ -139,7 +139,7 @@ class ServedModel:
         per_request = max(samples, 1) if self.server.settings.several else 1
         starts = (-1, *range(0, samples, per_request))  # first sample of each request; -1 for the greedy reply
 
-        def send(key: tuple[int, int]) -> list[Reply]:
+        def request(key: tuple[int, int]) -> list[Reply]:
             index, start = key
             prompt = self._prompt(prompts[index])
             if start < 0:
@@ -152,7 +152,7 @@ class ServedModel:
         if not self.server.is_sequential:
             requests = [[key] for keys in requests for key in keys]
         responses = self.server.client.each(
-            lambda keys: [send(key) for key in keys], requests, prompts_each=len(prompts) / max(len(requests), 1)
+            lambda keys: [request(key) for key in keys], requests, prompts_each=len(prompts) / max(len(requests), 1)
         )
         replies = dict(zip(chain(*requests), chain(*responses), strict=True))
         self._repeat(prompts, limit, [replies[index, -1][0].text for index in range(len(prompts))])
@@ -181,12 +181,12 @@ class ServedModel:
             max_tokens: Upper bound on the tokens of a reply.
         """
 
-        def send(index: int) -> Answer:
+        def request(index: int) -> Answer:
             decoding = Decoding(max_tokens + (MAX_THOUGHTS if self.probe.thinks else 0), choices=choices[index])
             (reply,) = self.server.replies(self._prompt(prompts[index]), decoding)
             return self._answer(reply, single_line=False, header="", limit=None)
 
-        return self.server.client.each(send, range(len(prompts)))
+        return self.server.client.each(request, range(len(prompts)))
 
     def _repeat(self, prompts: Sequence[Tokens], limit: int, texts: Sequence[str]) -> None:
         """Request the greedy replies of a run's first prompts again, and count the replies that differ.
@@ -200,11 +200,11 @@ class ServedModel:
         order = sorted(range(len(prompts)), key=lambda index: content_key({"prompt": [*map(int, prompts[index])]}))
         indices = order[:REPEATED_PROMPTS]
         decoding = Decoding(limit, seed=1)
-        again = server.client.each(
+        second_texts = server.client.each(
             lambda index: server.replies(self._prompt(prompts[index]), decoding)[0].text, indices
         )
         self._repeated = len(indices)
-        self._changed = sum(texts[index] != text for index, text in zip(indices, again, strict=True))
+        self._changed = sum(texts[index] != text for index, text in zip(indices, second_texts, strict=True))
 
     def engine_of_answers(self, prompts: Sequence[Tokens], *, new_tokens: int) -> str:
         """Return the engine's name: the kind of server."""
@@ -213,10 +213,9 @@ class ServedModel:
     def mean_distribution(self, prompt: Tokens, answer: Tokens) -> NDArray[np.float32]:
         """Return the mean of the unscaled softmax over a given answer's steps, (V,); a request for each."""
         steps = [tuple(prompt) + tuple(answer[:step]) for step in range(len(answer))]
-        whole: NDArray[np.float32] = np.mean(
-            [np.exp(self.server.next_token(Prompt(tokens=step)).astype(np.float64)) for step in steps], axis=0
-        ).astype(np.float32)
-        return whole
+        distributions = [np.exp(self.server.next_token(Prompt(tokens=step)).astype(np.float64)) for step in steps]
+        mean: NDArray[np.float32] = np.mean(distributions, axis=0).astype(np.float32)
+        return mean
 
     def _prompt(self, prompt: Tokens) -> Prompt:
         return prompt_of(prompt) if isinstance(self.tokenizer, Letters) else Prompt(tokens=tuple(map(int, prompt)))
@@ -226,13 +225,22 @@ class ServedModel:
         return sorted(range(len(prompts)), key=lambda index: tuple(prompts[index]))
 
     def _answer(self, reply: Reply, *, single_line: bool, header: str, limit: int | None) -> Answer:
-        """Read a reply; limit: tokens of an answer that may have thoughts before it."""
+        """Return the answer of a server's reply.
+
+        Args:
+            reply: The reply.
+            single_line: True if the answer ends with its line.
+            header: A beginning that is removed from the text.
+            limit: Limit of the answer's tokens, if thoughts may precede it; None for no further limit.
+        """
         if reply.finish == "content_filter":
             return _without_answer("withheld", reply, reply.thoughts)
         text = without_thoughts(reply.text)
-        thoughts = reply.thoughts or ("" if text is None or text == reply.text else reply.text[: -len(text) or None])
         if text is None or reply.ends_within_thoughts:
             return _without_answer("unfinished_thoughts", reply, reply.thoughts or reply.text)
+        thoughts = reply.thoughts
+        if not thoughts and text != reply.text:
+            thoughts = reply.text[: -len(text) or None]  # all of the reply before its answer
         text = text.lstrip().removeprefix(header) if header else text
         text = text.lstrip() if thoughts else text  # space between thoughts and answer belongs to neither
         is_cut = reply.finish == "length"
@@ -279,9 +287,9 @@ class ServedModel:
         rows = self.server.client.each(lambda index: self.server.next_token(self._prompt(prompts[index])), order)
         if len(sizes := {len(row) for row in rows}) > 1:
             raise ModelError(f"model {self.name}: its server sends distributions over {sorted(sizes)} tokens")
-        whole = np.empty((len(prompts), len(rows[0])), np.float32)
-        whole[order] = rows
-        return torch.from_numpy(whole)
+        log_probs = np.empty((len(prompts), len(rows[0])), np.float32)
+        log_probs[order] = rows
+        return torch.from_numpy(log_probs)
 
     def likeliest(self, prompts: Sequence[Tokens], count: int) -> list[Mapping[str, float]]:
         """Return the log-probabilities (nats) of the likeliest tokens by id or, for a chat API, by text."""
@@ -291,9 +299,9 @@ class ServedModel:
         self, prompts: Prompts, queries: Sequence[str], contexts: Sequence[str], *, max_tokens: int
     ) -> tuple[list[list[str]], str]:
         """Return greedy replies of one line, [query][context], of at most `max_tokens` tokens, and the engine."""
-        keys = [(query, context) for query in range(len(queries)) for context in range(len(contexts))]
+        flat = [prompts[context][query] for query in range(len(queries)) for context in range(len(contexts))]
         replies = self.server.client.each(
-            lambda key: self.server.replies(self._prompt(prompts[key[1]][key[0]]), Decoding(max_tokens))[0], keys
+            lambda prompt: self.server.replies(self._prompt(prompt), Decoding(max_tokens))[0], flat
         )
         lines = [reply.text.lstrip().partition("\n")[0].rstrip() for reply in replies]
         count = len(contexts)
@@ -326,6 +334,7 @@ class ServedModel:
 
 
 def _without_answer(state: ReplyState, reply: Reply, thoughts: str) -> Answer:
+    """Return a reply without an answer: withheld, or ended within its thoughts."""
     text, thought_ids = ("", reply.token_ids) if state == "unfinished_thoughts" else (reply.text.strip(), ())
     return Answer(text, (), (), _NO_DISTRIBUTION, state, thoughts.strip(), thought_ids)
 
@@ -352,13 +361,18 @@ class _Tokens:
 
     def begin_with(self, text: str) -> None:
         """Drop the tokens before an answer."""
-        tails = (self._text(slice(index, None)).strip() for index in range(self.count))
-        self._keep(next((slice(index, None) for index, tail in enumerate(tails) if tail == text.strip()), None))
+        for index in range(self.count):
+            tail = slice(index, None)
+            if self._text(tail).strip() == text.strip():
+                self._keep(tail)
+                return
+        self._keep(None)
 
     def end_with_line(self) -> None:
         """Drop the tokens behind the first line break; the token of the line break stays."""
-        ends = (index for index in range(self.count) if "\n" in self._text(slice(index, index + 1)))
-        self._keep(slice(next(ends, self.count - 1) + 1) if self.count else None)
+        line_breaks = (index for index in range(self.count) if "\n" in self._text(slice(index, index + 1)))
+        last = next(line_breaks, self.count - 1)
+        self._keep(slice(last + 1) if self.count else None)
 
     def cut(self, count: int) -> str:
         """Keep the first `count` tokens and return their text."""
@@ -411,7 +425,7 @@ def _load_served(endpoint: Endpoint, cache: Path, revision: str, rerun: int, off
         tokenizer = load_transformers_tokenizer(identify_model(endpoint.tokenizer, "language_model"))
     if offline:
         server, result = load_probe(client)
-        return ServedModel(endpoint, revision, server, result, tokenizer or _letters(result))
+        return ServedModel(endpoint, revision, server, result, tokenizer or _letters_of_probe(result))
 
     def write(text: str) -> Prompt:
         return Prompt(tokens=tuple(tokenizer(text, add_special_tokens=False)["input_ids"]))
@@ -429,10 +443,10 @@ def _load_served(endpoint: Endpoint, cache: Path, revision: str, rerun: int, off
             changes,
         )
     save_probe(client, result)
-    return ServedModel(endpoint, revision, server, result, tokenizer or _letters(result))
+    return ServedModel(endpoint, revision, server, result, tokenizer or _letters_of_probe(result))
 
 
-def _letters(result: ProbeResult) -> Letters:
+def _letters_of_probe(result: ProbeResult) -> Letters:
     switch = (result.switch, SWITCHES[result.switch][0]) if result.switch else None
     return Letters(takes_any_keyword=result.settings.template_options, switch=switch, thinks=result.thinks)
 

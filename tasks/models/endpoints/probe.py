@@ -51,7 +51,9 @@ Write = Callable[[str], Prompt]
 """Writes a text as the prompt that is sent to the server."""
 
 _STORY = "Write the first sentence of a story about a lighthouse, a goat and a map."
+"""The prompt of all checks."""
 _LETTERS = "The capital of Norway is Oslo, isn't it? 12,345 naïve façades — 東京."
+"""A text that different tokenizers split differently."""
 _OWNERS: Mapping[str, Api] = {"llamacpp": "llama.cpp", "vllm": "vllm"}
 _TOLERANCE = 2e-2
 _CONFIGURATION = "configuration"
@@ -125,8 +127,11 @@ def probe(client: Client, write: Write | None) -> tuple[Server, ProbeResult]:
     """
     entries = _entries(client.get(client.prefix + "models"))
     entry = _entry(client.endpoint.model, entries)
-    owners = {_OWNERS.get(str(of.get("owned_by")), "openai") for of in ([entry] if entry else entries)}
-    api = client.endpoint.api if client.endpoint.api != "auto" else owners.pop() if len(owners) == 1 else "openai"
+    candidates = [entry] if entry else entries
+    apis = {_OWNERS.get(str(candidate.get("owned_by")), "openai") for candidate in candidates}
+    api = client.endpoint.api
+    if api == "auto":
+        api = apis.pop() if len(apis) == 1 else "openai"
     server = SERVERS[api](client)
     result = ProbeResult(api, _description(client, api, entry), settings=server.settings)
     result.context_window = _window(entry)
@@ -199,14 +204,15 @@ def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: li
     if others:
         result.fail("models", f"the server replies as {endpoint.model}, which its list of models lacks")
     refused.sort()
-    others_of = {other: usual for usual, other in OTHER_NAMES.items() if usual in reasons}
-    lines = [
-        f"{name} is sent as {OTHER_NAMES[name]}"
-        if name in others_of.values() and OTHER_NAMES[name] not in reasons
-        else f"{name} is left out ({reason})"
-        for name, reason in reasons.items()
-        if name not in ("logprobs", *others_of)
-    ]
+    other_names = [other for usual, other in OTHER_NAMES.items() if usual in reasons]
+    lines = []
+    for name, reason in reasons.items():
+        if name in ("logprobs", *other_names):
+            continue
+        if name in OTHER_NAMES and OTHER_NAMES[name] not in reasons:
+            lines.append(f"{name} is sent as {OTHER_NAMES[name]}")
+        else:
+            lines.append(f"{name} is left out ({reason})")
     if "temperature" in reasons:
         lines.append("the greedy reply is one at the server's own temperature")
     if lines:
@@ -263,6 +269,7 @@ class _Checks:
         yield from ((name, True) for name in _REQUEST_SWITCHES)
 
     def _is_switch(self, name: str, in_request: bool) -> bool:
+        """Return True if an option turns thoughts off, and then leave it on in the settings."""
         settings, before = self._server.settings, replace(self._server.settings)
         settings.request_options = [name] if in_request else []
         settings.template_options = settings.template_options or not in_request
@@ -283,15 +290,17 @@ class _Checks:
         seen = {"", server.endpoint.model, self._listed_as, *result.description.values()}
         words = zip(("answers as", _CONFIGURATION), reply.model, strict=True)
         result.description |= {name: printable(word, 200) for name, word in words if word not in seen}
-        own = server.tokenize(_STORY) if self._prompt.turns and reply.prompt_tokens else None
-        if own:
-            result.description["template"] = f"writes {reply.prompt_tokens} tokens for a message of {len(own)}"
+        message_tokens = server.tokenize(_STORY) if self._prompt.turns and reply.prompt_tokens else None
+        if message_tokens:
+            tokens = f"writes {reply.prompt_tokens} tokens for a message of {len(message_tokens)}"
+            result.description["template"] = tokens
         sent = len(self._prompt.tokens)
         if sent and reply.prompt_tokens not in (0, sent):
             reason = f"it reads {reply.prompt_tokens} tokens where {sent} are sent"
             result.fail("prompt", reason, "next_token_logits", "answer_scores")
 
     def _log_probs(self) -> None:
+        """Check the log-probabilities of the first reply, and its limit of tokens."""
         reply, result, settings = self._reply, self._result, self._server.settings
         values = reply.token_log_probs
         if settings.log_probs and not values:
@@ -308,11 +317,13 @@ class _Checks:
             result.fail("limit", f"a reply ends after {count} tokens where {self._length} were requested")
 
     def _greedy(self) -> None:
+        """Check that a second request gives the same greedy reply."""
         first, second = self._text(), self._text()
         if first != second:
             self._result.fail("greedy", f"asked twice, it replies {_quoted(first)} and {_quoted(second)}")
 
     def _seeds(self) -> None:
+        """Check that other seeds give other replies, and that the same seed gives the same reply."""
         texts = [self._text(1.0, seed) for seed in (11, 12, 13)]
         if len(set(texts)) == 1:
             reason = "at temperature 1 three seeds give one reply; temperature or seed is ignored"
@@ -321,6 +332,7 @@ class _Checks:
             self._result.fail("seed", "the same seed gives another reply, so that replies cannot be drawn again")
 
     def _several(self) -> None:
+        """Check that one request gives several different replies."""
         result, settings = self._result, self._server.settings
         try:
             replies = self._unless_refused(lambda: self._replies(1.0, 21, 3))
@@ -337,10 +349,9 @@ class _Checks:
         server, result = self._server, self._result
         refuses_temperature = "temperature" in server.settings.refused
         try:
-            hot, cold = (
-                self._unless_refused(partial(server.likeliest, self._prompt, FEW, temperature=temperature))
-                for temperature in (1.0, 1.0 if refuses_temperature else 0.5)
-            )
+            hot = self._unless_refused(partial(server.likeliest, self._prompt, FEW, temperature=1.0))
+            lower = 1.0 if refuses_temperature else 0.5
+            cold = self._unless_refused(partial(server.likeliest, self._prompt, FEW, temperature=lower))
         except _RefusedError as error:
             result.fail("likeliest", f"the server gives none: {_short(error)}", "likeliest_tokens")
             return
@@ -378,11 +389,14 @@ class _Checks:
             self._result.fail("likeliest", f"the server continues no text: {_short(error)}", "likeliest_tokens")
 
     def _whole(self) -> None:
+        """Check the whole distributions against the greedy reply."""
         server, result, prompt = self._server, self._result, self._prompt
         needed: tuple[Capability, ...] = ("next_token_logits", "answer_scores", "distributions")
         if not prompt.tokens or not server.has_distributions:
-            named = "prompts are sent as turns; name the `tokenizer`"
-            result.fail("whole", named if server.has_distributions else f"{result.api} gives none", *needed)
+            reason = f"{result.api} gives none"
+            if server.has_distributions:
+                reason = "prompts are sent as turns; name the `tokenizer`"
+            result.fail("whole", reason, *needed)
             return
         try:
             first = self._unless_refused(lambda: server.next_token(prompt))
@@ -406,8 +420,11 @@ def _is_thinking(reply: Reply) -> bool:
 
 
 def _check_tokens(server: Server, write: Write) -> None:
+    """Raise ModelError if the server's tokens of a text are not those of the study's tokenizer."""
     own, theirs = write(_LETTERS).tokens, server.tokenize(_LETTERS)
-    if theirs is not None and not any(own[start : start + len(theirs)] == theirs for start in range(len(own))):
+    if theirs is None:
+        return
+    if not any(own[start : start + len(theirs)] == theirs for start in range(len(own))):
         raise ModelError(
             f"model {server.endpoint.name}: its server writes other tokens than the tokenizer "
             f"{server.endpoint.tokenizer} ({list(theirs[:8])}... for {list(own[:8])}...); name the model that it serves"
@@ -513,6 +530,7 @@ def _mapping_at(client: Client, path: str) -> Mapping[str, Any]:
 
 
 def _window(entry: Mapping[str, Any]) -> int | None:
+    """Return the context window in tokens that a server states for a model; None if it states none."""
     meta = entry.get("meta")
     lengths = (entry.get("max_model_len"), meta.get("n_ctx") if isinstance(meta, dict) else None)
     return next((length for length in lengths if isinstance(length, int) and length > 0), None)

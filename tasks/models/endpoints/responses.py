@@ -33,18 +33,20 @@ def chat_reply(choice: Mapping[str, Any], content: Mapping[str, Any], limit: int
     """Read a choice of /chat/completions; `limit` is the request's limit of tokens."""
     message = choice.get("message") or {}
     usage = _mapping(content.get("usage"))
-    text, own_thoughts = _parts(message.get("content"))
+    text, own_thoughts = _text_and_thoughts(message.get("content"))
     text = text or _text(message.get("refusal") or "")
-    hidden = _mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")
-    hidden_thoughts = f"{_count(hidden)} tokens of thoughts that the server does not show" if hidden else ""
+    hidden_count = _mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")
+    hidden_thoughts = f"{_count(hidden_count)} tokens of thoughts that the server does not show" if hidden_count else ""
     thoughts = _text(message.get("reasoning_content") or message.get("reasoning") or own_thoughts or hidden_thoughts)
     entries = _mapping(choice.get("logprobs")).get("content") or ()
     tokens = tuple(str(entry["token"]) for entry in entries)
     log_probs = _log_probs(entry["logprob"] for entry in entries)
-    if thoughts and tokens:  # some servers send those of the thoughts, too
-        start = _start(tokens, text)
-        tokens = tokens[start:] if start is not None else ()
-        log_probs = log_probs[start:] if start is not None else ()
+    if thoughts and tokens:  # some servers send the tokens of the thoughts, too
+        start = _text_start(tokens, text)
+        if start is None:
+            tokens, log_probs = (), ()
+        else:
+            tokens, log_probs = tokens[start:], log_probs[start:]
     finish = _finish(choice.get("finish_reason"), usage.get("completion_tokens"), limit)
     if finish == "stop" and not text and (message.get("tool_calls") or message.get("function_call")):
         finish = "tool_call"
@@ -83,27 +85,28 @@ def llama_reply(content: Mapping[str, Any]) -> Reply:
     """
     entries = content.get("completion_probabilities") or ()
     ids, entry_ids = tuple(map(_count, content["tokens"])), tuple(_count(entry["id"]) for entry in entries)
-    is_whole = entry_ids in (ids, (*ids, *entry_ids[-1:]))  # the end token is in the second alone
+    is_complete = entry_ids in (ids, (*ids, *entry_ids[-1:]))  # the end token is in the second alone
     return Reply(
         text=_text(content["content"]),
         finish="length" if content["stop_type"] == "limit" else "stop",
-        token_ids=entry_ids if is_whole else ids,
-        token_log_probs=_log_probs(entry["logprob"] for entry in entries) if is_whole else (),
+        token_ids=entry_ids if is_complete else ids,
+        token_log_probs=_log_probs(entry["logprob"] for entry in entries) if is_complete else (),
         prompt_tokens=_count(content.get("tokens_evaluated") or 0),
         completion_tokens=_optional_count(content.get("tokens_predicted")),
     )
 
 
-def _parts(content: Any) -> tuple[str, str]:
+def _text_and_thoughts(content: Any) -> tuple[str, str]:
     """Return the text and the thoughts of a message's content, which is a text or a list of parts."""
     if not isinstance(content, list):
         return _text(content or ""), ""
     texts = "".join(_text(part["text"]) for part in content if part.get("type") == "text")
     thoughts = (part.get("thinking") for part in content if part.get("type") == "thinking")
-    return texts, "".join(thought if isinstance(thought, str) else _parts(thought)[0] for thought in thoughts)
+    texts_of_thoughts = (part if isinstance(part, str) else _text_and_thoughts(part)[0] for part in thoughts)
+    return texts, "".join(texts_of_thoughts)
 
 
-def _start(tokens: Sequence[str], text: str) -> int | None:
+def _text_start(tokens: Sequence[str], text: str) -> int | None:
     """Return the index at which the tokens of a text begin; other tokens may precede it, and an end token follow."""
     for index in range(len(tokens)):
         if text.strip() in ("".join(tokens[index:]).strip(), "".join(tokens[index:-1]).strip()):
@@ -204,8 +207,10 @@ def find_error(content: Any) -> ServiceError | TransientError | None:
         reason, error = part.get("finish_reason"), part.get("error") or part.get("errors") or part.get("detail")
         if error or reason in _BROKEN:
             error = error or f"a reply broke off: {reason}"
-            code = error.get("code") if isinstance(error, dict) else None
-            text = shown(error.get("message") or error if isinstance(error, dict) else error, 300)
+            code, message = None, error
+            if isinstance(error, dict):
+                code, message = error.get("code"), error.get("message") or error
+            text = shown(message, 300)
             return TransientError(text) if reason in _BROKEN or code in _TRANSIENT_CODES else ServiceError(text)
     is_reply = content.keys() & {"choices", "content", "tokens"}
     return ServiceError(shown(content["message"], 300)) if "message" in content and not is_reply else None

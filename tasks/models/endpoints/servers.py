@@ -26,6 +26,7 @@ _DEFAULTS: Mapping[str, tuple[Any, ...]] = {"temperature": (0.0, 1.0), "top_p": 
 """Values that servers use by default, so that a refused parameter with such a value can be left out."""
 _NEUTRAL = {"min_p": 0.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}
 _SAMPLERS = ("top_k", "top_p", "temperature")
+"""llama.cpp's order of truncation and temperature."""
 
 
 class RefusedParameter(ServiceError):
@@ -81,12 +82,16 @@ class Server:
             **self._sampling(decoding),
         }
         if prompt.turns:
-            body |= self._messages(prompt) | ({"logprobs": True} if self.settings.log_probs else {})
-            body |= {"response_format": _enumeration(decoding.choices)} if decoding.choices else {}
+            body |= self._messages(prompt)
+            if self.settings.log_probs:
+                body["logprobs"] = True
+            if decoding.choices:
+                body["response_format"] = _enumeration(decoding.choices)
             path, read = "chat/completions", responses.chat_reply
         else:
-            body |= {"prompt": list(prompt.tokens) or prompt.text}
-            body |= {"logprobs": 1} if self.settings.log_probs else {}
+            body["prompt"] = list(prompt.tokens) or prompt.text
+            if self.settings.log_probs:
+                body["logprobs"] = 1
             path, read = "completions", responses.text_reply
 
         def read_all(content: Any) -> list[Reply]:
@@ -201,18 +206,18 @@ class Server:
         return results[-1]
 
     def _messages(self, prompt: Prompt) -> dict[str, Any]:
-        own = {name: value for name, value in prompt.options.items() if name in self.settings.request_options}
-        template_options = {name: value for name, value in prompt.options.items() if name not in own}
+        """Return the turns of a prompt and its options, as keys of a request."""
+        request_options = {
+            name: value for name, value in prompt.options.items() if name in self.settings.request_options
+        }
+        template_options = {name: value for name, value in prompt.options.items() if name not in request_options}
         if template_options and not self.settings.template_options:
             raise ModelError(
                 f"model {self.endpoint.name}: its API ({self.name}) takes no keywords of chat templates; leave "
                 f"{', '.join(template_options)} out"
             )
-        return {
-            "messages": list(prompt.turns),
-            **own,
-            **({"chat_template_kwargs": template_options} if template_options else {}),
-        }
+        body = {"messages": list(prompt.turns), **request_options}
+        return body | {"chat_template_kwargs": template_options} if template_options else body
 
     def check(self, decoding: Decoding) -> None:
         """Raise ModelError if a refused parameter is needed for this decoding."""

@@ -23,13 +23,14 @@ from swaymeter.data.storage.notes import json_object
 from swaymeter.data.storage.writing import replaced, write_file
 
 _log = logging.getLogger(__name__)
-_FORM = "1"  # raise it when a GGUF file must give another folder
+_FORMAT_VERSION = "1"  # raise it when a GGUF file must give another folder
 _MANIFEST = "manifest.json"
 _ADVICE = "set SWAYMETER_CACHE to another folder"
 _OFFLINE = "HF_HUB_OFFLINE"
 _IS_OFFLINE = os.environ.get(_OFFLINE, "").upper() in {"1", "ON", "YES", "TRUE"}  # the hub's own rule
 
 State = tuple[int, int, int]
+"""Size of a file, and its times of change in nanoseconds."""
 
 
 def cache_folder() -> Path:
@@ -78,7 +79,8 @@ def verify_snapshot(name: str, folder: Path) -> None:
         state = list(_state(blob))
         if states.get(str(blob)) == state:
             continue
-        if (sha256_of(blob) if len(blob.name) == 64 else git_sha1(blob.read_bytes())) != blob.name:
+        digest = sha256_of(blob) if len(blob.name) == 64 else git_sha1(blob.read_bytes())
+        if digest != blob.name:
             raise ModelError(
                 f"model {name!r}: the hub's cache is damaged: {file.name} does not have the digest that the hub gave; "
                 f"delete {blob} so that it is downloaded again"
@@ -102,7 +104,7 @@ def converted_folder(gguf: Path, digest: str) -> Path:
                     _log.warning("%s is damaged: %s; %s is converted again", folder, damage, gguf.name)
                 else:
                     _log.info("converting %s to %s, once", gguf.name, folder)
-                _make(gguf, folder)
+                _write_conversion(gguf, folder)
     except (OSError, WorkspaceError) as error:
         raise ModelError(f"the cache {folder.parent} cannot be written ({error}); {_ADVICE}") from error
     return folder
@@ -110,10 +112,11 @@ def converted_folder(gguf: Path, digest: str) -> Path:
 
 def folder_of(gguf: Path, digest: str) -> Path:
     """Return the folder for the conversion of a GGUF file with this SHA-256; the folder may be missing."""
-    return cache_folder() / "models" / f"{gguf.stem.lower()}-{digest[:16]}-{_FORM}"
+    return cache_folder() / "models" / f"{gguf.stem.lower()}-{digest[:16]}-{_FORMAT_VERSION}"
 
 
-def _make(gguf: Path, folder: Path) -> None:
+def _write_conversion(gguf: Path, folder: Path) -> None:
+    """Convert a GGUF file into a folder with a manifest; the folder appears only when it is complete."""
     with replaced(folder, lambda _: True, "converted model", _ADVICE) as new:
         try:
             _convert(gguf, new)

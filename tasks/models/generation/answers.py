@@ -42,7 +42,9 @@ class Ends:
     ) -> Answer:
         """Return the answer of these tokens."""
         text = self.text(tokens)
-        state: ReplyState = "truncated" if not self.ends(tokens) else "complete" if text else "empty"
+        state: ReplyState = "complete" if text else "empty"
+        if not self.ends(tokens):
+            state = "truncated"
         return Answer(text, tokens, log_probs, mean_distribution, state)
 
     def text(self, tokens: tuple[int, ...]) -> str:
@@ -55,7 +57,7 @@ class Ends:
 
 @torch.inference_mode()
 def mean_distribution(model: Network, prompt: Sequence[int], answer: Sequence[int]) -> NDArray[np.float32]:
-    """Return the mean softmax over the steps of a known answer, its end token included, at least one step: (V,)."""
+    """Return the mean softmax over the steps of a given answer, its end token included, at least one step: (V,)."""
     ids = torch.tensor([[*prompt, *answer[:-1]]], device=model.device)
     logits = model.model(input_ids=ids, use_cache=False, **model.keeping(len(answer))).logits[0, -len(answer) :]
     mean: NDArray[np.float32] = torch.softmax(logits.float(), dim=-1).mean(dim=0).cpu().numpy()
@@ -64,6 +66,7 @@ def mean_distribution(model: Network, prompt: Sequence[int], answer: Sequence[in
 
 _OPENING = 40  # characters at the beginning of a reply that may contain the mark that opens thoughts
 _Phase = Literal["before", "within", "closed", "answer"]
+"""before: too short to show a mark; within: in the thoughts; closed: behind them, without text; answer: behind them."""
 
 
 class Thoughts:
@@ -92,11 +95,13 @@ class Thoughts:
         reply = tokens[:-1] if tokens[-1] in self._ends else tokens
         if not reply or (marks := self._marks_of(reply)) is None:
             return (), self._open_marks is None
-        # Count the tokens before the window with the closing mark; all tokens count if no window has one.
-        starts = range(0, len(reply), WINDOW)
-        windows = (self._text(reply[max(0, start - WINDOW) : start + WINDOW]) for start in starts)
-        before = (start for start, part in zip(starts, windows, strict=True) if marks.close.search(part))
-        for count in range(next(before, len(reply)) + 1, len(reply) + 1):
+        # Begin at the first window with the closing mark; without such a window, all tokens are thoughts.
+        first_window = len(reply)
+        for start in range(0, len(reply), WINDOW):
+            if marks.close.search(self._text(reply[max(0, start - WINDOW) : start + WINDOW])):
+                first_window = start
+                break
+        for count in range(first_window + 1, len(reply) + 1):
             if self._phase(reply[:count]) == "answer":
                 is_closed = self._phase(reply[: count - 1]) == "closed"
                 return (reply[: count - 1], True) if is_closed else self._cut_last_token(reply[:count], marks)
@@ -137,9 +142,12 @@ class Thoughts:
         closed = marks.close.search(text)
         assert closed is not None
         letters = text[len(self._text(before)) : closed.end()]
-        rest = (self._tokenizer.convert_tokens_to_ids(letter) for letter in letters)
-        whole = (*before, *(token for token in rest if isinstance(token, int)))  # None: not in the vocabulary
-        return (whole, True) if self._text(whole) == text[: closed.end()] else (tokens, False)
+        letter_tokens = (self._tokenizer.convert_tokens_to_ids(letter) for letter in letters)
+        thoughts = (
+            *before,
+            *(token for token in letter_tokens if isinstance(token, int)),
+        )  # None: not in the vocabulary
+        return (thoughts, True) if self._text(thoughts) == text[: closed.end()] else (tokens, False)
 
     def _marks_of(self, tokens: tuple[int, ...]) -> Marks | None:
         """Return the marks of the thoughts that the reply or its prompt opens; None without thoughts."""

@@ -43,7 +43,7 @@ class ContextAware:
 
     def log_probs(self, conditioned: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
         """Return nats, (n, V), from the logits with the context and without it, (n, V) float each."""
-        return _contrasted(conditioned, conditioned, without, self.weight)
+        return _contrast(conditioned, conditioned, without, self.weight)
 
     def error(self, conditioned: torch.Tensor, without: torch.Tensor, rounding: float) -> torch.Tensor:
         """Return a bound of the error of a log-probability, (n,), up to a constant of the step.
@@ -53,7 +53,7 @@ class ContextAware:
             without: logits without the context, (n, V).
             rounding: the largest error of a logit.
         """
-        return _full(conditioned, (1 + 2 * self.weight) * rounding)
+        return _constant(conditioned, (1 + 2 * self.weight) * rounding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class AdaptiveContextAware:
 
     def log_probs(self, conditioned: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
         """Return nats, (n, V), from the logits with the context and without it, (n, V) float each."""
-        return _contrasted(conditioned, conditioned, without, self.weights(conditioned, without).unsqueeze(1))
+        return _contrast(conditioned, conditioned, without, self.weights(conditioned, without).unsqueeze(1))
 
     def error(self, conditioned: torch.Tensor, without: torch.Tensor, rounding: float) -> torch.Tensor:
         """Return a bound of the error of a log-probability, (n,), up to a constant of the step.
@@ -141,13 +141,14 @@ class EntropyConstrained:
     def log_probs(self, conditioned: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
         """Return nats, (n, V), from the logits with the context and without it, (n, V) float each."""
         own, other = torch.log_softmax(conditioned, dim=1), torch.log_softmax(without, dim=1)
-        return _contrasted(torch.where(self.keeps(conditioned), other, own), own, other, self.weight)
+        return _contrast(torch.where(self.keeps(conditioned), other, own), own, other, self.weight)
 
     def error(self, conditioned: torch.Tensor, without: torch.Tensor, rounding: float) -> torch.Tensor:
         """Return a bound of the error, (n,); infinite if rounding decides whether a token satisfies the constraint."""
         unsure = [((conditioned - bound).abs() < 2 * rounding).any(dim=1) for bound in self._bounds(conditioned)]
         # Log-probabilities of both distributions are compared here, so that the rounding of their sums counts, too.
-        return _full(conditioned, 2 * (1 + 2 * self.weight) * rounding).masked_fill_(unsure[0] | unsure[1], math.inf)
+        errors = _constant(conditioned, 2 * (1 + 2 * self.weight) * rounding)
+        return errors.masked_fill_(unsure[0] | unsure[1], math.inf)
 
     def _bounds(self, conditioned: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the highest and the lowest logit that satisfy the constraint, (n, 1) each."""
@@ -183,7 +184,8 @@ def decoding_of(name: str, **parameters: float) -> Decoding | None:
 
 def name_of(decoding: Decoding | None) -> str:
     """Return the name of a decoding, as `decoding_of` takes it."""
-    return next(name for name, kind in DECODINGS.items() if (type(decoding) if decoding else None) is kind)
+    kind = type(decoding) if decoding else None
+    return next(name for name, decoding_kind in DECODINGS.items() if decoding_kind is kind)
 
 
 def divergences(conditioned: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
@@ -219,7 +221,7 @@ class Contrast:
         Returns:
             Logits, (k, V), and the largest error of each row, (k,).
         """
-        errors = _full(part, rounding)
+        errors = _constant(part, rounding)
         first, last = (bisect_left(self.rows, row) for row in (start, start + len(part)))
         if first == last:
             return part, errors
@@ -229,13 +231,15 @@ class Contrast:
         return part.index_copy(0, indices, self.decoding.log_probs(conditioned, without)), errors
 
 
-def _contrasted(
+def _contrast(
     base: torch.Tensor, conditioned: torch.Tensor, without: torch.Tensor, weight: float | torch.Tensor
 ) -> torch.Tensor:
+    """Return the log-softmax, (n, V), of a base plus the weighted contrast of two logits."""
     return torch.log_softmax(base + weight * (conditioned - without), dim=1)
 
 
-def _full(like: torch.Tensor, value: float) -> torch.Tensor:
+def _constant(like: torch.Tensor, value: float) -> torch.Tensor:
+    """Return a value for each row of a tensor, (n,) float64."""
     return torch.full((len(like),), value, dtype=torch.float64, device=like.device)
 
 

@@ -20,7 +20,7 @@ from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.template_options import end_tokens, vocabulary_texts
 from swaymeter.tasks.models.prompts.tokens import no_distribution
 
-_STEPS_BETWEEN_LOOKS = {"cpu": 1, "cuda": 4}  # a check for ended replies synchronises a GPU
+_STEPS_BETWEEN_CHECKS = {"cpu": 1, "cuda": 4}  # a check for ended replies synchronises a GPU
 
 
 def greedy_lines(
@@ -45,14 +45,14 @@ def greedy_lines(
     broken = np.zeros((len(queries), len(contexts)), dtype=bool)
 
     def decode_plainly(prompts: Sequence[Tokens]) -> tuple[torch.Tensor, torch.Tensor]:
-        grown = [[*prompt] for prompt in prompts]
+        grown_prompts = [[*prompt] for prompt in prompts]
 
         def next_logits(tokens: torch.Tensor) -> torch.Tensor:
-            for prompt, token in zip(grown, tokens.tolist(), strict=True):
+            for prompt, token in zip(grown_prompts, tokens.tolist(), strict=True):
                 prompt.append(token)
-            return read_plain(model, grown, new_tokens=max_tokens)
+            return read_plain(model, grown_prompts, new_tokens=max_tokens)
 
-        return decoder.decoded(read_plain(model, grown, new_tokens=max_tokens), next_logits, max_tokens)
+        return decoder.decoded(read_plain(model, grown_prompts, new_tokens=max_tokens), next_logits, max_tokens)
 
     def store(query: int, indices: Sequence[int], tokens: torch.Tensor, is_broken: torch.Tensor) -> None:
         broken[query, indices] = is_broken.cpu().numpy()
@@ -67,11 +67,8 @@ def greedy_lines(
 
     if engine_name == PLAIN:
         for query in range(len(queries)):
-            store(
-                query,
-                range(len(contexts)),
-                *decode_plainly([prompts_of_context[query] for prompts_of_context in prompts]),
-            )
+            tokens, is_broken = decode_plainly([prompts_of_context[query] for prompts_of_context in prompts])
+            store(query, range(len(contexts)), tokens, is_broken)
             report_prompts(len(contexts))
     else:
         for _ in SharedPrefixes(model, prompts, entries=max_tokens, keep=True).read(store_pass):
@@ -103,15 +100,16 @@ class _LineDecoder:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return greedy tokens from logits (..., V) on, (..., steps), and if a logit was not finite, (...)."""
         steps: list[torch.Tensor] = []
-        ended, begun, broken = torch.zeros((3, *logits.shape[:-1]), dtype=torch.bool, device=logits.device)
+        # For each reply: it has ended; it has visible text; a logit was not finite.
+        has_ended, is_visible, broken = torch.zeros((3, *logits.shape[:-1]), dtype=torch.bool, device=logits.device)
         while True:
             best, tokens = logits.max(dim=-1)
             steps.append(tokens)
-            broken |= ~(ended | (torch.isfinite(best) & torch.isfinite(logits.amin(dim=-1))))
-            ended |= self._ends_reply[tokens] | (begun & self._breaks[tokens])
-            begun |= self._visible[tokens]
-            is_time = len(steps) % _STEPS_BETWEEN_LOOKS[logits.device.type] == 0
-            if len(steps) == max_tokens or (is_time and bool(ended.all())):
+            broken |= ~(has_ended | (torch.isfinite(best) & torch.isfinite(logits.amin(dim=-1))))
+            has_ended |= self._ends_reply[tokens] | (is_visible & self._breaks[tokens])
+            is_visible |= self._visible[tokens]
+            is_check_due = len(steps) % _STEPS_BETWEEN_CHECKS[logits.device.type] == 0
+            if len(steps) == max_tokens or (is_check_due and bool(has_ended.all())):
                 return torch.stack(steps, dim=-1), broken
             logits = following(tokens)
 

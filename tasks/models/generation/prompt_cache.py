@@ -13,7 +13,8 @@ from swaymeter.tasks.models.network import Network
 
 WORTH = 8  # tokens that are worth a copy, or a wait for another prompt with the same prefix
 
-_NOTHING = -1
+_NO_TOKEN = -1
+"""The record of an index of a slot without a token."""
 
 
 class Unread(NamedTuple):
@@ -41,7 +42,7 @@ class PromptCache:
 
     def __init__(self, model: Network, slots: int, slot_tokens: int) -> None:
         self.slots = Slots(model, slots, slot_tokens)
-        self._tokens: NDArray[np.int64] = np.full((slots, slot_tokens), _NOTHING)
+        self._tokens: NDArray[np.int64] = np.full((slots, slot_tokens), _NO_TOKEN)
 
     def longest_prefix(self, prompt: Tokens) -> tuple[int, int]:
         """Return the slot with the longest prefix of a prompt, and the prefix length; 0 if a copy is not worthwhile.
@@ -51,9 +52,9 @@ class PromptCache:
         before = len(prompt) - 1
         differs = np.ones((len(self._tokens), len(prompt)), dtype=bool)
         np.not_equal(self._tokens[:, :before], np.asarray(prompt[:before], dtype=np.int64), out=differs[:, :before])
-        shared = differs.argmax(axis=1)
-        slot = int(shared.argmax())
-        return slot, int(shared[slot]) if shared[slot] >= WORTH else 0
+        lengths = differs.argmax(axis=1)  # the first difference; the last column always differs
+        slot = int(lengths.argmax())
+        return slot, int(lengths[slot]) if lengths[slot] >= WORTH else 0
 
     def admit(self, slots: Sequence[int], prompts: Sequence[Tokens]) -> list[Unread]:
         """Copy shared prefixes into these slots, and return the tokens of the prompts that must still be read."""
@@ -74,4 +75,4 @@ class PromptCache:
     def record(self, slot: int, tokens: Tokens) -> None:
         """Record that a slot contains the keys of exactly these tokens."""
         self._tokens[slot, : len(tokens)] = tokens
-        self._tokens[slot, len(tokens) :] = _NOTHING
+        self._tokens[slot, len(tokens) :] = _NO_TOKEN

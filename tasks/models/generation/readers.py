@@ -29,7 +29,7 @@ TOKENS_PER_PASS = {"cpu": 1024, "cuda": 16384}
 """Limit of the prompt tokens in a pass."""
 
 
-class Read(NamedTuple):
+class PassLogits(NamedTuple):
     """Logits of a pass.
 
     Attributes:
@@ -53,18 +53,19 @@ class PlainReader:
         """Return the number of tokens that the prefill of a tree reads: all tokens."""
         return tree.tokens
 
-    def prefill(self, trees: Sequence[Tree]) -> Read:
+    def prefill(self, trees: Sequence[Tree]) -> PassLogits:
         """Read the prompts of trees with new slots."""
         return self._read([tree.prompt for tree in trees], [tree.without for tree in trees], trees[0])
 
-    def decode(self, nodes: Sequence[Node]) -> Read:
+    def decode(self, nodes: Sequence[Node]) -> PassLogits:
         """Read all live nodes of prefilled trees; the nodes of a tree are consecutive."""
         return self._read([node.prompt for node in nodes], [node.without for node in nodes], nodes[0].tree)
 
-    def _read(self, prompts: Sequence[Tokens], without: Sequence[Tokens | None], tree: Tree) -> Read:
+    def _read(self, prompts: Sequence[Tokens], without: Sequence[Tokens | None], tree: Tree) -> PassLogits:
+        """Read prompts and their twins, the same prompts without their contexts."""
         twins = {index: twin for index, twin in enumerate(without) if twin is not None}
         logits = read_plain(self.model, [*prompts, *twins.values()], new_tokens=tree.points.shape[1])
-        return Read(logits[: len(prompts)], logits[len(prompts) :], list(twins))
+        return PassLogits(logits[: len(prompts)], logits[len(prompts) :], list(twins))
 
 
 class SlotReader:
@@ -91,37 +92,38 @@ class SlotReader:
             saved = common_prefix_length([before.prompt, tree.prompt]) - cached
             if saved >= WORTH and 2 * saved >= unread:
                 return None
-        return unread + (
-            0 if tree.without is None else len(tree.without) - self._without.longest_prefix(tree.without)[1]
-        )
+        if tree.without is not None:
+            unread += len(tree.without) - self._without.longest_prefix(tree.without)[1]
+        return unread
 
-    def prefill(self, trees: Sequence[Tree]) -> Read:
+    def prefill(self, trees: Sequence[Tree]) -> PassLogits:
         """Read the prompts of trees with new slots."""
         own = self._own.admit([tree.slot for tree in trees], [tree.prompt for tree in trees])
         twins = {index: tuple(tree.without) for index, tree in enumerate(trees) if tree.without is not None}
-        slots: dict[tuple[int, ...], list[int]] = {}
+        slots_by_twin: dict[tuple[int, ...], list[int]] = {}
         for index, twin in twins.items():
-            slots.setdefault(twin, []).append(trees[index].slot)
-        first = [slots_of_twin[0] for slots_of_twin in slots.values()]
-        logits = self._in_passes([*own, *self._without.admit(first, list(slots))])
+            slots_by_twin.setdefault(twin, []).append(trees[index].slot)
+        first_slots = [slots[0] for slots in slots_by_twin.values()]
+        logits = self._in_passes([*own, *self._without.admit(first_slots, list(slots_by_twin))])
         for tree in trees:
             self._own.record(tree.slot, tree.prompt)
-        for twin, (source, *copies) in slots.items():
+        for twin, (source, *copies) in slots_by_twin.items():
             if copies:
                 self._without.slots.copy(source, copies, len(twin))
             for slot in (source, *copies):
                 self._without.record(slot, twin)
-        rows = dict(zip(slots, range(len(trees), len(logits)), strict=True))
-        return Read(logits[: len(trees)], logits[[rows[twin] for twin in twins.values()]], list(twins))
+        row_of_twin = dict(zip(slots_by_twin, range(len(trees), len(logits)), strict=True))
+        rows = [row_of_twin[twin] for twin in twins.values()]
+        return PassLogits(logits[: len(trees)], logits[rows], list(twins))
 
-    def decode(self, nodes: Sequence[Node]) -> Read:
+    def decode(self, nodes: Sequence[Node]) -> PassLogits:
         """Read all live nodes of prefilled trees; the nodes of a tree are consecutive."""
         for tree in dict.fromkeys(node.tree for node in nodes):
             tree.assign_keys()
         twins = {index: node for index, node in enumerate(nodes) if node.tree.without is not None}
         chunks = [*self._own.slots.decoded(nodes), *self._without.slots.decoded(list(twins.values()), without=True)]
         logits = read_slots(self._model, chunks)
-        return Read(logits[: len(nodes)], logits[len(nodes) :], list(twins))
+        return PassLogits(logits[: len(nodes)], logits[len(nodes) :], list(twins))
 
     def _in_passes(self, prompts: Sequence[Unread]) -> torch.Tensor:
         """Return the logits after each prompt, (n, V), in passes of limited length; long prompts take several."""

@@ -22,14 +22,14 @@ from swaymeter.tasks.models.generation.decoding import Contrast, Decoding, name_
 from swaymeter.tasks.models.generation.readers import (
     PLAIN,
     TOKENS_PER_PASS,
+    PassLogits,
     PlainReader,
-    Read,
     SlotReader,
     engine_of_answers,
     rounding,
 )
 from swaymeter.tasks.models.generation.sampling import Sampling, step
-from swaymeter.tasks.models.generation.tree import Node, Tree, by_beginning
+from swaymeter.tasks.models.generation.tree import Node, Tree, sort_by_prefix
 from swaymeter.tasks.models.memory import Halving, memory_budget, release_memory
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.broken import first_broken, is_broken
@@ -37,9 +37,10 @@ from swaymeter.tasks.models.next_token.plain import read_plain
 from swaymeter.tasks.models.next_token.shared import cache_per_token
 from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.template_options import prompt_form
-from swaymeter.tasks.models.prompts.tokens import check_length, no_distribution, shortened
+from swaymeter.tasks.models.prompts.tokens import check_length, no_distribution, shorten
 
 PROMPTS_AT_ONCE = {"cpu": 48, "cuda": 256}
+"""Prompts whose replies are decoded together."""
 
 
 def sample_answers(
@@ -71,38 +72,39 @@ def sample_answers(
             raise UsageError(f"{name} is {value}; it must be at least {least}")
     if len(prompts) != len(identities):
         raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
-    twins = _without_contexts(settings, len(prompts))
+    without_contexts = _without_contexts(settings, len(prompts))
     if not prompts:
         return []
     first = max_thoughts or max_new_tokens
     points = []  # the random numbers of each sample, (samples + 1, steps); NaN in the last row, the greedy reply
-    for prompt, twin, identity in zip(prompts, twins, identities, strict=True):
-        for read in (prompt,) if twin is None else (prompt, twin):
+    for prompt, without_context, identity in zip(prompts, without_contexts, identities, strict=True):
+        for read in (prompt,) if without_context is None else (prompt, without_context):
             check_length(model, f"{identity}", len(read), reserved_tokens=max_new_tokens + (max_thoughts or 0))
         steps, seed, identity_key = first + max_new_tokens, settings["seed"], (model.name, *identity)
         random_numbers = [typed_generator(seed, *identity_key, sample).random(steps) for sample in range(samples)]
         points.append(np.array([*random_numbers, np.full(steps, np.nan)]))
-    ends, thoughts = (
-        Ends(model, settings["form"] or prompt_form(model), settings["header"]),
-        Thoughts(model, prompts[0]),
-    )
+    ends = Ends(model, settings["form"] or prompt_form(model), settings["header"])
+    thoughts = Thoughts(model, prompts[0])
     later_thoughts = Thoughts(model, ())  # further thoughts that a reply opens behind its first thoughts
-    decode = partial(_decoded, model, sampling=sampling, contrast=settings["decoding"], at_once=at_once)
+    decode = partial(_decode, model, sampling=sampling, contrast=settings["decoding"], at_once=at_once)
     replies = decode(
-        prompts, twins, identities, [rows[:, :first] for rows in points], thoughts if max_thoughts else ends
+        prompts, without_contexts, identities, [rows[:, :first] for rows in points], thoughts if max_thoughts else ends
     )
     groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for number, rows in enumerate(replies):
         for member, reply in enumerate(rows):
             thought, is_finished = thoughts.split(reply.token_ids)
-            length = max(len(prompts[number]), len(twins[number] or ())) + len(thought) + max_new_tokens
+            length = max(len(prompts[number]), len(without_contexts[number] or ())) + len(thought) + max_new_tokens
             if not is_finished or (thought and model.context_window and length > model.context_window):
                 rows[member] = thoughts.unfinished(reply, thought)
             elif thought or max_thoughts:
                 groups.setdefault((number, thought), []).append(member)
     answers = decode(
         [(*prompts[number], *thought) for number, thought in groups],
-        [None if (twin := twins[number]) is None else (*twin, *thought) for number, thought in groups],
+        [
+            None if (without_context := without_contexts[number]) is None else (*without_context, *thought)
+            for number, thought in groups
+        ],
         [identities[number] for number, _ in groups],
         [points[number][members, first:] for (number, _), members in groups.items()],
         ends,
@@ -110,12 +112,12 @@ def sample_answers(
     for ((number, thought), members), answers_of_group in zip(groups.items(), answers, strict=True):
         words = thoughts.text(thought)
         for member, answer in zip(members, answers_of_group, strict=True):
-            more, is_finished = later_thoughts.split(answer.token_ids)
-            replies[number][member] = (
-                thoughts.unfinished(answer, (*thought, *answer.token_ids))
-                if more or not is_finished
-                else replace(answer, thoughts=words, thought_ids=thought)
-            )
+            further_thoughts, is_finished = later_thoughts.split(answer.token_ids)
+            if further_thoughts or not is_finished:
+                reply = thoughts.unfinished(answer, (*thought, *answer.token_ids))
+            else:
+                reply = replace(answer, thoughts=words, thought_ids=thought)
+            replies[number][member] = reply
     return [SampledAnswers(tuple(rows[:samples]), rows[samples]) for rows in replies]
 
 
@@ -132,10 +134,10 @@ def _without_contexts(settings: SampleOptions, prompts: int) -> Sequence[Tokens 
     return without
 
 
-def _decoded(
+def _decode(
     model: Network,
     prompts: Sequence[Tokens],
-    twins: Sequence[Tokens | None],
+    without_contexts: Sequence[Tokens | None],
     identities: Sequence[tuple[str, ...]],
     points: Sequence[NDArray[np.float64]],
     ends: Ends | Thoughts,
@@ -149,7 +151,7 @@ def _decoded(
     Args:
         model: the network.
         prompts: tokens of each prompt.
-        twins: the prompts without their contexts; None for replies of the model's own distribution.
+        without_contexts: the prompts without their contexts; None for replies of the model's own distribution.
         identities: a tuple for each prompt, for messages.
         points: (replies, steps) random numbers of each prompt; NaN for greedy replies.
         ends: the end of a reply, or of its thoughts.
@@ -159,9 +161,9 @@ def _decoded(
     """
     if not prompts:
         return []
-    trees = [Tree(number, prompt, points[number], twins[number]) for number, prompt in enumerate(prompts)]
+    trees = [Tree(number, prompt, points[number], without_contexts[number]) for number, prompt in enumerate(prompts)]
     max_tokens, answers = points[0].shape[1], max(map(len, points))
-    without = [twin for twin in twins if twin is not None]
+    without = [without_context for without_context in without_contexts if without_context is not None]
     # Tokens of a slot: of prompts, and of prompts without their contexts.
     slot_tokens = tuple(max(map(len, group)) + max_tokens * answers if group else 0 for group in (prompts, without))
     at_once = min(at_once, len(trees), model.engine.prompts_at_once or at_once)
@@ -172,7 +174,7 @@ def _decoded(
         step_bytes = answers * int(config.vocab_size) * (8 + (4 if without else 2) * size)
         slot = sum(slot_tokens) * cache_per_token(config) * size + step_bytes
         at_once = min(at_once, max(1, memory_budget(model.device) * 4 // 5 // slot))
-    trees = by_beginning(trees)
+    trees = sort_by_prefix(trees)
     decoding = _Decoding(model, engine_name, identities, sampling, contrast, max_tokens, ends)
     ended = {}
     for tree in decoding.finished(trees, at_once, *slot_tokens):
@@ -252,10 +254,10 @@ class _Decoding:
         waiting.extendleft(reversed(later))
         return chosen
 
-    def _step(self, read: Read, nodes: list[Node]) -> None:
+    def _step(self, read: PassLogits, nodes: list[Node]) -> None:
         """Add a token to all replies of these nodes; replies may end, and a node splits if its replies differ."""
         parts: list[dict[int, _Part]] = [{} for _ in nodes]
-        for number, member, token, log_prob in self._chosen(read, nodes):
+        for number, member, token, log_prob in self._choose_tokens(read, nodes):
             parts[number].setdefault(token, _Part(log_prob, [])).members.append(member)
         ended: list[tuple[Node, dict[int, _Part]]] = []
         for node, tokens_of_node in zip(nodes, parts, strict=True):
@@ -280,7 +282,7 @@ class _Decoding:
                 answer = self.ends.answer((*node.tokens, token), (*node.log_probs, part.log_prob), mean)
                 node.tree.ended.update(dict.fromkeys(part.members, answer))
 
-    def _chosen(self, read: Read, nodes: list[Node]) -> Iterator[tuple[int, int, int, float]]:
+    def _choose_tokens(self, read: PassLogits, nodes: list[Node]) -> Iterator[tuple[int, int, int, float]]:
         """Yield for every reply the row of its node, its number, its next token and the token's log-probability."""
         answers = [(row, member) for row, node in enumerate(nodes) for member in node.members]
         points = np.array([nodes[row].tree.points[member, len(nodes[row].tokens)] for row, member in answers])
@@ -293,7 +295,7 @@ class _Decoding:
             self._raise_broken([nodes[row] for row in drawn.broken])
         unsure: dict[int, list[int]] = {}
         for number, (row, _) in enumerate(answers):
-            if not drawn.sure[number]:
+            if not drawn.is_certain[number]:
                 unsure.setdefault(row, []).append(number)
         for row, numbers in unsure.items():
             alone, without = read_plain(self.model, [nodes[row].prompt]), nodes[row].without
@@ -314,7 +316,7 @@ class _Decoding:
             return any(is_broken(self.model, prompt) for prompt in (node.prompt, node.without) if prompt is not None)
 
         tree = first_broken(nodes, breaks_alone).tree
-        prompt = shortened(str(self.model.tokenizer.decode(list(tree.prompt))))
+        prompt = shorten(str(self.model.tokenizer.decode(list(tree.prompt))))
         raise ScoreError(
             f"{no_distribution(self.model)} while it answers {' / '.join(self.identities[tree.number])}, "
             f"with the prompt {prompt}"

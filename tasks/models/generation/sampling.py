@@ -20,7 +20,7 @@ from swaymeter.tasks.models.generation.decoding import Contrast
 from swaymeter.tasks.models.next_token.distributions import normaliser_of
 
 _ENTRIES_AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 24}
-_BLOCK = 256  # tokens whose probabilities are summed in float32 first; one sum in float64 costs ten times as much
+_BLOCK = 256  # tokens whose probabilities are summed in float32 first; a sum only in float64 takes ten times as long
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,36 +69,36 @@ def draw(
         Tokens (k,), and True if rounding cannot change the token (k,). Probabilities are float32, their sums float64.
     """
     errors = torch.as_tensor(rounding, dtype=torch.float64, device=logits.device).expand(len(logits))
-    weights, whole = _weights(logits, sampling, errors)
-    lacking = -weights.shape[1] % _BLOCK
-    padded = torch.nn.functional.pad(weights, (0, lacking)) if lacking else weights
+    weights, is_certain_top = _weights(logits, sampling, errors)
+    padding = -weights.shape[1] % _BLOCK
+    padded = torch.nn.functional.pad(weights, (0, padding)) if padding else weights
     blocks = padded.view(len(weights), -1, _BLOCK)
     ends = blocks.sum(dim=2).double().cumsum(dim=1)[rows]
     total = ends[:, -1:]
     target = torch.minimum(points.unsqueeze(1) * total, torch.nextafter(total, torch.zeros_like(total)))
     block = torch.searchsorted(ends, target, right=True)
     below = torch.where(block > 0, ends.gather(1, (block - 1).clamp(min=0)), 0.0)
-    inside = blocks[rows, block.squeeze(1)].double()
-    upper = inside.cumsum(dim=1) + below
+    block_weights = blocks[rows, block.squeeze(1)].double()
+    upper = block_weights.cumsum(dim=1) + below
     token = torch.searchsorted(upper, target, right=True)
     # A block's sum is rounded: the point may lie behind the last token of the block that can be drawn.
-    last = _BLOCK - 1 - (inside > 0).flip(1).int().argmax(dim=1, keepdim=True)
+    last = _BLOCK - 1 - (block_weights > 0).flip(1).int().argmax(dim=1, keepdim=True)
     token = torch.minimum(token, last)
     above = upper.gather(1, token)
-    margin = torch.minimum(above - target, target - (above - inside.gather(1, token))) / total
-    sure = whole[rows] & (margin.squeeze(1) >= errors[rows] / (2 * sampling.temperature))
-    return (block * _BLOCK + token).squeeze(1), sure
+    margin = torch.minimum(above - target, target - (above - block_weights.gather(1, token))) / total
+    is_certain = is_certain_top[rows] & (margin.squeeze(1) >= errors[rows] / (2 * sampling.temperature))
+    return (block * _BLOCK + token).squeeze(1), is_certain
 
 
 def _weights(logits: torch.Tensor, sampling: Sampling, errors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return weights (n, V), 0 outside the top, and True if rounding cannot change the top (n,)."""
-    whole = torch.ones(len(logits), dtype=torch.bool, device=logits.device)
+    """Return weights (n, V), 0 for tokens outside top_k and top_p, and True if rounding cannot change these (n,)."""
+    is_certain_top = torch.ones(len(logits), dtype=torch.bool, device=logits.device)
     weights = (logits - logits.amax(dim=1, keepdim=True)).div_(sampling.temperature).exp_()
     if 0 < sampling.top_k < logits.shape[1]:
         largest = logits.topk(sampling.top_k + 1, dim=1).values
         least, runner_up = largest[:, -2:].unbind(dim=1)
         weights.masked_fill_(logits < least.unsqueeze(1), 0.0)
-        whole &= least - runner_up >= 2 * errors
+        is_certain_top &= least - runner_up >= 2 * errors
     if sampling.top_p < 1:
         ordered, order = weights.double().sort(dim=1, descending=True, stable=True)
         before = (ordered.cumsum(dim=1) - ordered) / ordered.sum(dim=1, keepdim=True)
@@ -109,8 +109,8 @@ def _weights(logits: torch.Tensor, sampling: Sampling, errors: torch.Tensor) -> 
         first_out = ordered.gather(1, (last + 1).clamp(max=ordered.shape[1] - 1))
         apart = ordered.gather(1, last).log() - first_out.log()
         swapped = (apart.squeeze(1) < 2 * errors / sampling.temperature) & (last.squeeze(1) + 1 < ordered.shape[1])
-        whole &= ~(at_the_cut.any(dim=1) | swapped)
-    return weights, whole
+        is_certain_top &= ~(at_the_cut.any(dim=1) | swapped)
+    return weights, is_certain_top
 
 
 class Step(NamedTuple):
@@ -125,7 +125,7 @@ class Step(NamedTuple):
 
     tokens: list[int]
     log_probs: list[float]
-    sure: list[bool]
+    is_certain: list[bool]
     broken: list[int]
 
 
@@ -154,7 +154,7 @@ def step(
     device = logits.device
     nodes_of_answers, points_of_answers = torch.tensor(list(nodes)), torch.from_numpy(points)
     tokens = torch.zeros(len(nodes_of_answers), dtype=torch.int64, device=device)
-    sure = torch.ones(len(nodes_of_answers), dtype=torch.bool, device=device)
+    is_certain = torch.ones(len(nodes_of_answers), dtype=torch.bool, device=device)
     size = max(1, _ENTRIES_AT_ONCE[logits.device.type] // logits.shape[1])
     chosen_logits = torch.zeros(len(nodes_of_answers), device=device)
     normalisers = []
@@ -170,9 +170,9 @@ def step(
         if sums:
             for total, p in zip(sums[start : start + size], (part - normaliser.unsqueeze(1)).exp_(), strict=True):
                 total += p
-        inside = (nodes_of_answers >= start) & (nodes_of_answers < start + size)
+        block_weights = (nodes_of_answers >= start) & (nodes_of_answers < start + size)
         for greedy in (False, True):
-            answers = (inside & (points_of_answers.isnan() == greedy)).nonzero().squeeze(1)
+            answers = (block_weights & (points_of_answers.isnan() == greedy)).nonzero().squeeze(1)
             if not len(answers):
                 continue
             row = (nodes_of_answers[answers] - start).to(device)
@@ -180,13 +180,13 @@ def step(
             if greedy:
                 best = part[row].topk(2, dim=1)
                 tokens[index] = best.indices[:, 0]
-                sure[index] = best.values[:, 0] - best.values[:, 1] >= 2 * errors[row]
+                is_certain[index] = best.values[:, 0] - best.values[:, 1] >= 2 * errors[row]
             else:
-                tokens[index], sure[index] = draw(
+                tokens[index], is_certain[index] = draw(
                     part, row, points_of_answers[answers].to(device), sampling, rounding=errors
                 )
             chosen_logits[index] = part[row, tokens[index]]
     normaliser = torch.cat(normalisers)
     log_probs = chosen_logits - normaliser[nodes_of_answers.to(device)]
     broken = (~torch.isfinite(normaliser)).nonzero().squeeze(1)
-    return Step(tokens.tolist(), log_probs.tolist(), sure.tolist(), broken.tolist())
+    return Step(tokens.tolist(), log_probs.tolist(), is_certain.tolist(), broken.tolist())

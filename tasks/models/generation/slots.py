@@ -30,7 +30,7 @@ Keys = tuple[torch.Tensor, torch.Tensor]
 _NAME = "swaymeter_slots"
 _STEP = 8  # numbers of keys are rounded up to a multiple, because attention kernels of GPUs require it
 _AT_ONCE = {"cpu": 8, "cuda": 1 << 16}  # slots in a call of attention: few need little padding, many keep a GPU busy
-_MASK = 1 << 26  # limit of the entries of a mask, so that a long prompt does not lengthen the others
+_MAX_MASK = 1 << 26  # limit of the entries of a mask, so that a long prompt does not lengthen the others
 _PADDING = {"cpu": 64, "cuda": 4096}  # tokens of padding that cost less than another call
 _BLOCK = {"cpu": 128, "cuda": 1024}  # tokens of a prompt that attend in one call
 
@@ -168,10 +168,9 @@ class _Call:
         numbers = [chunk.slot for chunk in chunks]
         rows, columns = len(chunks), max(counts)
         self.tokens = slice(start, start + sum(counts))
-        # Consecutive slots are a slice, so that no key is copied.
-        self.in_line = (
-            slice(numbers[0], numbers[0] + rows) if numbers == [*range(numbers[0], numbers[0] + rows)] else None
-        )
+        # Consecutive slots are a slice, so that no key is copied; None for other slots.
+        consecutive = slice(numbers[0], numbers[0] + rows)
+        self.in_line = consecutive if numbers == [*range(consecutive.start, consecutive.stop)] else None
         indices = (
             np.array(numbers),
             np.repeat(np.arange(rows), counts),
@@ -217,6 +216,7 @@ class _Call:
 
 
 def _calls(chunks: Sequence[SlotTokens]) -> list[_Call]:
+    """Return the calls of attention for new tokens, each for as many slots in a row as fit."""
     calls, start = list[_Call](), 0
     batch: list[SlotTokens] = []
     for chunk in [*chunks, None]:
@@ -236,7 +236,7 @@ def _fits(chunk: SlotTokens, batch: Sequence[SlotTokens]) -> bool:
     return (
         chunk.slots is slots
         and len(members) <= slots.at_once
-        and len(members) * columns * max(len(member.seen[0]) for member in members) <= _MASK
+        and len(members) * columns * max(len(member.seen[0]) for member in members) <= _MAX_MASK
         and len(members) * columns - tokens <= max(tokens, slots.padding)
     )
 
@@ -327,6 +327,7 @@ def _attend(
     sliding_window: int | None = None,
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
+    """Attend in the slots of the current pass; transformers calls this function in place of the model's attention."""
     for option, name in _UNSUPPORTED.items():
         if options.get(option) is not None:
             raise NotImplementedError(f"the attention of the model has {name}")

@@ -89,8 +89,8 @@ class Tree:
             node.key_indices = np.append(node.key_indices, next(self._free))
 
 
-def by_beginning(trees: Sequence[Tree]) -> list[Tree]:
-    """Sort trees: prompts with more than half of their tokens in common side by side, the longest groups first."""
+def sort_by_prefix(trees: Sequence[Tree]) -> list[Tree]:
+    """Sort trees in groups of prompts that share more than half of their tokens, the longest groups first."""
     groups = list[list[Tree]]()
     for tree in sorted(trees, key=lambda tree: tuple(tree.prompt)):
         last = groups[-1][-1] if groups else None

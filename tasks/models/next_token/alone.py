@@ -22,7 +22,7 @@ from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving, is_out_of_memory
 from swaymeter.tasks.models.network import Network, Verdict
 from swaymeter.tasks.models.next_token.distributions import Distributions, divergence, is_rounding
-from swaymeter.tasks.models.prompts.tokens import shortened
+from swaymeter.tasks.models.prompts.tokens import shorten
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ def read_equal(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
 
 def single(model: Network, prompt: Tokens) -> str:
     """Describe a prompt for the message that it does not fit the memory."""
-    return f"a single prompt, of {len(prompt)} tokens, {shortened(str(model.tokenizer.decode(list(prompt))))}"
+    return f"a single prompt, of {len(prompt)} tokens, {shorten(str(model.tokenizer.decode(list(prompt))))}"
 
 
 def long_positions(model: Network, tokens: int) -> bool:
@@ -126,15 +126,16 @@ def choose_method(
     verdicts = model.engine.verdicts
     lengths = sorted(map(len, prompts)) or [0]
     long = long_positions(model, lengths[-1] + (new_tokens if in_parts else 0))
-    reached = _reached(model, lengths, new_tokens, long)
-    shortest, longest = min(lengths[0], reached), reached if in_parts else min(lengths[-1], reached)
+    longest_compared = _longest_length(model, lengths, new_tokens, long)
+    shortest = min(lengths[0], longest_compared)
+    longest = longest_compared if in_parts else min(lengths[-1], longest_compared)
     probe: Probe | None = None
     for method, read in methods.items():
         verdict = verdicts.get((method, long), Verdict())
         if prompts and not verdict.covers(shortest, longest):
             by_length = sorted((*verdict.compared, *prompts), key=len)
-            length = max(reached, *map(len, verdict.compared), 0)
-            ends = tuple(by_length[0][:reached]), tuple(islice(cycle(by_length[-1]), length))
+            length = max(longest_compared, *map(len, verdict.compared), 0)
+            ends = tuple(by_length[0][:longest_compared]), tuple(islice(cycle(by_length[-1]), length))
             if long and in_parts:
                 verdict = Verdict("its positions change with the longest prompt of a pass")
             else:
@@ -143,7 +144,7 @@ def choose_method(
                     alone = Distributions.of(_read_alone(model, probe.all))
                 if not torch.isfinite(alone.log_normaliser).all():
                     return fallback  # no reference; the caller reports the prompt
-                reason, rounding = _compared(model, probe, read, alone)
+                reason, rounding = _compare(model, probe, read, alone)
                 verdict = Verdict(reason, max(rounding, verdict.rounding), ends)
             verdicts[method, long] = verdict
             if verdict.reason:
@@ -154,6 +155,7 @@ def choose_method(
 
 
 def _read_alone(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
+    """Return the logits after prompts, (n, V), each read alone."""
     rows = []
     for prompt in prompts:
         with Halving(model, "prompts are read", 1).attempt(1, smallest=partial(single, model, prompt)):
@@ -161,16 +163,17 @@ def _read_alone(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
     return torch.cat(rows)
 
 
-def _reached(model: Network, lengths: Sequence[int], new_tokens: int, long: bool) -> int:
+def _longest_length(model: Network, lengths: Sequence[int], new_tokens: int, long: bool) -> int:
     """Return the length that prompts reach on their side of the change of positions, up to the comparison's limit."""
     tokens = lengths[-1]
     limits = (model.context_window or sys.maxsize, sys.maxsize if long else _switch(model))
-    reached = max(tokens, min(tokens + min(new_tokens, _AHEAD), *limits))
+    longest_compared = max(tokens, min(tokens + min(new_tokens, _AHEAD), *limits))
     far = FAR[torch.device(model.device).type]
-    if far >= reached or (len(lengths) >= _MANY and lengths[-_MANY] > far):
-        return reached
-    turns = any(far <= number < reached for number in _lengths(model.model.config.get_text_config().to_dict()))
-    return reached if turns else far
+    if far >= longest_compared or (len(lengths) >= _MANY and lengths[-_MANY] > far):
+        return longest_compared
+    lengths_in_config = _lengths(model.model.config.get_text_config().to_dict())
+    has_length_behind_far = any(far <= number < longest_compared for number in lengths_in_config)
+    return longest_compared if has_length_behind_far else far
 
 
 def _lengths(config: Mapping[str, Any]) -> Iterator[int]:
@@ -182,7 +185,7 @@ def _lengths(config: Mapping[str, Any]) -> Iterator[int]:
             yield value
 
 
-def _compared(model: Network, probe: Probe, read: Read, alone: Distributions) -> tuple[str | None, float]:
+def _compare(model: Network, probe: Probe, read: Read, alone: Distributions) -> tuple[str | None, float]:
     """Return the reason against a method, None without one, and its rounding in nats."""
     try:
         log_probs = Distributions.of(read(probe)).log_probs()
@@ -193,14 +196,13 @@ def _compared(model: Network, probe: Probe, read: Read, alone: Distributions) ->
             raise
         return f"{type(error).__name__}: {str(error).partition(chr(10))[0][:200]}", 0.0
     expected = alone.log_probs().repeat(len(log_probs) // len(alone.logits), 1)
-    apart = max(
-        divergence(expected.double(), log_probs.double()), divergence(_flattened(expected), _flattened(log_probs))
-    )
-    if not is_rounding(apart, model.dtype):
-        return f"it changes answers by {apart:.2g} nats", 0.0
+    difference = divergence(expected.double(), log_probs.double())
+    difference = max(difference, divergence(_flatten(expected), _flatten(log_probs)))
+    if not is_rounding(difference, model.dtype):
+        return f"it changes answers by {difference:.2g} nats", 0.0
     return None, float((log_probs - expected).abs().where(expected > _LIKELY, 0.0).max())
 
 
-def _flattened(log_probs: torch.Tensor) -> torch.Tensor:
+def _flatten(log_probs: torch.Tensor) -> torch.Tensor:
     """Return flattened log-distributions (n, V), float64, in which all tokens count even if one has nearly all mass."""
     return torch.log_softmax(log_probs.double() / log_probs.double().std(dim=1, keepdim=True).clamp(min=1.0), dim=1)

@@ -12,7 +12,7 @@ from swaymeter.tasks.models.capabilities import Diagnosable, Tokens
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.next_token.plain import read_plain
-from swaymeter.tasks.models.prompts.tokens import shortened
+from swaymeter.tasks.models.prompts.tokens import shorten
 
 _MAX_SUSPECTS = 200
 
@@ -50,7 +50,7 @@ def check_scores(
             pairs = [(int(query), int(context)) for query, context in np.argwhere(broken)]
             query, context = first_broken(pairs, lambda pair: breaks_alone(prompts[pair[1]][pair[0]]))
             raise ScoreError(
-                f"{message} for the query {shortened(queries[query])} after the context {shortened(contexts[context])}"
+                f"{message} for the query {shorten(queries[query])} after the context {shorten(contexts[context])}"
             )
 
 
@@ -71,5 +71,5 @@ def check_contexts_matter(
         if model.in_reach([row[query] for row in prompts]):
             raise ScoreError(
                 f"{model.name} in {model.dtype} gives the same distribution, to the last bit, after all {len(prompts)} "
-                f"contexts of the query {shortened(queries[query])}, like damaged weights; get the model again"
+                f"contexts of the query {shorten(queries[query])}, like damaged weights; get the model again"
             )

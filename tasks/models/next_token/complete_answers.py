@@ -19,7 +19,7 @@ from swaymeter.tasks.models.next_token.plain import read_plain
 from swaymeter.tasks.models.next_token.shared import Pass, SharedPrefixes
 from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.template_options import end_tokens, vocabulary_texts
-from swaymeter.tasks.models.prompts.tokens import common_prefix_length, shortened, tokenized, tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import common_prefix_length, shorten, tokenize, tokenize_prompts
 
 # Limits of the prompts whose tokens are in memory, and of the distributions with float32 copies.
 _PROMPTS_AT_ONCE = 50_000
@@ -61,19 +61,20 @@ def complete_answers(
         UsageError: no token ends an answer.
         ScoreError: a prompt exceeds the context window, or shares no token with its answers.
     """
-    longest = max(map(len, tokenized(model, [f" {answer}" for answer in answers], start_token=False)))
+    longest = max(map(len, tokenize(model, [f" {answer}" for answer in answers], start_token=False)))
     engine_name, read = by or (engine(model, prompts, new_tokens=longest), partial(read_plain, model))
     look_up = cache(partial(_LookUp, stops=_stops(model, terminators), device=model.device))
     size = max(1, _PROMPTS_AT_ONCE // (len(contexts) * (len(answers) + 1)))
     parts = []
     for start in range(0, len(queries), size):
         part = _prompts(model, contexts, queries[start : start + size], answers, start_token)
-        parts.append(_scored(model, part, len(answers) + 1, look_up, engine_name, read))
-    log_probs, sound = zip(*parts, strict=True)
-    return torch.cat(log_probs), torch.cat(sound), engine_name
+        parts.append(_score(model, part, len(answers) + 1, look_up, engine_name, read))
+    log_probs, is_finite = zip(*parts, strict=True)
+    return torch.cat(log_probs), torch.cat(is_finite), engine_name
 
 
 def _stops(model: Network, terminators: Sequence[str]) -> list[int]:
+    """Return the tokens that end an answer, sorted."""
     if "" in terminators:
         raise UsageError("a terminator is an empty text, with which every token begins; remove it")
     texts = vocabulary_texts(model)[: model.vocabulary_size]  # a tokenizer may have more tokens than its model
@@ -84,22 +85,22 @@ def _stops(model: Network, terminators: Sequence[str]) -> list[int]:
 
 
 @torch.inference_mode()
-def _scored(
+def _score(
     model: Network,
     prompts: list[list[Tokens]],
-    each: int,
+    prompts_each: int,
     look_up: Callable[[tuple[tuple[int, ...], ...]], "_LookUp"],
     engine_name: str,
     read: Read,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Score prompts of `_prompts`; `each` is 1 + answers, the prompts of a query. Return the first two results."""
-    shape = (len(prompts[0]) // each, len(prompts))
-    log_probs = torch.zeros((*shape, each - 1), dtype=torch.float64, device=model.device)
-    sound = torch.zeros(shape, dtype=torch.bool, device=model.device)
+    shape = (len(prompts[0]) // prompts_each, len(prompts))
+    log_probs = torch.zeros((*shape, prompts_each - 1), dtype=torch.float64, device=model.device)
+    is_finite = torch.zeros(shape, dtype=torch.bool, device=model.device)
 
     def entry(query: int, context: int) -> tuple[Tokens, list[Tokens], _LookUp]:
         """Return a prompt's prefix, the prompt with each answer, and its table of logits."""
-        prefix, *wholes = prompts[context][query * each : (query + 1) * each]
+        prefix, *wholes = prompts[context][query * prompts_each : (query + 1) * prompts_each]
         return prefix, wholes, look_up(tuple(tuple(whole[len(prefix) :]) for whole in wholes))
 
     def store(
@@ -108,32 +109,32 @@ def _scored(
         rows = torch.tensor(contexts, device=logits.device)
         parts = torch.split(logits.flatten(0, 1), _DISTRIBUTIONS_AT_ONCE)
         normaliser = torch.cat([Distributions.of(part).log_normaliser for part in parts]).view(logits.shape[:2])
-        sizes = [len(lookup.places) for lookup in lookups]
+        sizes = [len(lookup.nodes) for lookup in lookups]
         logits_by_query = zip(torch.split(logits, sizes, dim=1), torch.split(normaliser, sizes, dim=1), strict=True)
         for query, lookup, (logits_of, normaliser_of) in zip(queries, lookups, logits_by_query, strict=True):
             log_probs[query, rows] = lookup.log_probs(logits_of, normaliser_of)
-            sound[query, rows] = torch.isfinite(normaliser_of).all(dim=1)
+            is_finite[query, rows] = torch.isfinite(normaliser_of).all(dim=1)
 
     def store_pass(forward_pass: Pass) -> None:
         lookups = [entry(query, forward_pass.contexts[0])[2] for query in forward_pass.units]
         nodes = [
             paths[answer][len(prefix) + depth - 1]
             for (prefix, *paths), lookup in zip(forward_pass.paths, lookups, strict=True)
-            for answer, depth in lookup.places
+            for answer, depth in lookup.nodes
         ]
         store(forward_pass.units, forward_pass.contexts, lookups, forward_pass.reading.logits(nodes))
 
     if engine_name == PREFIX_TREE:  # the answers of a query are a tree behind its last token
-        units = [range(start, start + each) for start in range(0, len(prompts[0]), each)]
-        for _ in SharedPrefixes(model, prompts, units=units, entries=each, inner=True).read(store_pass):
+        units = [range(start, start + prompts_each) for start in range(0, len(prompts[0]), prompts_each)]
+        for _ in SharedPrefixes(model, prompts, units=units, entries=prompts_each, inner=True).read(store_pass):
             pass
     else:  # a prompt for each token that is looked up
         for query, context in np.ndindex(*shape):
             prefix, wholes, lookup = entry(query, context)
-            whole = [wholes[answer][: len(prefix) + depth] for answer, depth in lookup.places]
+            whole = [wholes[answer][: len(prefix) + depth] for answer, depth in lookup.nodes]
             store([query], [context], [lookup], read(whole).unsqueeze(0))
             report_prompts()
-    return log_probs.cpu(), sound.cpu()
+    return log_probs.cpu(), is_finite.cpu()
 
 
 class _LookUp:
@@ -142,37 +143,37 @@ class _LookUp:
     A tail is the tokens of an answer behind the shared prefix.
 
     Attributes:
-        places: the distinct nodes to look up, each as an answer and the number of its tokens before the node.
+        nodes: the distinct nodes to look up, each as an answer and the number of its tokens before the node.
     """
 
     def __init__(self, tails: Sequence[tuple[int, ...]], stops: Sequence[int], device: str) -> None:
         row: dict[tuple[int, ...], int] = {}
-        self.places: list[tuple[int, int]] = []
+        self.nodes: list[tuple[int, int]] = []
         for answer, tail in enumerate(tails):
             for depth in range(len(tail) + 1):
                 if tail[:depth] not in row:
                     row[tail[:depth]] = len(row)
-                    self.places.append((answer, depth))
+                    self.nodes.append((answer, depth))
         shape = (len(tails), max(map(len, tails)))
         before, tokens, real = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, bool)
         for answer, tail in enumerate(tails):
             before[answer, : len(tail)] = [row[tail[:depth]] for depth in range(len(tail))]
             tokens[answer, : len(tail)], real[answer, : len(tail)] = tail, True
-        goes_on = np.zeros((len(row), len(stops)), bool)
+        continues = np.zeros((len(row), len(stops)), bool)
         columns = {stop: column for column, stop in enumerate(stops)}
         for prefix in row:
             if prefix and prefix[-1] in columns:
-                goes_on[row[prefix[:-1]], columns[prefix[-1]]] = True
+                continues[row[prefix[:-1]], columns[prefix[-1]]] = True
         ends = np.array([row[tail] for tail in tails])
 
         self._before, self._tokens = torch.from_numpy(before).to(device), torch.from_numpy(tokens).to(device)
         self._padding = torch.from_numpy(~real).to(device)
         self._ends = torch.from_numpy(ends).to(device).unsqueeze(1)
         self._stops = torch.tensor(stops, device=device)
-        self._goes_on = torch.from_numpy(goes_on[ends]).to(device)
+        self._goes_on = torch.from_numpy(continues[ends]).to(device)
 
     def log_probs(self, logits: torch.Tensor, normaliser: torch.Tensor) -> torch.Tensor:
-        """Return log p of every complete answer, (B, answers), from logits (B, places, V) and normalisers."""
+        """Return log p of every complete answer, (B, answers), from logits (B, nodes, V) and normalisers."""
         steps = logits[:, self._before, self._tokens].double() - normaliser[:, self._before]
         ends = logits[:, self._ends, self._stops].float() - normaliser[:, self._ends]
         ended = ends.masked_fill(self._goes_on, -torch.inf).logsumexp(dim=2)
@@ -188,13 +189,13 @@ def _prompts(
         space = "" if query[-1:].isspace() else " "
         texts += [query, *(f"{query}{space}{answer}" for answer in answers)]
     prompts: list[list[Tokens]] = []
-    prompts_by_context = tokenized_prompts(model, contexts, texts, start_token=start_token)
+    prompts_by_context = tokenize_prompts(model, contexts, texts, start_token=start_token)
     for context, wholes in zip(contexts, prompts_by_context, strict=True):
         for start in range(0, len(texts), len(answers) + 1):
             wholes[start] = wholes[start][: common_prefix_length(wholes[start : start + len(answers) + 1], left=0)]
             if not wholes[start]:
                 raise ScoreError(
-                    f"the query {shortened(texts[start])} after the context {shortened(context)} shares no token with "
+                    f"the query {shorten(texts[start])} after the context {shorten(context)} shares no token with "
                     "its prompts with answers, so that answers cannot be scored after it; use a longer query"
                 )
         prompts.append([*wholes])

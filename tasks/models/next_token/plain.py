@@ -46,18 +46,15 @@ def read_plain(
     """
     if len(prompts) == 1:
         return _in_batches(model, prompts, ALONE, BATCH)
-    sides: dict[bool, list[int]] = {}
+    sides: dict[bool, list[int]] = {}  # by True for prompts so long that positions change
     for index, prompt in enumerate(prompts):
         sides.setdefault(long_positions(model, len(prompt)), []).append(index)
     parts = []
     for indices in sides.values():
         group = [prompts[index] for index in indices]
         methods = {method: partial(_read_probe, model, method) for method in (PADDED, EQUAL)}
-        parts.append(
-            _in_batches(
-                model, group, choose_method(model, group, methods, ALONE, new_tokens=new_tokens), batch_size or BATCH
-            )
-        )
+        method = choose_method(model, group, methods, ALONE, new_tokens=new_tokens)
+        parts.append(_in_batches(model, group, method, batch_size or BATCH))
     return torch.cat(parts)[np.argsort(np.concatenate(list(sides.values())))]
 
 
@@ -78,6 +75,7 @@ def _read_probe(model: Network, method: str, probe: Probe) -> torch.Tensor:
 def _in_batches(
     model: Network, prompts: Sequence[Tokens], method: str, batch_size: int, *, padding: Tokens = ()
 ) -> torch.Tensor:
+    """Return the logits after prompts, (n, V), read in batches by a method; `padding` is the text of the padding."""
     order = sorted(range(len(prompts)), key=lambda index: len(prompts[index]))
     waiting = deque(order)
     parts: list[torch.Tensor] = []
@@ -87,9 +85,9 @@ def _in_batches(
         indices = list(islice(waiting, halving.amounts[0]))
         while not padding and len(indices) > 1 and len(indices) * len(prompts[indices[-1]]) > max_tokens:
             indices.pop()
-        batch = [
-            prompts[index] for index in indices if method == PADDED or len(prompts[index]) == len(prompts[waiting[0]])
-        ]
+        batch = [prompts[index] for index in indices]
+        if method != PADDED:
+            batch = [prompt for prompt in batch if len(prompt) == len(batch[0])]
         with halving.attempt(len(batch), smallest=partial(single, model, batch[0])):
             parts.append(_read(model, batch, padding) if method == PADDED else read_equal(model, batch))
             for _ in batch:
@@ -97,7 +95,7 @@ def _in_batches(
     return torch.cat(parts)[np.argsort(order)]
 
 
-def left_padded(tokens: Sequence[Tokens], device: str, *, padding: Tokens = ()) -> tuple[torch.Tensor, torch.Tensor]:
+def pad_left(tokens: Sequence[Tokens], device: str, *, padding: Tokens = ()) -> tuple[torch.Tensor, torch.Tensor]:
     """Return token ids padded on the left by `padding`, and the mask, 0 for padding, (n, longest) each."""
     longest = max(map(len, tokens))
     ids, mask = np.zeros((2, len(tokens), longest), dtype=np.int64)
@@ -116,6 +114,6 @@ def forward_options(model: Network, mask: torch.Tensor) -> dict[str, object]:
 
 @torch.inference_mode()
 def _read(model: Network, tokens: Sequence[Tokens], padding: Tokens) -> torch.Tensor:
-    ids, mask = left_padded(tokens, model.device, padding=padding)
+    ids, mask = pad_left(tokens, model.device, padding=padding)
     logits: torch.Tensor = model.model(input_ids=ids, use_cache=False, **forward_options(model, mask)).logits
     return logits[:, -1].clone()  # a view would keep the logits of all positions alive

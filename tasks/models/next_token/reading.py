@@ -67,13 +67,13 @@ def path_of(sequence: Tokens, nodes: dict[tuple[int, int], int]) -> list[int]:
 def unreadable(model: Network) -> str | None:
     """Return the reason why this model cannot read trees, by its configuration and forward pass; None if it can."""
     parameters = model.takes
-    lacking = [name for name in ("position_ids", "past_key_values", "logits_to_keep") if name not in parameters]
-    if lacking:
-        return f"its forward pass does not take {', '.join(lacking)}"
+    missing = [name for name in ("position_ids", "past_key_values", "logits_to_keep") if name not in parameters]
+    if missing:
+        return f"its forward pass does not take {', '.join(missing)}"
     # GPT-Neo's local layers mask keys by their index in memory, whatever the mask.
     types = {*_layer_types(model), *getattr(model.model.config, "attention_layers", ())}
-    if strange := types - {"full_attention", "sliding_attention", "global"}:
-        return f"it has layers of {', '.join(sorted(strange))}"
+    if unsupported := types - {"full_attention", "sliding_attention", "global"}:
+        return f"it has layers of {', '.join(sorted(unsupported))}"
     return None
 
 
@@ -200,7 +200,7 @@ class Reading:
     def __init__(self, model: Network, contexts: ContextBatch, tree: PrefixTree, *, keep: bool = False) -> None:
         self._model, self._contexts, self._tree, self._keep = model, contexts, tree, keep
         self._before = [contexts.cache]
-        self._steps = 0  # tokens that have followed
+        self._steps = 0  # tokens read behind each path so far
 
     @torch.inference_mode()
     def logits(self, nodes: Sequence[int]) -> torch.Tensor:
@@ -277,7 +277,7 @@ def _forward(
         model: the network.
         tokens: (B, n).
         positions: (B, n).
-        distance: (B, n, seen), how far back a token is; negative if masked.
+        distance: (B, n, seen), number of tokens back to each seen token; negative if masked.
         cache: the KV cache.
         nodes: columns whose logits are returned.
     """

@@ -21,7 +21,7 @@ from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
 NODES_PER_BATCH = {"cpu": 128, "cuda": 256}
-ALONE = 8
+SINGLE_CONTEXT = 8
 """Factor on the nodes of a batch for a single context: a pass has one row, and long sequences share more of it."""
 
 
@@ -78,7 +78,7 @@ class SharedPrefixes:
         self._groups = _groups(model, prompts)
         self._cache_bytes = budget // 8 // len(self._groups)
         max_units = max(1, budget // 2 // (len(prompts) * (entries or vocabulary) * size))
-        nodes = NODES_PER_BATCH[kind] * (ALONE if len(prompts) == 1 else 1)
+        nodes = NODES_PER_BATCH[kind] * (SINGLE_CONTEXT if len(prompts) == 1 else 1)
         self._waiting = deque(unit_batches(self._groups[0].sequences, self._units, nodes, max_units))
         self.largest = max(map(len, self._waiting))
         trees = [self._tree(batch, group) for batch in self._waiting for group in self._groups]
@@ -140,7 +140,8 @@ class _Group:
             if batch is None:
                 stop = start + rows
                 batch = read_contexts(self._model, self._prefixes[start:stop], self._contexts[start:stop])
-                if sum(batch_bytes.bytes for batch_bytes in self.cached.values()) + batch.bytes <= cache_bytes:
+                used_bytes = sum(cached_batch.bytes for cached_batch in self.cached.values())
+                if used_bytes + batch.bytes <= cache_bytes:
                     self.cached[start] = batch
             yield batch
 
@@ -169,15 +170,16 @@ def unit_batches(
 
 
 def _groups(model: Network, prompts: Sequence[Sequence[Tokens]]) -> list[_Group]:
-    alike: dict[tuple[tuple[int, ...], ...], list[int]] = {}
+    """Return the contexts in groups whose prompts have the same tokens behind the context's shared prefix."""
+    contexts_by_rest: dict[tuple[tuple[int, ...], ...], list[int]] = {}
     for index, row in enumerate(prompts):
         length = common_prefix_length(row)
-        alike.setdefault(tuple(tuple(prompt[length:]) for prompt in row), []).append(index)
-    return [_Group(model, prompts, contexts) for contexts in alike.values()]
+        contexts_by_rest.setdefault(tuple(tuple(prompt[length:]) for prompt in row), []).append(index)
+    return [_Group(model, prompts, contexts) for contexts in contexts_by_rest.values()]
 
 
 def cache_per_token(config: Any) -> int:
-    """Return how many numbers the keys and values of one token are, over all layers, whose heads may differ."""
+    """Return the number of entries of a token's keys and values over all layers, whose heads may differ."""
     return sum(
         2
         * (getattr(layer, "num_key_value_heads", None) or layer.num_attention_heads)

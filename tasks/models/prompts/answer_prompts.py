@@ -28,15 +28,16 @@ from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models.capabilities import Model
 from swaymeter.tasks.models.network import Conversation
 from swaymeter.tasks.models.prompts import template_options as templates
-from swaymeter.tasks.models.prompts.template_options import PROBE, Turns, prompt_form, rendered
+from swaymeter.tasks.models.prompts.template_options import PROBE, Turns, prompt_form, render
 from swaymeter.tasks.models.prompts.thoughts import opened_thoughts
-from swaymeter.tasks.models.prompts.tokens import does_not_fit, shortened, start_tokens
+from swaymeter.tasks.models.prompts.tokens import does_not_fit, shorten, start_tokens
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _ABOUT = re.compile(r"\{about\}\s?")
 # Older versions pass an unknown keyword on to the template, which ignores it.
 _KEEPS_TEXT = "sanitize_control_tokens" in inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters
-_AS_IT_IS = "{{ messages[0]['content'] }}"
+_ONLY_CONTENT = "{{ messages[0]['content'] }}"
+"""The template of plain prompts: the text of the only turn."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def answer_prompt(
         ScoreError: the question does not fit even without its context.
     """
     prompts = prompts or catalog.prompts()
-    fields = _Fields(question, context, filled(prompts.about, page=page) if page else "")
+    fields = _Fields(question, context, fill_gaps(prompts.about, page=page) if page else "")
     tokens = _tokens(model, prompts, fields)
     limit = sys.maxsize if model.context_window is None else model.context_window - reserved_tokens
     if len(tokens) <= limit:
@@ -108,8 +109,8 @@ def answer_prompt(
             raise does_not_fit(model, "questions", question, alone, reserved_tokens)
         cut = max(bisect_right(cuts, cuts[cut][0] - excess, key=itemgetter(0)) - 1, 0)
         tokens = tokens_at(cut)
-    while len(more := tokens_at(cut + 1)) <= limit:
-        cut, tokens = cut + 1, more
+    while len(longer := tokens_at(cut + 1)) <= limit:
+        cut, tokens = cut + 1, longer
     return AnswerPrompt(tokens, context_cut=cuts[-1][0] - cuts[cut][0])
 
 
@@ -142,8 +143,8 @@ def answer_header(model: Model, prompts: AnswerPrompts) -> str:
         return ""
     turns = [{"role": "user", "content": "?"}]
     options = template_options(model, prompts)
-    before = rendered(model, turns, generation_prompt=False, options=options)
-    header = rendered(model, turns, options=options).removeprefix(before)
+    before = render(model, turns, generation_prompt=False, options=options)
+    header = render(model, turns, options=options).removeprefix(before)
     tokens = model.tokenizer(header, add_special_tokens=False)["input_ids"]
     text = str(model.tokenizer.decode(tokens, skip_special_tokens=True)).lstrip()
     written = text.rstrip()
@@ -152,9 +153,10 @@ def answer_header(model: Model, prompts: AnswerPrompts) -> str:
 
 def _tokens(model: Model, prompts: AnswerPrompts, fields: _Fields) -> tuple[int, ...]:
     turns = _turns(model, prompts, _conversation(model, prompts).system_turn, fields)
-    texts = [*(turn["content"] for turn in turns), str(prompts.template_options)]
-    own = "" if prompts == catalog.prompts() else "\n".join(texts)
-    untrusted = own or f"{fields.question}\n{fields.context or ''}\n{fields.about}"
+    if prompts == catalog.prompts():
+        untrusted = f"{fields.question}\n{fields.context or ''}\n{fields.about}"
+    else:  # the study's texts are not trusted either
+        untrusted = "\n".join([*(turn["content"] for turn in turns), str(prompts.template_options)])
     return _tokenized(model, prompts, turns, untrusted, fields.question)
 
 
@@ -173,16 +175,16 @@ def _tokenized(model: Model, prompts: AnswerPrompts, turns: Turns, untrusted: st
     as_text: dict[str, Any] = {"sanitize_control_tokens": True} if holds_control else {}
     if as_text and not _KEEPS_TEXT:
         raise ModelError(
-            f"{model.name} cannot answer {shortened(question)}: its prompt has the letters of a control token, "
+            f"{model.name} cannot answer {shorten(question)}: its prompt has the letters of a control token, "
             f"which transformers {transformers.__version__} cannot tokenize as text; use 5.23 or later"
         )
     _check_whole(model, prompts, turns, question)
-    own = {"add_generation_prompt": prompts.generation_prompt, "return_dict": False}
-    options = {**conversation.options, **own, **as_text}
+    arguments = {"add_generation_prompt": prompts.generation_prompt, "return_dict": False}
+    options = {**conversation.options, **arguments, **as_text}
     try:
-        ids = templates.applied(model, turns, conversation.template, options)
+        ids = templates.apply_template(model, turns, conversation.template, options)
     except Exception as error:  # a template can raise anything
-        raise ModelError(f"the chat template of {model.name} fails for {shortened(question)}: {error}") from error
+        raise ModelError(f"the chat template of {model.name} fails for {shorten(question)}: {error}") from error
     return (*conversation.start, *ids)
 
 
@@ -197,13 +199,13 @@ def _check_whole(model: Model, prompts: AnswerPrompts, turns: Turns, question: s
     probe = f"{PROBE} " * (longest // len(PROBE) + 1)
     probes = [{**turn, "content": probe[: len(turn["content"])]} for turn in turns]
     try:
-        written = _letters(rendered(model, probes, options=_conversation(model, prompts).options))
+        written = _letters(render(model, probes, options=_conversation(model, prompts).options))
     except Exception as error:  # a template can raise anything
-        raise ModelError(f"the chat template of {model.name} fails for {shortened(question)}: {error}") from error
+        raise ModelError(f"the chat template of {model.name} fails for {shorten(question)}: {error}") from error
     if not all(_letters(turn["content"]) in written for turn in probes):
         raise ModelError(
             f"the chat template of {model.name} cuts a turn of {longest:,} characters, and may lose the question "
-            f"{shortened(question)}; shorten the contexts, or set chat_template: never for this model"
+            f"{shorten(question)}; shorten the contexts, or set chat_template: never for this model"
         )
     model.engine.longest_turns[prompts] = longest
 
@@ -214,13 +216,14 @@ def _letters(text: str) -> str:
 
 
 def _turns(model: Model, prompts: AnswerPrompts, system_turn: bool, fields: _Fields) -> Turns:
-    alone = fields.context is None
+    """Return the turns of a prompt; without a turn of its own, the system text begins the user's turn."""
+    is_closed_book = fields.context is None
     if prompt_form(model, prompts) == "plain":
-        template = prompts.plain_without_context if alone else prompts.plain_with_context
+        template = prompts.plain_without_context if is_closed_book else prompts.plain_with_context
         return [{"role": "user", "content": _request(template, fields)}]
-    request = _request(prompts.without_context if alone else prompts.with_context, fields)
+    request = _request(prompts.without_context if is_closed_book else prompts.with_context, fields)
     with_context = prompts.system if prompts.system_with_context is None else prompts.system_with_context
-    system = prompts.system if alone else filled(with_context, context=fields.context or "")
+    system = prompts.system if is_closed_book else fill_gaps(with_context, context=fields.context or "")
     if system_turn and system:
         return [{"role": "system", "content": system}, {"role": "user", "content": request}]
     return [{"role": "user", "content": f"{system}\n\n{request}" if system else request}]
@@ -233,20 +236,21 @@ def _request(template: str, fields: _Fields) -> str:
     elif "{about}" not in template:
         first = "{context}" if "{context}" in template else "{question}"
         template = template.replace(first, f"{{about}} {first}")
-    return filled(template, question=fields.question, context=fields.context or "", about=fields.about)
+    return fill_gaps(template, question=fields.question, context=fields.context or "", about=fields.about)
 
 
-def filled(template: str, **texts: str) -> str:
+def fill_gaps(template: str, **texts: str) -> str:
     """Fill the gaps of a template in one step, so that braces in a text stay text."""
     return _SLOT.sub(lambda slot: texts.get(slot[1], slot[0]), template)
 
 
 def _conversation(model: Model, prompts: AnswerPrompts) -> Conversation:
+    """Return the format of prompts for a model, which is found once for each study's texts."""
     conversations = model.engine.conversations
     if prompts not in conversations:
         control = tuple(token for token in model.tokenizer.added_tokens_encoder if not token.isspace())
         is_chat = prompt_form(model, prompts) == "chat"
-        template = templates.chat_template(model) if is_chat else _AS_IT_IS
+        template = templates.chat_template(model) if is_chat else _ONLY_CONTENT
         options = templates.options_of(model, prompts)
         system_turn = is_chat and _takes_system_turn(model, prompts, options)
         start = () if is_chat or prompts.start_token == "never" else start_tokens(model)
@@ -277,15 +281,13 @@ def thinking_words(model: Model, prompts: AnswerPrompts, max_thoughts: int | Non
 
 def _takes_system_turn(model: Model, prompts: AnswerPrompts, options: Mapping[str, Any]) -> bool:
     """Return True if the system text gets a turn of its own; ModelError for a template that leaves texts out."""
-    with_context = filled(prompts.system_with_context or "", context="")
+    with_context = fill_gaps(prompts.system_with_context or "", context="")
     required = (_letters(prompts.system), _letters(with_context), PROBE)
     problem: Exception | str = ""
     probes = (_Fields(PROBE),) if prompts.system_with_context is None else (_Fields(PROBE), _Fields(PROBE, ""))
     for system_turn in (True, False) if any(required[:2]) else (False,):
         try:
-            written = (
-                rendered(model, _turns(model, prompts, system_turn, fields), options=options) for fields in probes
-            )
+            written = (render(model, _turns(model, prompts, system_turn, fields), options=options) for fields in probes)
             text = " ".join(map(_letters, written))
         except (TimeoutError, MemoryError) as error:  # not a refusal of a system turn
             raise templates.cannot_write(model, error) from error

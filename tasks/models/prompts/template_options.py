@@ -40,7 +40,7 @@ SWITCHES: Mapping[str, tuple[Any, Any]] = {
 }
 """The values of a switch that turn thinking off, and on. A template with `reasoning_effort` has this switch only if it
 names the value "none"."""
-_ITS_OWN = frozenset(
+_STANDARD_VARIABLES = frozenset(
     {
         "add_generation_prompt",
         "bos_token",
@@ -61,7 +61,8 @@ _CALENDAR = (
 )
 MAX_BYTES = 1 << 30
 """Limit of the memory in bytes that a template may take, on systems with /proc."""
-_LOOK_SECONDS = 0.05
+_CHECK_SECONDS = 0.05
+"""Time between two checks of the memory."""
 _raise_in_thread = ctypes.pythonapi.PyThreadState_SetAsyncExc
 _GENERATION = re.compile(r"\{%-?\s*(?:end)?generation\s*-?%\}")
 
@@ -88,16 +89,17 @@ def options_of(model: Speaker, prompts: AnswerPrompts) -> dict[str, Any]:
     except TemplateError as error:
         raise cannot_write(model, error) from error
     is_hidden = getattr(model.tokenizer, "takes_any_keyword", False)  # a server's template; the server reports errors
-    for name in () if is_hidden else prompts.template_options.keys() - names:
-        its_own = ", ".join(sorted(names)) or "none"
+    unknown = set() if is_hidden else prompts.template_options.keys() - names
+    for name in unknown:
+        supported = ", ".join(sorted(names)) or "none"
         raise ModelError(
-            f"prompt.template_options: the chat template of {model.name} has no keyword {name!r}; it has: {its_own}; "
+            f"prompt.template_options: the chat template of {model.name} has no keyword {name!r}; it has: {supported}; "
             f"leave {name} out, or run this model in a separate study"
         )
     turns = [{"role": "user", "content": PROBE}]
     return switch(
         template,
-        lambda options: rendered(model, turns, options={**prompts.template_options, **options}),
+        lambda options: render(model, turns, options={**prompts.template_options, **options}),
         thinking=prompts.thinking,
     ) | dict(prompts.template_options)
 
@@ -125,15 +127,15 @@ def chat_template(model: Speaker) -> str:
     return _CALENDAR + template if "strftime_now" in template else template
 
 
-def rendered(
+def render(
     model: Speaker, turns: Turns, *, generation_prompt: bool = True, options: Mapping[str, Any] | None = None
 ) -> str:
     """Write turns by the model's chat template with the keywords `options`; the template can raise any exception."""
-    own = {"tokenize": False, "add_generation_prompt": generation_prompt}
-    return str(applied(model, turns, chat_template(model), {**(options or {}), **own}))
+    arguments = {"tokenize": False, "add_generation_prompt": generation_prompt}
+    return str(apply_template(model, turns, chat_template(model), {**(options or {}), **arguments}))
 
 
-def applied(model: Speaker, turns: Turns, template: str, options: Mapping[str, Any]) -> Any:
+def apply_template(model: Speaker, turns: Turns, template: str, options: Mapping[str, Any]) -> Any:
     """Apply a chat template, a program of the model's author, to turns; TimeoutError after TEMPLATE_SECONDS."""
     with time_limit(TEMPLATE_SECONDS):
         return model.tokenizer.apply_chat_template(turns, chat_template=template, **options)
@@ -146,7 +148,7 @@ def cannot_write(model: Speaker, problem: Exception | str) -> ModelError:
 
 def keywords(template: str) -> frozenset[str]:
     """Return the keywords of a chat template, without those that every template receives."""
-    return frozenset(meta.find_undeclared_variables(_parsed(template))) - _ITS_OWN
+    return frozenset(meta.find_undeclared_variables(_parse(template))) - _STANDARD_VARIABLES
 
 
 def switch(template: str, write: Callable[[Mapping[str, Any]], str], *, thinking: bool) -> dict[str, Any]:
@@ -157,7 +159,7 @@ def switch(template: str, write: Callable[[Mapping[str, Any]], str], *, thinking
         write: returns the template's prompt for options, or raises any exception.
         thinking: True to turn thinking on, False to turn it off.
     """
-    names, texts = keywords(template), {constant.value for constant in _parsed(template).find_all(nodes.Const)}
+    names, texts = keywords(template), {constant.value for constant in _parse(template).find_all(nodes.Const)}
     for name, values in SWITCHES.items():
         if name not in names or (values[0] == "none" and "none" not in texts):
             continue
@@ -170,7 +172,7 @@ def switch(template: str, write: Callable[[Mapping[str, Any]], str], *, thinking
     return {}
 
 
-def _parsed(template: str) -> nodes.Template:
+def _parse(template: str) -> nodes.Template:
     return Environment(extensions=["jinja2.ext.loopcontrols"]).parse(_GENERATION.sub("", template))
 
 
@@ -204,14 +206,14 @@ def _end_of_turn(model: Network) -> int | None:
     """Return the special token that the template writes directly behind the assistant's text."""
     turns = [{"role": "user", "content": "?"}, {"role": "assistant", "content": PROBE}]
     try:
-        _, is_written, behind = rendered(model, turns, generation_prompt=False).rpartition(PROBE)
+        _, is_written, behind = render(model, turns, generation_prompt=False).rpartition(PROBE)
     except Exception:  # the template refuses the turns: only the end-of-sequence tokens count
         return None
     tokens = model.tokenizer(behind.lstrip(), add_special_tokens=False)["input_ids"]
     return tokens[0] if is_written and tokens and tokens[0] in model.tokenizer.added_tokens_decoder else None
 
 
-class _Late(Exception):
+class _LimitExceeded(Exception):
     """Raised in the middle of a block that takes too long, or too much memory."""
 
 
@@ -223,18 +225,18 @@ def time_limit(seconds: float) -> Iterator[None]:
 
     def watch() -> None:
         nonlocal is_full
-        while not is_over.wait(min(_LOOK_SECONDS, max(0.0, until - time.monotonic()))):
+        while not is_over.wait(min(_CHECK_SECONDS, max(0.0, until - time.monotonic()))):
             is_full = _resident_bytes() - before > MAX_BYTES
             if is_full or time.monotonic() >= until:
                 with lock:
                     if not is_over.is_set():
-                        _raise_in_thread(thread, ctypes.py_object(_Late))
+                        _raise_in_thread(thread, ctypes.py_object(_LimitExceeded))
                 return
 
     threading.Thread(target=watch, daemon=True).start()
     try:
         yield
-    except _Late:
+    except _LimitExceeded:
         if is_full:
             raise MemoryError(f"it takes more than {MAX_BYTES >> 20:,} MiB of memory") from None
         raise TimeoutError(f"it does not end within {seconds:g} s") from None

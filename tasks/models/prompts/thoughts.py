@@ -44,12 +44,12 @@ _MARK = re.compile(
     f"(?P<close>{'|'.join(mark.close.pattern for mark in MARKS)})|{'|'.join(mark.open.pattern for mark in MARKS)}",
     re.IGNORECASE,
 )
-_FRAME = re.compile(
+_ANSWER_MARKS = re.compile(
     r"^\s*<(?:answer|response)>|</(?:answer|response)>\s*$|<\|(?:START|END)_RESPONSE\|>|<\|(?:begin|end)_of_solution\|>"
 )
 _CHANNELS = re.compile(r"\s*analysis(?=[A-Z\s])(?P<behind>.*assistant\s*final)?", re.DOTALL)
 """Harmony's channels without their special tokens."""
-_HEADING = re.compile(r"\W*(?:thinking|thought|reasoning) process\W*:", re.IGNORECASE)
+_HEADING = re.compile(r"\W*(?:thinking|thought|reasoning) process\W*:", re.IGNORECASE)  # **Thinking Process:**
 _PARAGRAPHS = re.compile(r"\n\s*\n")
 _FIELDS = ("thinking", "reasoning_content", "reasoning", "thoughts")
 
@@ -67,7 +67,7 @@ def without_thoughts(text: str) -> str | None:
         *thoughts, text = _PARAGRAPHS.split(text.strip())
         if len(thoughts) < 2:
             return None
-    return _FRAME.sub("", text)
+    return _ANSWER_MARKS.sub("", text)
 
 
 def opens_marks(template: str) -> bool:
@@ -110,6 +110,7 @@ def marks_of(tokenizer: Any) -> tuple[Marks, ...]:
 
 
 def _anchor(field: Mapping[str, Any], name: str) -> str:
+    """Return the pattern of a field's mark in a response template, "open" or "close"; empty without a mark."""
     texts = field.get(name, [])
     literal = "|".join(re.escape(text) for text in ([texts] if isinstance(texts, str) else texts))
     return literal or str(field.get(f"{name}_pattern", ""))

@@ -26,7 +26,7 @@ def start_tokens(model: Model) -> tuple[int, ...]:
     return model.engine.start_tokens
 
 
-def tokenized(
+def tokenize(
     model: Model, texts: Sequence[str], *, start_token: bool = True, reserved_tokens: int = 0
 ) -> list[list[int]]:
     """Return the token ids of every text behind the tokenizer's start token; raises like check_length.
@@ -45,7 +45,7 @@ def tokenized(
     return ids
 
 
-def tokenized_prompts(
+def tokenize_prompts(
     model: Model, contexts: Sequence[str], queries: Sequence[str], *, start_token: bool = True, reserved_tokens: int = 0
 ) -> list[list[list[int]]]:
     """Return the token ids of every context before every query, [context][query], each tokenized as one text.
@@ -59,7 +59,7 @@ def tokenized_prompts(
             f"prompts need contexts and queries, not {len(contexts)} and {len(queries)}; give at least one of each"
         )
     prompts = [context + query for context in contexts for query in queries]
-    ids = tokenized(model, prompts, start_token=start_token, reserved_tokens=reserved_tokens)
+    ids = tokenize(model, prompts, start_token=start_token, reserved_tokens=reserved_tokens)
     return [ids[start : start + len(queries)] for start in range(0, len(ids), len(queries))]
 
 
@@ -72,15 +72,16 @@ def check_length(model: Model, prompt: str, tokens: int, *, reserved_tokens: int
         raise does_not_fit(model, "prompts", prompt, f"{tokens} tokens", reserved_tokens)
 
 
-def does_not_fit(model: Model, what: str, text: str, tokens: str, reserved_tokens: int) -> ScoreError:
-    """Return the error of a text that exceeds the window; `what` names the texts that are never cut."""
+def does_not_fit(model: Model, kind: str, text: str, tokens: str, reserved_tokens: int) -> ScoreError:
+    """Return the error of a text that exceeds the window; texts of this kind, such as questions, are never cut."""
+    to_come = f" and {reserved_tokens} to come" if reserved_tokens else ""
     return ScoreError(
-        f"a prompt of {tokens}{f' and {reserved_tokens} to come' if reserved_tokens else ''} does not fit the window "
-        f"of {model.name}, {model.context_window} tokens; {what} are never cut: {shortened(text)}"
+        f"a prompt of {tokens}{to_come} does not fit the window of {model.name}, {model.context_window} tokens; "
+        f"{kind} are never cut: {shorten(text)}"
     )
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Return a text for an error message."""
     return repr(text) if len(text) <= 400 else f"{text[:200]!r} ... {text[-200:]!r}"
 

@@ -164,7 +164,7 @@ def test_a_cosine_near_the_threshold_is_decided_alone(tmp_path: Path, small_batc
 
 @pytest.mark.parametrize("bound", [1, 100])
 def test_memory_is_bounded_and_changes_nothing(bound: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swaymeter.tasks.models.entailment.REMEMBERED", bound)
+    monkeypatch.setattr("swaymeter.tasks.models.entailment.MAX_CACHED", bound)
     judge = model(folder)
     alone = [equivalent(model(folder), answers).tolist() for answers in BULK]
     for _ in range(2):

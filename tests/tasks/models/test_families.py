@@ -4,7 +4,7 @@ import pytest
 
 from swaymeter.tasks.models.generation.readers import PLAIN, SLOTS, engine_of_answers
 from swaymeter.tasks.models.next_token.by_query import PREFIX_TREE, engine
-from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
 from tests.tasks.models.families import FAMILIES, family_model
 
 _RECURRENT = (
@@ -23,7 +23,7 @@ WITHOUT_SLOTS = {*WITHOUT_PREFIX_TREE, *_OWN_ATTENTION.split()}
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_has_its_fastest_engine(family: str) -> None:
     model = family_model(family)
-    prompts = tokenized_prompts(model, ["Oslo is big.\n", "x"], ["Q: Who?\nA:", "The capital is"])
+    prompts = tokenize_prompts(model, ["Oslo is big.\n", "x"], ["Q: Who?\nA:", "The capital is"])
     replies = [prompt for row in prompts for prompt in row]
     assert engine(model, prompts) == (PLAIN if family in WITHOUT_PREFIX_TREE else PREFIX_TREE)
     assert engine_of_answers(model, replies, new_tokens=4) == (PLAIN if family in WITHOUT_SLOTS else SLOTS)

@@ -19,7 +19,7 @@ from swaymeter.tasks.models.backends import capabilities
 from swaymeter.tasks.models.capabilities import Capability
 from swaymeter.tasks.models.files.hub import snapshot_folder
 from swaymeter.tasks.models.files.identity import ModelIdentity
-from swaymeter.tasks.models.loading import chosen_device, forget_models, resolve_dtype, weights_options
+from swaymeter.tasks.models.loading import choose_device, forget_models, resolve_dtype, weights_options
 from swaymeter.tasks.models.size import parameters_of
 from swaymeter.tasks.models.tokenizer import Tokenizer, at_hand
 from tests.tasks.models.tiny import (
@@ -76,15 +76,15 @@ def test_impossible_dtypes_and_devices_are_refused(
 @pytest.mark.usefixtures("two_gpus")
 def test_auto_stands_for_what_the_machine_has() -> None:
     devices = {"auto": "cuda:0", "cuda": "cuda:0", "cuda:1": "cuda:1", "cpu": "cpu", "balanced": "balanced"}
-    assert {device: chosen_device(device, spread=True) for device in devices} == devices
+    assert {device: choose_device(device, spread=True) for device in devices} == devices
     dtypes = [("auto", "cpu"), ("auto", "balanced"), ("float16", "cuda"), ("4bit", "cuda")]
     assert [resolve_dtype(*options) for options in dtypes] == ["float32", "bfloat16", "float16", "4bit"]
     with pytest.raises(UsageError, match="int4"):
         resolve_dtype("int4", "cpu")
     with pytest.raises(ModelError, match="the last CUDA device of this machine is cuda:1"):
-        chosen_device("cuda:2")
+        choose_device("cuda:2")
     with pytest.raises(UsageError, match="balanced"):
-        chosen_device("balanced")
+        choose_device("balanced")
 
 
 @pytest.mark.usefixtures("two_gpus")
@@ -229,7 +229,7 @@ def test_revision_of_run_is_loaded_or_refused(folder: Path, monkeypatch: pytest.
     with pytest.raises(ModelError, match=r"has revision .*, and the run asks for bbbbbbbbbbbb; copy the same"):
         load_language_model(str(folder), device="cpu", revision=wanted)
     monkeypatch.setattr(backends, "identify_model", lambda name, purpose: ModelIdentity(name, here, "hub", name))
-    monkeypatch.setattr(backends, "_loaded", lambda identity, dtype, device: identity)
+    monkeypatch.setattr(backends, "_load", lambda identity, dtype, device: identity)
     revisions = [
         load_language_model("made/up", device="cpu", revision=revision).revision for revision in (None, here, wanted)
     ]

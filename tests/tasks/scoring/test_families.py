@@ -15,7 +15,7 @@ from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.next_token.plain import ALONE, EQUAL, PADDED, read_plain
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
-from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.first_token import next_tokens
 from swaymeter.tasks.scoring.fisher import fisher_susceptibility
@@ -49,7 +49,7 @@ def family(request: pytest.FixtureRequest) -> tuple[str, LanguageModel]:
 
 def _alone(model: LanguageModel) -> torch.Tensor:
     """The distributions after each query and context: (queries, contexts, V)."""
-    prompts = tokenized_prompts(model, CONTEXTS, QUERIES)
+    prompts = tokenize_prompts(model, CONTEXTS, QUERIES)
     return torch.stack([log_probs(model, [of_context[place] for of_context in prompts]) for place in (0, 1)])
 
 
@@ -65,7 +65,7 @@ def test_persuasion_is_that_of_prompts_read_alone(family: tuple[str, LanguageMod
 
 def test_batches_give_what_prompts_give_alone(family: tuple[str, LanguageModel]) -> None:
     name, model = family
-    prompts = [prompt for of_context in tokenized_prompts(model, CONTEXTS, QUERIES) for prompt in of_context]
+    prompts = [prompt for of_context in tokenize_prompts(model, CONTEXTS, QUERIES) for prompt in of_context]
     found = torch.log_softmax(read_plain(model, prompts).float(), dim=1)
     torch.testing.assert_close(found, log_probs(model, prompts), atol=1e-4, rtol=0)
     refused = {way for (way, _), verdict in model.engine.verdicts.items() if verdict.reason}

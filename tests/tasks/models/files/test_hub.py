@@ -144,7 +144,7 @@ def test_index_from_hub_that_points_elsewhere_is_refused(tmp_path: Path, monkeyp
     (tmp_path / "model.safetensors.index.json").write_text('{"weight_map": {"a": "pytorch_model.bin"}}')
     model = identity.ModelIdentity("somebody/some-model", "0123", "hub", "somebody/some-model")
     with pytest.raises(ModelError, match=r"index\.json names 'pytorch_model\.bin', which is not a safetensors file"):
-        loading.pretrained(model, lambda *_, **__: None)
+        loading.load_pretrained(model, lambda *_, **__: None)
 
 
 @pytest.mark.parametrize("digest", [_large, _small])

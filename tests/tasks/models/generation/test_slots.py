@@ -16,7 +16,7 @@ from swaymeter.tasks.models.generation.prompt_cache import PromptCache
 from swaymeter.tasks.models.generation.readers import PLAIN, SLOTS, engine_of_answers
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.generation.slots import Slots, _calls
-from swaymeter.tasks.models.generation.tree import Node, Tree, by_beginning
+from swaymeter.tasks.models.generation.tree import Node, Tree, sort_by_prefix
 from tests.tasks.models.alone import (
     break_token,
     check_numbers,
@@ -206,7 +206,7 @@ def test_a_slot_holds_what_it_was_given_last() -> None:
 
 def test_prompts_that_begin_alike_stand_together() -> None:
     prompts = [[1, 2, 3, 9], [7, 7], [5, 5, 5, 5, 5], [1, 2, 3, 8, 8, 8], [7, 8, 9]]
-    trees = by_beginning([Tree(number, prompt, np.zeros((1, 1))) for number, prompt in enumerate(prompts)])
+    trees = sort_by_prefix([Tree(number, prompt, np.zeros((1, 1))) for number, prompt in enumerate(prompts)])
     assert [tree.number for tree in trees] == [3, 0, 2, 4, 1]
 
 

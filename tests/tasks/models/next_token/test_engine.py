@@ -8,7 +8,7 @@ from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.next_token import alone, reading, shared
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE, engine, next_token_by_query
-from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
 from tests.tasks.models.alone import counts_positions_itself, log_probs, running_out_of_memory
 from tests.tasks.models.families import family_model
 from tests.tasks.models.tiny import VOCABULARY, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
@@ -33,7 +33,7 @@ QUERIES = [
 
 def _furthest(model: LanguageModel, contexts: list[str], queries: list[str], memory: int | None = None) -> float:
     """The largest difference of a log-probability from that of the prompt read alone."""
-    prompts = tokenized_prompts(model, contexts, queries)
+    prompts = tokenize_prompts(model, contexts, queries)
     apart, seen = 0.0, set()
     for place, found in next_token_by_query(model, prompts, memory=memory):
         expected = log_probs(model, [of_context[place] for of_context in prompts])
@@ -44,7 +44,7 @@ def _furthest(model: LanguageModel, contexts: list[str], queries: list[str], mem
 
 
 def _engine(model: LanguageModel) -> str:
-    return engine(model, tokenized_prompts(model, CONTEXTS, QUERIES))
+    return engine(model, tokenize_prompts(model, CONTEXTS, QUERIES))
 
 
 @pytest.mark.parametrize("seam", [False, True], ids=["bytes", "tokens over the seam"])
@@ -73,7 +73,7 @@ def test_contexts_are_read_once_before_all_queries() -> None:
     _engine(model)
     before = model.forward_passes
     queries = [f"The capital of {number} is" for number in range(20)]
-    list(next_token_by_query(model, tokenized_prompts(model, CONTEXTS[:2], queries)))
+    list(next_token_by_query(model, tokenize_prompts(model, CONTEXTS[:2], queries)))
     assert model.forward_passes - before == 2
 
 
@@ -82,14 +82,14 @@ def test_prompts_are_compared_again_where_longer_or_shorter() -> None:
     passes = []
     for contexts in (CONTEXTS[:3], CONTEXTS[1:3], [*CONTEXTS[:3], "x" * 90], [""]):
         before = model.forward_passes
-        assert engine(model, tokenized_prompts(model, contexts, QUERIES)) == PREFIX_TREE
+        assert engine(model, tokenize_prompts(model, contexts, QUERIES)) == PREFIX_TREE
         passes.append(model.forward_passes > before)
     assert passes == [True, False, True, True]
 
 
 def test_a_comparison_is_as_long_as_prompts_become() -> None:
     model = tiny_language_model(window=128)
-    prompts = tokenized_prompts(model, CONTEXTS[:1], QUERIES)
+    prompts = tokenize_prompts(model, CONTEXTS[:1], QUERIES)
     longest = max(map(len, prompts[0]))
     for new_tokens, reached in ((0, longest), (20, longest + 20), (10, longest + 20), (500, 128)):
         assert engine(model, prompts, new_tokens=new_tokens) == PREFIX_TREE
@@ -111,7 +111,7 @@ def test_far_prompts_are_compared_by_their_beginnings(
     passes, longest = [], 0
     for length in (30, 30, 34):
         before = model.forward_passes
-        assert engine(model, tokenized_prompts(model, ["x" * (length - 4)], ["Who?", "What"])) == PREFIX_TREE
+        assert engine(model, tokenize_prompts(model, ["x" * (length - 4)], ["Who?", "What"])) == PREFIX_TREE
         passes.append(model.forward_passes > before)
         longest = len(model.engine.verdicts[PREFIX_TREE, False].compared[1])
     assert (passes, longest) == (([True, False, True], 34) if whole else ([True, False, False], 20))
@@ -124,7 +124,7 @@ def test_long_contexts_and_queries_are_read_in_chunks(family: str, monkeypatch: 
     assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
     assert _engine(model) == PREFIX_TREE
     with running_out_of_memory(model, over=6 * len(CONTEXTS)):
-        assert len(list(next_token_by_query(model, tokenized_prompts(model, CONTEXTS, QUERIES)))) == len(QUERIES)
+        assert len(list(next_token_by_query(model, tokenize_prompts(model, CONTEXTS, QUERIES)))) == len(QUERIES)
 
 
 def test_equal_numbers_whatever_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +139,7 @@ def test_never_more_than_the_budget_at_once() -> None:
     contexts = [f"{number} is a number.\n" for number in range(10)]
     queries = [f"Is it {number}?" for number in range(100)]
     budget = 2 * 7 * len(contexts) * entry
-    prompts = tokenized_prompts(model, contexts, queries)
+    prompts = tokenize_prompts(model, contexts, queries)
     largest = 0
 
     def watch(one: Any) -> None:
@@ -156,7 +156,7 @@ def test_out_of_memory_halves_the_batch(caplog: pytest.LogCaptureFixture) -> Non
     model = tiny_language_model()
     contexts = [f"{number} is a number.\n" for number in range(10)]
     queries = [f"Is it {number}?" for number in range(40)]
-    prompts = tokenized_prompts(model, contexts, queries)
+    prompts = tokenize_prompts(model, contexts, queries)
     expected = [log_probs(model, [of_context[place] for of_context in prompts]) for place in range(len(queries))]
     _engine(model)
     with running_out_of_memory(model, over=64):
@@ -169,7 +169,7 @@ def test_what_fits_nowhere_is_an_error() -> None:
     model = tiny_language_model()
     _engine(model)
     with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="single context and query"):
-        list(next_token_by_query(model, tokenized_prompts(model, CONTEXTS, QUERIES)))
+        list(next_token_by_query(model, tokenize_prompts(model, CONTEXTS, QUERIES)))
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_models_that_read_no_trees_are_read_plainly(
 def test_running_out_of_memory_is_no_verdict() -> None:
     model = tiny_language_model()
     with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="memory runs out"):
-        engine(model, tokenized_prompts(model, CONTEXTS, QUERIES))
+        engine(model, tokenize_prompts(model, CONTEXTS, QUERIES))
 
 
 def test_short_formats_are_served_too() -> None:
@@ -204,7 +204,7 @@ def test_short_formats_are_served_too() -> None:
     model.model.to(torch.bfloat16)
     model.dtype = "bfloat16"
     assert _engine(model) == PREFIX_TREE
-    for _, found in next_token_by_query(model, tokenized_prompts(model, CONTEXTS, QUERIES)):
+    for _, found in next_token_by_query(model, tokenize_prompts(model, CONTEXTS, QUERIES)):
         assert found.logits.dtype == torch.bfloat16
         torch.testing.assert_close(found.log_probs().exp().sum(dim=1), torch.ones(len(CONTEXTS)), atol=1e-5, rtol=0)
 
@@ -212,17 +212,17 @@ def test_short_formats_are_served_too() -> None:
 def test_prompts_that_cannot_be_read_are_refused(tiny: LanguageModel) -> None:
     for contexts, queries in (([], QUERIES), (CONTEXTS, [])):
         with pytest.raises(UsageError, match="contexts and queries"):
-            tokenized_prompts(tiny, contexts, queries)
+            tokenize_prompts(tiny, contexts, queries)
     model = tiny_language_model(window=16)
     with pytest.raises(ScoreError, match=r"17 tokens.*never cut.*xxxx"):
-        tokenized_prompts(model, ["short\n", "x" * 10], ["seven!!"])
+        tokenize_prompts(model, ["short\n", "x" * 10], ["seven!!"])
     with pytest.raises(ScoreError, match="no tokens"):
-        tokenized_prompts(model, [""], [""])
+        tokenize_prompts(model, [""], [""])
 
 
 def test_plain_passes_have_a_limit(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     model = tiny_language_model()
-    prompts = tokenized_prompts(model, CONTEXTS, QUERIES[:1])
+    prompts = tokenize_prompts(model, CONTEXTS, QUERIES[:1])
     list(next_token_by_query(model, prompts))
     monkeypatch.setitem(alone.TOKENS_PER_PASS, "cpu", 150)
     with running_out_of_memory(model, over=150):
@@ -237,4 +237,4 @@ def test_plain_way_halves_its_batches_too(caplog: pytest.LogCaptureFixture) -> N
         assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
     assert "prompts are read" in caplog.text
     with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match=r"single prompt.*Oslo is big"):
-        list(next_token_by_query(model, tokenized_prompts(model, CONTEXTS[:1], QUERIES)))
+        list(next_token_by_query(model, tokenize_prompts(model, CONTEXTS[:1], QUERIES)))

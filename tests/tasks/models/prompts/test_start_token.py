@@ -16,7 +16,7 @@ from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.network import Verdict
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
-from swaymeter.tasks.models.prompts.tokens import start_tokens, tokenized, tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import start_tokens, tokenize, tokenize_prompts
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.first_token import first_tokens
 from swaymeter.tasks.scoring.fisher import fisher_susceptibility
@@ -36,7 +36,7 @@ def model() -> LanguageModel:
 
 
 def test_prompts_have_the_tokenizers_own_tokens(model: LanguageModel) -> None:
-    by_query = zip(*tokenized_prompts(model, CONTEXTS, QUERIES), strict=True)
+    by_query = zip(*tokenize_prompts(model, CONTEXTS, QUERIES), strict=True)
     assert [list(of_query) for of_query in by_query] == EXPECTED["prompt_token_ids"]
 
 
@@ -100,7 +100,7 @@ def test_a_study_can_leave_it_out(model: LanguageModel) -> None:
     never = replace(catalog.prompts(), start_token="never")
     plain = model.tokenizer("Q: Who?\nA:", add_special_tokens=False)["input_ids"]
     assert list(answer_prompt(model, "Who?", prompts=never).tokens) == plain
-    assert tokenized(model, ["Q: Who?\nA:"], start_token=False) == [plain]
+    assert tokenize(model, ["Q: Who?\nA:"], start_token=False) == [plain]
     assert first_tokens(model, ["Oslo"]) == first_tokens(model, ["Oslo"], never)
 
 
@@ -118,7 +118,7 @@ def _with(template: str, *, chat: str | None = None) -> LanguageModel:
 def test_what_tokenizer_appends_is_no_part_of_prompt(template: str, start: tuple[int, ...]) -> None:
     model = _with(template)
     assert start_tokens(model) == start
-    assert tokenized(model, ["ab"]) == [[*start, *model.tokenizer("ab", add_special_tokens=False)["input_ids"]]]
+    assert tokenize(model, ["ab"]) == [[*start, *model.tokenizer("ab", add_special_tokens=False)["input_ids"]]]
 
 
 def test_a_chat_template_writes_its_own_start_token() -> None:
