@@ -62,7 +62,7 @@ def _count(
     Raises:
         InputError: the file cannot be read to its end, has no text, or changed since its digest was computed.
     """
-    file: Path = part.what
+    file: Path = part.argument
     reading = Reading(file, options.column, progress)
     counts = count(reading.pieces(), _names(pairs), options.window_words)
     if not counts.words:
@@ -70,7 +70,8 @@ def _count(
         raise InputError(f"{file} has no text that can be read{problem}; {LEAVE_OUT}")
     if remembered_digests([file], access.downloads / REMEMBERED) != [part.key["digest"]]:
         raise InputError(f"{file} changed while it was counted; run it again when it is complete")
-    columns = (column.tolist() for column in (counts.entities, counts.capitals, counts.lower_case, counts.pairs))
+    arrays = (counts.entities, counts.capitals, counts.lower_case, counts.pairs)
+    columns = (array.tolist() for array in arrays)
     rows = (
         ShardCount(
             entity=pair.entity,

@@ -53,13 +53,13 @@ class Part:
     Attributes:
         name: the name of the part.
         key: JSON values on which the counts depend, beside the names and the window.
-        what: the argument of the counting function; picklable.
+        argument: a further input of the counting function, such as a path; picklable.
         asks: True if counting sends requests to a service.
     """
 
     name: str
     key: Mapping[str, Any]
-    what: Any
+    argument: Any
     asks: bool = False
 
 

@@ -177,19 +177,19 @@ def _rows(
         texts = rows_by_question(inputs, "answers", questions, "text", greedy=greedy)
         columns = ("verdict", "decided_by")
         verdicts = rows_by_question(inputs, "whose_answer", questions, *columns, greedy=greedy)
-        for question in questions:
-            for case in question.cases:
-                key = question.question_id, case.context_id
-                rules = {row["sample"]: row for row in verdicts[key]}
-                for row in texts[key]:
-                    rule = rules[row["sample"]]
-                    if rule["decided_by"] and not (greedy and key in sample):
-                        continue
-                    original, context = sides(question, case)
-                    text = without_marks(row["text"]) if case.is_numbered else row["text"]
-                    cases.append(Case(question.question, context, original, text))
-                    verdict = rule["verdict"] if rule["decided_by"] else None
-                    rows.append({**origins[key], "sample": row["sample"], "rule": verdict})
+        for question, case in ((question, case) for question in questions for case in question.cases):
+            key = question.question_id, case.context_id
+            original, context = sides(question, case)
+            rules = {row["sample"]: row for row in verdicts[key]}
+            for row in texts[key]:
+                rule = rules[row["sample"]]
+                is_decided = rule["decided_by"] is not None
+                if is_decided and not (greedy and key in sample):
+                    continue
+                text = without_marks(row["text"]) if case.is_numbered else row["text"]
+                cases.append(Case(question.question, context, original, text))
+                rule_verdict = rule["verdict"] if is_decided else None
+                rows.append({**origins[key], "sample": row["sample"], "rule": rule_verdict})
     common = {
         "stand_in": None,
         "judge": judge.name,

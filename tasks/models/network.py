@@ -102,13 +102,13 @@ class Network:
         self.model.register_forward_pre_hook(self._count)
 
     @property
-    def takes(self) -> Mapping[str, Any]:
+    def forward_parameters(self) -> Mapping[str, Any]:
         """Parameters of the network's forward pass, by name."""
         return inspect.signature(self.model.forward).parameters
 
-    def keeping(self, count: int) -> dict[str, int]:
+    def last_logits(self, count: int) -> dict[str, int]:
         """Return the option that limits a forward pass to the last `count` logits; empty without such an option."""
-        return {"logits_to_keep": count} if "logits_to_keep" in self.takes else {}
+        return {"logits_to_keep": count} if "logits_to_keep" in self.forward_parameters else {}
 
     @property
     def has_chat_template(self) -> bool:

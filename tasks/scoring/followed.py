@@ -113,9 +113,9 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
     if text is None:
         return Decision("neither", True, "unfinished thoughts")
     text = final_answer(text)
-    whole = words(_ARROW.sub(r"from \1 to ", text))
-    reply_words = without_question(whole, sides.question_words)
-    if whole and not reply_words:
+    all_words = words(_ARROW.sub(r"from \1 to ", text))
+    reply_words = without_question(all_words, sides.question_words)
+    if all_words and not reply_words:
         return Decision("neither", False, "repeats the question")
     stated, reason = _sides_listed(text, sides) or _sides_named(reply_words, sides)
     polarities = yes_no.polarities(reply_words, sides.question_words) if sides.polarities else set()
@@ -130,11 +130,8 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
             return Decision("neither", False, "unclear stance")
         return Decision("both" if len(stated) == 2 else stated.pop(), True, None)
     says_yes_or_no = sides.polarities and yes_no.begins_with(reply_words) and not says_nothing(reply_words)
-    if (
-        not says_yes_or_no
-        and reason != "unclear stance"
-        and (is_empty(text) or refuses(reply_words, is_polar=bool(sides.polarities)))
-    ):
+    may_refuse = not says_yes_or_no and reason != "unclear stance"
+    if may_refuse and (is_empty(text) or refuses(reply_words, is_polar=bool(sides.polarities))):
         if has_part or only_concedes(reply_words):
             return Decision("neither", False, "unclear stance")
         return Decision("refusal", True, None)

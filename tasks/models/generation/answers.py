@@ -59,7 +59,7 @@ class Ends:
 def mean_distribution(model: Network, prompt: Sequence[int], answer: Sequence[int]) -> NDArray[np.float32]:
     """Return the mean softmax over the steps of a given answer, its end token included, at least one step: (V,)."""
     ids = torch.tensor([[*prompt, *answer[:-1]]], device=model.device)
-    logits = model.model(input_ids=ids, use_cache=False, **model.keeping(len(answer))).logits[0, -len(answer) :]
+    logits = model.model(input_ids=ids, use_cache=False, **model.last_logits(len(answer))).logits[0, -len(answer) :]
     mean: NDArray[np.float32] = torch.softmax(logits.float(), dim=-1).mean(dim=0).cpu().numpy()
     return mean
 

@@ -48,7 +48,7 @@ class CannotRead(Exception):
 def read_equal(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
     """Return the logits after prompts of the same length, (n, V), in one pass without a mask."""
     ids = torch.tensor([[*prompt] for prompt in prompts], device=model.device)
-    logits: torch.Tensor = model.model(input_ids=ids, use_cache=False, **model.keeping(1)).logits
+    logits: torch.Tensor = model.model(input_ids=ids, use_cache=False, **model.last_logits(1)).logits
     return logits[:, -1].clone()  # a view would keep the logits of all positions alive
 
 

@@ -44,6 +44,7 @@ def next_token_by_query(
 def _by_prefix_tree(
     model: Network, prompts: Sequence[Sequence[Tokens]], memory: int | None
 ) -> Iterator[tuple[int, Distributions]]:
+    """Yield queries and distributions like `next_token_by_query`, with shared prefixes read once."""
     shared = SharedPrefixes(model, prompts, memory=memory)
     logits_by_context: torch.Tensor | None = None  # (queries of a batch, contexts, V); every batch reuses the memory
 
@@ -83,10 +84,10 @@ def _read_probe(model: Network, probe: Probe) -> torch.Tensor:
     with Halving(model, "prompts are rehearsed", 1).attempt(1, smallest=lambda: "two contexts and queries"):
         contexts = read_contexts(model, probe.contexts, range(len(probe.contexts)))
         tree = PrefixTree.of(probe.tails, device=model.device)
-        whole = Reading(model, contexts, tree).logits([path[-1] for path in tree.paths])
-        begun = PrefixTree.of([tail[:1] for tail in probe.tails], device=model.device)
-        reading = Reading(model, contexts, begun, keep=True)
-        reading.logits([path[-1] for path in begun.paths])
-        lasts = torch.tensor([tail[-1] for tail in probe.tails], device=model.device)
-        following = reading.following(lasts.expand(len(probe.contexts), -1))
-    return torch.cat([whole.flatten(0, 1), following.flatten(0, 1)])
+        in_one_pass = Reading(model, contexts, tree).logits([path[-1] for path in tree.paths])
+        first_tokens = PrefixTree.of([tail[:1] for tail in probe.tails], device=model.device)
+        reading = Reading(model, contexts, first_tokens, keep=True)
+        reading.logits([path[-1] for path in first_tokens.paths])
+        last_tokens = torch.tensor([tail[-1] for tail in probe.tails], device=model.device)
+        in_two_passes = reading.following(last_tokens.expand(len(probe.contexts), -1))
+    return torch.cat([in_one_pass.flatten(0, 1), in_two_passes.flatten(0, 1)])

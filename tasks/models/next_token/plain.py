@@ -108,8 +108,10 @@ def pad_left(tokens: Sequence[Tokens], device: str, *, padding: Tokens = ()) -> 
 
 def forward_options(model: Network, mask: torch.Tensor) -> dict[str, object]:
     """Return the arguments of a padded batch, other than its ids, that this model's forward pass takes."""
-    positions = {"position_ids": (mask.cumsum(dim=1) - 1).clamp(min=0)} if "position_ids" in model.takes else {}
-    return {"attention_mask": mask, **positions, **model.keeping(1)}
+    positions = (
+        {"position_ids": (mask.cumsum(dim=1) - 1).clamp(min=0)} if "position_ids" in model.forward_parameters else {}
+    )
+    return {"attention_mask": mask, **positions, **model.last_logits(1)}
 
 
 @torch.inference_mode()

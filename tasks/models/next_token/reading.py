@@ -66,7 +66,7 @@ def path_of(sequence: Tokens, nodes: dict[tuple[int, int], int]) -> list[int]:
 
 def unreadable(model: Network) -> str | None:
     """Return the reason why this model cannot read trees, by its configuration and forward pass; None if it can."""
-    parameters = model.takes
+    parameters = model.forward_parameters
     missing = [name for name in ("position_ids", "past_key_values", "logits_to_keep") if name not in parameters]
     if missing:
         return f"its forward pass does not take {', '.join(missing)}"

@@ -51,6 +51,7 @@ from swaymeter.tasks.statistics.formulas.groups import Scores, has_spread, score
 
 COVERAGE = 0.95
 _SEED = 20240815
+"""The seed of intervals of single values, which depend on no study."""
 _BATCH = 500
 """Samples that are drawn and multiplied together, so that many samples need little memory."""
 
@@ -114,7 +115,7 @@ def sums_over_samples(sums: NDArray[np.float64], seed: int) -> NDArray[np.float6
     """Return the sums (samples, m) over samples of clusters, from the sums (k, m) of m columns in k clusters."""
     drawn = _sample_counts(len(sums), seed)
     # float64, because a matrix product of floats is fast.
-    batches = (drawn[at : at + _BATCH].astype(np.float64) @ sums for at in range(0, len(drawn), _BATCH))
+    batches = (drawn[start : start + _BATCH].astype(np.float64) @ sums for start in range(0, len(drawn), _BATCH))
     return np.concatenate([*batches])
 
 
@@ -124,10 +125,10 @@ def _sample_counts(clusters: int, seed: int) -> NDArray[np.uint8]:
     rng, samples = generator(seed, "clusters", clusters), bootstrap_samples(clusters)
     counts = np.empty((samples, clusters), dtype=np.uint8)
     rows = np.arange(_BATCH)[:, None] * clusters
-    for at in range(0, samples, _BATCH):
-        batch = min(_BATCH, samples - at)
-        drawn = rng.integers(0, clusters, (batch, clusters)) + rows[:batch]
-        counts[at : at + batch] = np.bincount(drawn.ravel(), minlength=batch * clusters).reshape(batch, clusters)
+    for start in range(0, samples, _BATCH):
+        size = min(_BATCH, samples - start)
+        drawn = rng.integers(0, clusters, (size, clusters)) + rows[:size]
+        counts[start : start + size] = np.bincount(drawn.ravel(), minlength=size * clusters).reshape(size, clusters)
     return counts
 
 
@@ -163,9 +164,10 @@ def difference_interval(differences: ArrayLike, clusters: ArrayLike) -> Interval
     size, count = effective_size(vector, clusters)
     if count < FEWEST_FOR_INTERVAL:
         return Interval(count)
-    more, less = ((np.mean(vector == sign) * size + 1) / (size + 2) for sign in (1, -1))
-    half_width = _normal() * math.sqrt((more + less - (more - less) ** 2) / (size + 2))
-    return Interval(count, max(-1.0, float(more - less - half_width)), min(1.0, float(more - less + half_width)))
+    only_first, only_second = ((np.mean(vector == sign) * size + 1) / (size + 2) for sign in (1, -1))
+    difference = only_first - only_second
+    half_width = _normal() * math.sqrt((only_first + only_second - difference**2) / (size + 2))
+    return Interval(count, max(-1.0, float(difference - half_width)), min(1.0, float(difference + half_width)))
 
 
 def effective_size(values: ArrayLike, clusters: ArrayLike) -> tuple[float, int]:
@@ -175,16 +177,16 @@ def effective_size(values: ArrayLike, clusters: ArrayLike) -> tuple[float, int]:
     vector = scores(values)
     sums = sums_of_clusters(clusters, np.ones(len(vector)), vector)
     n, k = len(vector), len(sums)
-    rarer = n - max(np.unique(vector, return_counts=True)[1], default=0)
+    rarer = n - max(np.unique(vector, return_counts=True)[1], default=0)  # m of the module's docstring
     cluster_size = n**2 / max(1.0, float((sums[:, 0] ** 2).sum()))
     if k < 2 or not rarer:
         return cluster_size, k
     mean = vector.mean()
     variance = k / (k - 1) * float(((sums[:, 1] - mean * sums[:, 0]) ** 2).sum()) / n**2
-    effect = max(1.0, variance * (n - 1) / float(vector.var()))
+    design_effect = max(1.0, variance * (n - 1) / float(vector.var()))
     t_ratio = float(stdtrit(n - 1, (1 + COVERAGE) / 2) / stdtrit(k - 1, (1 + COVERAGE) / 2))
-    weight = _normal() ** 2 / 2 * n / k
-    return float((rarer + weight) / (rarer * effect / (n * t_ratio**2) + weight / cluster_size)), k
+    weight = _normal() ** 2 / 2 * n / k  # w of the module's docstring
+    return float((rarer + weight) / (rarer * design_effect / (n * t_ratio**2) + weight / cluster_size)), k
 
 
 def _normal() -> float:
@@ -195,6 +197,7 @@ def _normal() -> float:
 
 
 def _check_values(values: ArrayLike, allowed: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Return values as a vector, (n,); ScoreError for a value that is not allowed."""
     vector = scores(values)
     if wrong := int((~np.isin(vector, allowed)).sum()):
         raise ScoreError(f"{wrong} of {len(vector)} values are none of {', '.join(map(str, allowed))}")

@@ -42,7 +42,18 @@ Kind = Literal["pearson", "spearman"]
 
 
 class Coefficient(NamedTuple):
-    """A coefficient in the unit of the outcome; its columns over clusters are None if there are too few clusters."""
+    """A coefficient of a regression, in the unit of the outcome for one standard deviation of the predictor.
+
+    Attributes:
+        predictor: name of the predictor, or `CONSTANT`.
+        beta: the coefficient.
+        standard_error: its standard error for independent rows.
+        low: lower end of its 95% interval, for independent rows.
+        high: upper end of the interval.
+        p: p-value for independent rows.
+        cluster_standard_error: standard error over clusters; None for too few clusters.
+        cluster_p: p-value over clusters; None for too few clusters.
+    """
 
     predictor: str
     beta: float
@@ -87,20 +98,23 @@ def regression(outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLik
     residuals = y - design @ beta
     errors = np.sqrt(residuals @ residuals / (n - k) * np.diag(bread))
     half_width = stdtrit(n - k, (1 + COVERAGE) / 2) * errors
-    plain = (beta, errors, beta - half_width, beta + half_width, two_sided_p(beta / errors, n - k))
-    by_cluster: list[tuple[float, float] | tuple[()]] = [()] * k
+    p = two_sided_p(beta / errors, n - k)
+    names = (CONSTANT, *columns)
+    rows = zip(names, beta, errors, beta - half_width, beta + half_width, p, strict=True)
+    coefficients = [Coefficient(name, *map(float, values)) for name, *values in rows]
     if count > k:
         sums = np.zeros((count, k))
         np.add.at(sums, codes, design * residuals[:, None])
         variances = np.diag(bread @ (sums.T @ sums) @ bread) * (count / (count - 1) * (n - 1) / (n - k))
         with np.errstate(invalid="ignore", divide="ignore"):  # clusters without spread: a zero that is rounded below it
-            robust = np.sqrt(variances)
-            pairs = zip(robust.tolist(), two_sided_p(beta / robust, count - 1).tolist(), strict=True)
-        by_cluster = [pair if all(map(math.isfinite, pair)) else () for pair in pairs]
-    rows = zip((CONSTANT, *columns), *(column.tolist() for column in plain), strict=True)
-    coefficients = tuple(Coefficient(*row, *clustered) for row, clustered in zip(rows, by_cluster, strict=True))
+            cluster_errors = np.sqrt(variances)
+            cluster_ps = two_sided_p(beta / cluster_errors, count - 1)
+        for index, (error, cluster_p) in enumerate(zip(cluster_errors.tolist(), cluster_ps.tolist(), strict=True)):
+            if math.isfinite(error) and math.isfinite(cluster_p):
+                coefficients[index] = coefficients[index]._replace(cluster_standard_error=error, cluster_p=cluster_p)
     deviations = y - y.mean()
-    return Regression(n, count, float(1 - residuals @ residuals / (deviations @ deviations)), coefficients)
+    r_squared = float(1 - residuals @ residuals / (deviations @ deviations))
+    return Regression(n, count, r_squared, tuple(coefficients))
 
 
 def two_sided_p(t: Scores, degrees: int) -> Scores:
@@ -112,14 +126,15 @@ def two_sided_p(t: Scores, degrees: int) -> Scores:
 
 
 def _untestable(outcome: str, y: Scores, columns: Mapping[str, Scores]) -> str:
+    """Return the reason why there is no regression, with the name of a column; empty without a reason."""
     if len(y) < len(columns) + 3:
         return f"{len(y)} rows are too few for {len(columns)} predictors"
     for name, vector in ((outcome, y), *columns.items()):
         if not has_spread(vector):
             return f"{name}: no spread"
     design = _design(columns)
-    for at, name in enumerate(columns, 1):
-        if np.linalg.matrix_rank(design[:, : at + 1]) <= at:
+    for number, name in enumerate(columns, 1):
+        if np.linalg.matrix_rank(design[:, : number + 1]) <= number:
             return f"{name}: follows from the predictors before it"
     return ""
 
