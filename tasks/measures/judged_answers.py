@@ -172,12 +172,13 @@ def _rows(
     origins = question_provenance(inputs.scores["answers"], questions)
     cases: list[Case] = []
     rows: list[dict[str, Any]] = []
+    pairs = [(question, case) for question in questions for case in question.cases]
     reads_samples = inputs.parameters["judged_answers"].samples
     for greedy in (True, False) if reads_samples else (True,):
         texts = rows_by_question(inputs, "answers", questions, "text", greedy=greedy)
         columns = ("verdict", "decided_by")
         verdicts = rows_by_question(inputs, "whose_answer", questions, *columns, greedy=greedy)
-        for question, case in ((question, case) for question in questions for case in question.cases):
+        for question, case in pairs:
             key = question.question_id, case.context_id
             original, context = sides(question, case)
             rules = {row["sample"]: row for row in verdicts[key]}

@@ -84,10 +84,10 @@ def _read_probe(model: Network, probe: Probe) -> torch.Tensor:
     with Halving(model, "prompts are rehearsed", 1).attempt(1, smallest=lambda: "two contexts and queries"):
         contexts = read_contexts(model, probe.contexts, range(len(probe.contexts)))
         tree = PrefixTree.of(probe.tails, device=model.device)
-        in_one_pass = Reading(model, contexts, tree).logits([path[-1] for path in tree.paths])
+        single_pass = Reading(model, contexts, tree).logits([path[-1] for path in tree.paths])
         first_tokens = PrefixTree.of([tail[:1] for tail in probe.tails], device=model.device)
         reading = Reading(model, contexts, first_tokens, keep=True)
         reading.logits([path[-1] for path in first_tokens.paths])
         last_tokens = torch.tensor([tail[-1] for tail in probe.tails], device=model.device)
-        in_two_passes = reading.following(last_tokens.expand(len(probe.contexts), -1))
-    return torch.cat([in_one_pass.flatten(0, 1), in_two_passes.flatten(0, 1)])
+        two_passes = reading.following(last_tokens.expand(len(probe.contexts), -1))
+    return torch.cat([single_pass.flatten(0, 1), two_passes.flatten(0, 1)])
