@@ -166,6 +166,7 @@ class InfiniGramOptions(FrequencyOptions):
 
 
 def _parts(options: InfiniGramOptions, access: Access, once: Once) -> Sequence[Part]:
+    """Return the index as the only part."""
     from swaymeter.tasks.models.tokenizer import tokenizer_revision
 
     try:
@@ -180,6 +181,7 @@ def _parts(options: InfiniGramOptions, access: Access, once: Once) -> Sequence[P
 def _count(
     options: InfiniGramOptions, part: Part, pairs: tuple[CountedPair, ...], access: Access, progress: Progress
 ) -> Counted:
+    """Count pairs in the index; raises InputError and ServiceError."""
     from swaymeter.tasks.models.tokenizer import load_tokenizer
 
     tokenizer: Tokenizer | None = load_tokenizer(options.tokenizer) if options.tokenizer else None

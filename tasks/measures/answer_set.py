@@ -41,6 +41,7 @@ class AnswerSetPersuasion(PairScore):
 
 
 def _answer_set_persuasion(inputs: Inputs, model: AnswerScores, queries: Sequence[Query]) -> Iterator[Row]:
+    """Yield the score of every context before every query, over the complete answers of the query's type."""
     from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 
     parameters: AnswerSetParameters = inputs.parameters["answer_set_persuasion"]
@@ -93,6 +94,7 @@ class AnswerSetSusceptibility(QueryScore):
 
 
 def _answer_set_susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
+    """Yield the mean over contexts of every query's stored scores."""
     answers = {kind: len(complete_answers(inputs, kind)) for kind in {query.query_type for query in queries}}
     stored = inputs.scores["answer_set_persuasion"]
     origins = provenance(stored, "query_id")

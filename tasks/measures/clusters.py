@@ -70,6 +70,7 @@ def prefixes(inputs: Inputs, questions: Iterable[Question]) -> list[str] | None:
 
 
 def _clusters(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
+    """Yield the clusters of stored sampled replies, which the equivalence model compares."""
     entailment = load_equivalence_model(inputs)
     answers = rows_by_question(inputs, "answers", questions, "text")
     origins = question_provenance(inputs.scores["answers"], questions)
@@ -191,6 +192,7 @@ class SemanticEntropy(QuestionScore):
 
 
 def _semantic_entropy(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
+    """Yield the entropies of each question with each context, from stored replies and equivalences."""
     from swaymeter.tasks.scoring.semantic_entropy import last_group_of_each, semantic_entropy, semantic_entropy_error
 
     answers = rows_by_question(inputs, "answers", questions, "token_log_probs")

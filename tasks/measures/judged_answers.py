@@ -91,6 +91,7 @@ class JudgedAnswersParameters(Parameters):
 
     @model_validator(mode="after")
     def _fit_the_judge(self) -> "JudgedAnswersParameters":
+        """Refuse keys that the kind of judge does not use."""
         for name in ("key_from", "timeout_s"):
             if getattr(self, name) and not self.endpoint:
                 raise ValueError(f"{name} is for a judge at a server; write judge as NAME@URL, or leave {name} out")
@@ -150,6 +151,7 @@ class JudgedAnswer(QuestionScore):
 
 
 def _judged_answers(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Computed:
+    """Yield the rows of each chunk of questions."""
     judge = load_judge(inputs)
     parameters: JudgedAnswersParameters = inputs.parameters["judged_answers"]
     prompt = content_key(asdict(judge_prompt()))

@@ -171,6 +171,7 @@ class LikeliestToken(QueryScore):
 
 
 def _likeliest_tokens(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
+    """Yield the likeliest tokens after each query, alone and after its most and least persuasive contexts."""
     from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
     from swaymeter.tasks.scoring.first_token import next_tokens
 
@@ -249,6 +250,7 @@ class Precision(QueryScore):
 
 
 def _precision(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
+    """Yield the differences of each query's scores in the model's dtype and in the reference."""
     from swaymeter.tasks.scoring.persuasion import persuasion
 
     reference = _reference(inputs, model)

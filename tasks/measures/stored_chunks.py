@@ -192,6 +192,7 @@ def _next_chunk(computed: Computed, models: Sequence[Any]) -> tuple[Mapping[str,
 
 
 def _store(inputs: Inputs, model: Any, rows: Sequence[Row], part: TableArtifact, about: Mapping[str, Any]) -> None:
+    """Write the rows of a measure to a part, with the columns of the model and the notes beside the rows."""
     common: dict[str, Any] = {"relation": inputs.relation}
     model_notes: dict[str, Any] = {}
     if model is not None:

@@ -62,6 +62,7 @@ class Accuracy(QuestionScore):
 
 
 def _accuracy(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
+    """Yield the accuracy of every greedy reply that has an expected answer."""
     from swaymeter.tasks.scoring.accuracy import answers_match
 
     parameters: AccuracyParameters = inputs.parameters["accuracy"]
@@ -125,6 +126,7 @@ class Persuaded(QuestionScore):
 
 
 def _persuaded(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
+    """Yield the effect of each context that states one answer on the greedy reply."""
     from swaymeter.tasks.scoring.accuracy import compare_answers
 
     parameters: AccuracyParameters = inputs.parameters["persuaded"]
@@ -196,6 +198,7 @@ class WhoseAnswer(QuestionScore):
 
 
 def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
+    """Yield the rule's verdict on every reply, and the outcome of a greedy reply with a context that has one answer."""
     origins = question_provenance(inputs.scores["answers"], questions)
     samples = rows_by_question(inputs, "answers", questions, "text")
     greedy = rows_by_question(inputs, "answers", questions, "text", greedy=True)

@@ -85,6 +85,7 @@ def load_language_model(
 
 @load_once
 def _load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
+    """Load a language model, and check its vocabulary, dtype, placement and direction of reading."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from swaymeter.tasks.models.language_model import LanguageModel

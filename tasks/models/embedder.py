@@ -137,6 +137,7 @@ def load_embedder(name: str = "all-minilm-l6-v2", *, device: str = "auto") -> Em
 
 @load_once
 def _load(identity: ModelIdentity, device: str) -> Embedder:
+    """Load an embedder, and check that it pools by the mean."""
     from transformers import AutoModel, AutoTokenizer
 
     folder = Path(identity.location).parent if identity.kind == "embedded" else None

@@ -204,6 +204,7 @@ def identify_entailment(name: str = REFERENCE) -> str:
 
 @load_once
 def _load(identity: ModelIdentity, device: str) -> EntailmentModel:
+    """Load an entailment model in float32."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     load = AutoModelForSequenceClassification.from_pretrained

@@ -110,6 +110,7 @@ def between_halves(answers: GroupedAnswers, others: Sequence[Groups]) -> float |
 
 
 def _pairs(without: GroupedAnswers, contexts: Sequence[GroupedAnswers]) -> list["_Pair"]:
+    """Return the pair of each context, with its sums over the vocabulary."""
     query = _Side(without)
     pairs = [_Pair(query, _Side(answers)) for answers in contexts]
     for start in range(0, query.rows.shape[1], _BLOCK):
@@ -214,6 +215,7 @@ class _Pair:
 
 
 def _rows_of(name: str, values: ArrayLike | Sequence[Distribution]) -> NDArray[np.float64]:
+    """Return distributions as a matrix, (n, V) float64; InputError for another shape."""
     try:
         rows = np.array(values, dtype=np.float64)
     except ValueError as error:
@@ -224,6 +226,7 @@ def _rows_of(name: str, values: ArrayLike | Sequence[Distribution]) -> NDArray[n
 
 
 def _distributions(name: str, values: Sequence[Distribution], row_of: Sequence[int]) -> NDArray[np.float64]:
+    """Return distributions that sum to 1 as a matrix; `row_of` numbers the rows of messages."""
     rows = _rows_of(name, values)
     sums = rows.sum(axis=1, keepdims=True)
     # The sum of a row with a NaN or an infinity is not within the tolerance.

@@ -196,6 +196,7 @@ class _Sides(NamedTuple):
 
 @lru_cache(maxsize=1024)  # the answers of a question are looked for in every reply to it
 def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -> _Sides:
+    """Return the forms, polarities and lists of the answers to look for."""
     if not context:
         raise InputError("context has no answer to look for; give at least one")
     question_words = words(question)

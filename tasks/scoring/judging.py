@@ -245,6 +245,7 @@ def _margin(logits: "torch.Tensor", tokens: Mapping[Verdict, int]) -> float:
 
 
 def _likeliest(logits: "torch.Tensor", tokens: Mapping[Verdict, int]) -> JudgeVerdict:
+    """Return the verdict with the likeliest letter, and its log-probability."""
     import torch
 
     log_probs = torch.log_softmax(logits.cpu().double(), dim=0)

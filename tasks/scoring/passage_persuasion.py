@@ -107,6 +107,7 @@ def _groups(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
 
 
 def _check_that_prompts_matter(model: NextTokenLogits, prompts: Sequence[Tokens], tokens: NextTokens) -> None:
+    """Raise ScoreError if the distributions after all prompts are equal to the last bit."""
     if len(prompts) == 1:  # the window cut all passages off, so the prompts are equal
         return
     alike: NDArray[np.bool_] = Distributions.of(tokens.logits).are_alike().cpu().numpy()[None]

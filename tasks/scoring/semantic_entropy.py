@@ -190,6 +190,7 @@ def _memberships(groupings: Sequence[Sequence[Sequence[int]]], answers: int) -> 
 
 
 def _log_probabilities(token_log_probs: Sequence[Sequence[float]], kind: str) -> NDArray[np.float64]:
+    """Return the log-probability of each answer, (n,): the sum over its tokens, or their mean."""
     summary = np.sum if kind == "sum" else np.mean
     for number, log_probs in enumerate(token_log_probs):
         if len(log_probs) == 0:

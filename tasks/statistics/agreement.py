@@ -41,6 +41,7 @@ def agreement_of_annotators(judgements: Iterable[Mapping[Any, Any]]) -> list[Row
 
 
 def _agreement_row(field: str, ratings: list[dict[str, str]]) -> Row:
+    """Return the row of a field, from the values of each item by annotator."""
     alpha = krippendorffs_alpha(ratings)
     values = {value for ratings_of_item in ratings for value in ratings_of_item.values()}
     undefined = f"all annotators always chose {values.pop()}, so chance agreement is not defined"

@@ -538,6 +538,7 @@ _FACTS = _Rules(
 
 
 def _question_identity(old: Sequence[Question], new: Sequence[Question]) -> Callable[[Question], Hashable]:
+    """Return the function that identifies a question's subject, by the ids that both snapshots have."""
     with_ids = _has(old, "subject_id") and _has(new, "subject_id")
     with_properties = _has(old, "property_id") and _has(new, "property_id")
 

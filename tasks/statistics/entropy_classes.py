@@ -126,6 +126,7 @@ class EntropyClasses(Options):
         ]
 
     def _words(self, rows: Frame, kind: str, column: str) -> Iterator[Row]:
+        """Yield the words with the largest scores of each class."""
         words, scores, text_counts = tf_idf(rows[column].astype(object).tolist(), rows["at"], len(CLASSES))
         sizes = np.bincount(rows["at"], minlength=len(CLASSES))
         for at, name in enumerate(CLASSES):

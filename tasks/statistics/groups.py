@@ -164,6 +164,7 @@ def _shared_entities(a: Frame, b: Frame, measure: str) -> tuple[Scores, Scores]:
 
 
 def _test_rows(compared: Sequence[GroupPair], measure: str, seed: int, *, paired: bool) -> list[Row]:
+    """Return the rows of permutation tests of pairs of groups, without p_adjusted."""
     groups = [pair.groups for pair in compared]
     results = permutation(groups, "two-sided", seed, paired=paired)
     return [

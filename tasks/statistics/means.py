@@ -116,6 +116,7 @@ def _ratios(frames: Frames) -> Frames:
 
 
 def _memorization(ratio: str) -> list[Mean]:
+    """Return the means of a ratio, and of susceptibility by fifths of the ratio."""
     return [
         Mean(ratio, TYPE, "query", "", skip_missing=True, extra_columns=lambda group: {"items": len(group)}),
         Mean(
@@ -151,6 +152,7 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figur
 
 
 def _frames_of_both(frames: Frames) -> Frames:
+    """Return the queries with their entities, and those with both measures by bins of susceptibility."""
     (name,) = frames
     queries = _with_clusters(sorted_by(frames[name], [*MODEL, "relation", "query_id"]))
     queries = queries.assign(entities=name_flags(queries["invented"], "invented", "real"))
@@ -238,6 +240,7 @@ def _differences(frames: Frames) -> Frames:
 
 
 def _difference(score: str, by: Sequence[str], column: str, largest: str) -> Mean:
+    """Return the mean and the largest of a score's differences."""
     return Mean(
         f"difference_of_{score}",
         by,
@@ -330,6 +333,7 @@ and the mean standard error of a question's scores."""
 
 
 def _partitions(frames: Frames) -> Frames:
+    """Return the frames of the table: questions, instances, instances by outcome, and instances by edits."""
     import pandas as pd
 
     instances = _with_outcomes(frames[INSTANCES])

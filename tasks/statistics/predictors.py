@@ -64,6 +64,7 @@ def correlations(frames: Frames, seed: int) -> list[Row]:
 
 
 def _correlation_columns(both: Frame, measure: str, seed: int) -> Row:
+    """Return the columns of a correlation with coherent persuasion."""
     x, y = both[measure].to_numpy(dtype="float64"), both[COHERENT_PERSUASION].to_numpy(dtype="float64")
     r, p, reason = correlation("pearson", x, y)
     row: Row = {"n": len(both), "subjects": int(both["subject"].nunique()), "pearson": r, "p": p, "untestable": reason}
@@ -98,6 +99,7 @@ def regression_on(name: str, version: int, entropies: str, *predictors: str) -> 
 
 
 def _regression_rows(instances: Frame, predictors: Sequence[str]) -> Iterator[Row]:
+    """Yield a row for each coefficient; one row without a coefficient if the regression is untestable."""
     complete = instances.dropna(subset=[COHERENT_PERSUASION, *predictors])
     empty = [name for name in (COHERENT_PERSUASION, *predictors) if instances[name].isna().all()]
     result = regression(

@@ -154,6 +154,7 @@ class _Reader:
         return True
 
     def _close_braces(self, count: int) -> None:
+        """Close templates with a number of closing braces; a single brace that stays open is given up."""
         while count > 1 and self._reach(_BRACES):
             innermost = self.open[-1]
             closed = min(count, innermost.braces)

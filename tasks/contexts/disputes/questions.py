@@ -105,6 +105,7 @@ def _is_about(question: str, dispute: Dispute) -> bool:
 
 
 def _question(dispute: Dispute, text: str) -> Question:
+    """Return the question of a dispute with this text; its contexts are equal if the sentence lacks the answer."""
     counter_memory = dispute.countered()
     flags = flags_of(text, (dispute.object,), dispute.object, dispute.replacement)
     return Question(
@@ -144,6 +145,7 @@ def _question(dispute: Dispute, text: str) -> Question:
 
 
 def _rejected(dispute: Dispute, reason: str, detail: str | None) -> Rejected:
+    """Return the row of a dispute without a question."""
     return Rejected(
         partition="disputable",
         relation=RELATION,

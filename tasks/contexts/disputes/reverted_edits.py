@@ -221,6 +221,7 @@ def _similarities(disputes: Sequence[Sequence[_Reversion]], embed: Embed) -> lis
 
 
 def _dispute(history: History, dispute: Sequence[_Reversion], sentence: PlacedSentence, similarity: float) -> Dispute:
+    """Return the dispute of reversions of one pair of spans, in the sentence of the last reversion."""
     last = dispute[-1]
     return Dispute(
         page=history.title,
@@ -242,6 +243,7 @@ def _dispute(history: History, dispute: Sequence[_Reversion], sentence: PlacedSe
 
 
 def _rejected(history: History, reason: str, pairs: Iterable[RevertedPair]) -> Rejected:
+    """Return the row of reverted pairs that are no dispute."""
     return Rejected(
         partition="disputable",
         relation=RELATION,

@@ -254,6 +254,7 @@ def reject(fact: StatedFact, reason: str, history: EditHistory | None = None, de
 
 
 def _reject_triple(triple: Triple, reason: str) -> Rejected:
+    """Return the row of a listed fact that is rejected before it is read."""
     return Rejected(
         partition=None,
         relation=triple.relation,

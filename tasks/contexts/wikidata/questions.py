@@ -111,6 +111,7 @@ def _similar_items(fact: StatedFact, wembedder: Wembedder | None) -> tuple[Simil
 def _question(
     fact: ReadFact, replacement: CounterMemory, pageviews: PageViews, items: Items, months: tuple[str, str]
 ) -> Question:
+    """Return the question of a fact, with both contexts, page views and origin."""
     triple, subject, answer = fact.stated.triple, fact.stated.subject, fact.stated.object
     question, answers = fact.stated.question(items), fact.stated.answers
     text = fact.snippet.replace(SLOT, " ")

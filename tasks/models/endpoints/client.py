@@ -63,6 +63,7 @@ class InFlight:
                 self._changed.notify_all()
 
     def _adapt(self) -> None:
+        """Double or halve the limit by the rate of responses since the last change."""
         now = time.monotonic()
         rate = self._ended / max(now - self._began, 1e-9)
         if rate > self.BETTER * self._best_rate:

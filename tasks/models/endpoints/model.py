@@ -419,6 +419,7 @@ def load_served(
 
 @once_per_arguments
 def _load_served(endpoint: Endpoint, cache: Path, revision: str, rerun: int, offline: bool) -> ServedModel:
+    """Probe a server, or read its last probe if the run is offline, and return the model."""
     client = Client(endpoint, cache, rerun, offline)
     tokenizer: Any = None
     if endpoint.tokenizer:

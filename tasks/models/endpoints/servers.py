@@ -336,6 +336,7 @@ class LlamaCpp(Server):
         return self._post("tokenize", body, _token_ids, store=False)
 
     def _body(self, prompt: Prompt, decoding: Decoding, number: int = 0) -> dict[str, Any]:
+        """Return a request for the reply of this number to a prompt."""
         return {
             "prompt": list(prompt.tokens),
             "n_predict": decoding.max_tokens,

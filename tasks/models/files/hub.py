@@ -140,6 +140,7 @@ def _damage(folder: Path) -> str | None:
 
 
 def _convert(gguf: Path, folder: Path) -> None:
+    """Write the weights, in float32, and the tokenizer of a GGUF file into a folder."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 

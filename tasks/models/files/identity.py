@@ -145,6 +145,7 @@ def aliases(purpose: ModelKind) -> list[str]:
 
 
 def _identify_alias(entry: CatalogModel, purpose: ModelKind, instead: str) -> ModelIdentity:
+    """Return the identity of a model of the catalog."""
     if entry.kind != purpose:
         kind, names = _WORDS[purpose], ", ".join(aliases(purpose))
         raise UsageError(f"{entry.alias!r} is of kind {entry.kind}, and no {kind}; use one of {names}")
@@ -210,6 +211,7 @@ def _is_as_installed(file: metadata.PackagePath) -> bool:
 
 
 def _identify_folder(name: str) -> ModelIdentity:
+    """Return the identity of a folder with a configuration and weights in safetensors."""
     folder = Path(name).expanduser().resolve()
     if not (folder / "config.json").is_file():
         raise ModelError(

@@ -215,6 +215,7 @@ class _Decoding:
     def _finished(
         self, reader: PlainReader | SlotReader, waiting: deque[Tree], growing: list[Tree], slots: int
     ) -> Iterator[Tree]:
+        """Yield each tree when all its replies have ended, from one reader with a number of slots."""
         free = list(range(slots))
         while waiting or growing:
             # Wait until several prompts can be prefilled in one pass, unless no reply is being decoded.
@@ -312,6 +313,8 @@ class _Decoding:
         return Contrast(self.contrast, without, rows) if self.contrast is not None and rows else None
 
     def _raise_broken(self, nodes: Sequence[Node]) -> None:
+        """Raise ScoreError for the first node whose prompt breaks when it is read alone."""
+
         def breaks_alone(node: Node) -> bool:
             return any(is_broken(self.model, prompt) for prompt in (node.prompt, node.without) if prompt is not None)
 

@@ -108,6 +108,7 @@ class SharedPrefixes:
             self._waiting.extendleft([units[max_units:], units[:max_units]] if max_units < len(units) else [units])
 
     def _compute(self, units: list[int], compute: Callable[[Pass], None]) -> None:
+        """Call `compute` for a pass over each batch of contexts with these units."""
         for group in self._groups:
             tree = self._tree(units, group)
             nodes = iter(tree.paths)

@@ -152,6 +152,7 @@ def answer_header(model: Model, prompts: AnswerPrompts) -> str:
 
 
 def _tokens(model: Model, prompts: AnswerPrompts, fields: _Fields) -> tuple[int, ...]:
+    """Return the tokens of a prompt with these fields."""
     turns = _turns(model, prompts, _conversation(model, prompts).system_turn, fields)
     if prompts == catalog.prompts():
         untrusted = f"{fields.question}\n{fields.context or ''}\n{fields.about}"

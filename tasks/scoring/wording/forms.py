@@ -254,6 +254,7 @@ def _other_half_of_day(answer: Answer) -> Iterator[Texts]:
 
 
 def _other_times(text: str) -> Iterator[str]:
+    """Yield a word and, for a time, the same time with 12 or 24 hours."""
     yield text
     if time := _TIME.fullmatch(text):
         hour, minute = int(time[2]), time[3]

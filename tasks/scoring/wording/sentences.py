@@ -126,6 +126,7 @@ def by_sentence(reply: Sequence[Word], question_words: tuple[Word, ...]) -> set[
 
 @lru_cache(maxsize=1024)
 def _question(question: tuple[Word, ...]) -> _Question:
+    """Return the parts of a question from its words."""
     texts = with_phrases(texts_of(question))
     frames: dict[int, int] = {}
     predicate = 0

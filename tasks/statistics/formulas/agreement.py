@@ -80,6 +80,7 @@ def counts_of(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64
 
 
 def _verdict_codes(first: Sequence[str], second: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the verdicts of both judges as numbers, (n,) each, in alphabetical order of the verdicts."""
     codes = {verdict: code for code, verdict in enumerate(sorted({*first, *second}))}
     first_codes, second_codes = (
         np.array([codes[verdict] for verdict in verdicts], dtype=np.int64) for verdicts in (first, second)

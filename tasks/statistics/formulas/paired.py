@@ -144,6 +144,7 @@ def _intervals(clustered: Sequence[_ClusteredDifferences], seed: int) -> list[tu
 
 
 def _cluster(differences: ArrayLike, clusters: ArrayLike) -> _ClusteredDifferences:
+    """Return differences with their counts and sums by cluster."""
     values = scores(differences)
     _, codes = np.unique(np.asarray(clusters, dtype=object), return_inverse=True)
     counts = np.bincount(codes).astype(np.float64)
