@@ -1,4 +1,4 @@
-"""Progress within a call of a model: engines report prompts, and the caller may listen.
+"""Progress within a call of a model: engines report prompts, and the caller may receive the reports.
 
 The listener belongs to the calling thread, so models that are used side by side do not mix their reports.
 """

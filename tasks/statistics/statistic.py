@@ -1,4 +1,4 @@
-"""Statistics: rows of one table, computed from the answers to named queries of the database."""
+"""Statistics: rows of one table, computed from the results of named queries of the database."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,10 +18,10 @@ Frames = Mapping[str, Frame]
 
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic: rows of one table, computed from the answers to named queries.
+    """A statistic: rows of one table, computed from the results of named queries.
 
-    `compute` gets the frames of all queries and the study's seed. It returns the same rows whatever the order of the
-    frames' rows, raises ScoreError for a score that is not finite, and is not called if all frames are empty.
+    `compute` receives the frames of all queries and the study's seed. The order of a frame's rows does not change the
+    result. `compute` raises ScoreError for a score that is not finite, and is not called if all frames are empty.
 
     Attributes:
         name: Name of the statistic.

@@ -78,7 +78,7 @@ class Thoughts:
         self._cache: dict[tuple[int, ...], Marks | None] = {}
 
     def ends(self, tokens: tuple[int, ...]) -> bool:
-        """Return True if the last of these tokens is the last one to decode."""
+        """Return True if no further token is decoded after these."""
         return tokens[-1] in self._ends or self._phase(tokens) == "answer"
 
     def answer(

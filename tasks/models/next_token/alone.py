@@ -186,7 +186,7 @@ def _lengths(config: Mapping[str, Any]) -> Iterator[int]:
 
 
 def _compare(model: Network, probe: Probe, read: Read, alone: Distributions) -> tuple[str | None, float]:
-    """Return the reason against a method, None without one, and its rounding in nats."""
+    """Return the reason against a method (None if it is exact) and its rounding in nats."""
     try:
         log_probs = Distributions.of(read(probe)).log_probs()
     except CannotRead as reason:

@@ -23,7 +23,7 @@ from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.prompts.thoughts import opens_marks
 
 TEMPLATE_SECONDS = 10.0
-"""Limit of the seconds that a chat template may take for a prompt; a sound one takes milliseconds."""
+"""Limit of the seconds that a chat template may take for a prompt; an ordinary template takes milliseconds."""
 PROBE = "xyzzy"
 """The text of prompts that show how a template writes."""
 PromptForm = Literal["chat", "plain"]

@@ -89,7 +89,7 @@ def _verdict_codes(first: Sequence[str], second: Sequence[str]) -> tuple[NDArray
 
 
 def _kappas(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return kappa of each table of (m, k, k); NaN if it is undefined: for one verdict alone, or without items."""
+    """Return kappa of each table of (m, k, k); NaN for a table with only one verdict, or without items."""
     totals = counts.sum(axis=(1, 2))
     shares = counts / np.where(totals, totals, 1)[:, None, None]
     observed = np.trace(shares, axis1=1, axis2=2)
