@@ -1,4 +1,4 @@
-"""Studies from Python: load one, run it, look at its state, and read its results. The commands call this module."""
+"""Studies from Python: load a study, run it, look at its state, and read its results. The commands call this module."""
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -50,7 +50,7 @@ Names = Sequence[str] | None
 
 @dataclass(frozen=True)
 class StatusRow:
-    """A step and its state; a field is empty if it does not apply.
+    """The state of a step, or of a measure of a scoring step; a field is empty if it does not apply.
 
     Attributes:
         subject: Relation, class, partition or list.
@@ -110,7 +110,7 @@ class Study:
             relations: Only these relations.
             models: Only these models.
             measures: Only these measures.
-            runner: Where models are computed; None: the study's choice.
+            runner: Runner of the models: threads, processes or dask; None: the runner in the study.
 
         Raises:
             StudyFileError: The file is not valid.
@@ -130,12 +130,12 @@ class Study:
 
         Args:
             force: Compute the selected steps again.
-            refresh: Fetch data again that changes daily at its source.
+            refresh: Fetch data that change daily at their source again.
             offline: Use no network.
             wait: Wait for another run that uses the workspace; otherwise the run is refused.
 
         Raises:
-            StudyFileError: The study is impossible, such as a model that is missing.
+            StudyFileError: The study cannot run, for example because a model is missing.
             WorkFailed: A task failed; the message has the reasons.
         """
         self.check_models()
@@ -208,7 +208,7 @@ class Study:
 
     def execute(
         self,
-        progress: Progress,
+        display: Progress,
         *,
         stages: Collection[str] = STAGES,
         force: bool = False,
@@ -221,22 +221,22 @@ class Study:
         """Run all steps that are not done, by `StudyRun.execute`, and return the graph after the run.
 
         Args:
-            progress: Receives the begin and the end of each step.
+            display: Receives the beginning and the end of each step.
             stages: The stages to run.
             force: Compute the selected steps again.
-            refresh: Fetch data again that changes daily at its source.
+            refresh: Fetch data that change daily at their source again.
             offline: Use no network.
             wait: Wait for another run that uses the workspace.
             on_wait: Receives a sentence about the other run.
             starts_api: Start a temporary API of Prefect if none is configured.
 
         Returns:
-            The graph, and a message if something failed, else "".
+            The graph, and a message if a step failed, else "".
         """
         limit_threads()  # before torch is imported
         set_offline(offline)  # the plan has the revisions of models
         run = StudyRun(self.plan, self._select(stages), name=self.name, force=force, refresh=refresh, offline=offline)
-        message = run.execute(progress, on_wait=on_wait if wait else None, starts_api=starts_api)
+        message = run.execute(display, on_wait=on_wait if wait else None, starts_api=starts_api)
         return run.graph, message
 
     def _select(self, stages: Collection[str]) -> Selection:
@@ -261,11 +261,11 @@ class Study:
             queries = "1 query form" if counts.query_forms == 1 else f"{counts.query_forms} query forms"
             subjects = "1 relation" if relations == 1 else f"{relations} relations"
             parts.append(f"{subjects} with {entities} entities, {queries} and {contexts} contexts{own} each")
-        choices = {n.id.subject: n.checks.get("questions") for n in graph if n.kind is CHOOSE_QUESTIONS}
-        chosen = {partition: check.rows for partition, check in choices.items() if check and check.state == "done"}
-        if chosen:
-            by_partition = ", ".join(f"{count} {partition}" for partition, count in chosen.items())
-            parts.append(f"{sum(chosen.values())} questions ({by_partition})")
+        checks = {node.id.subject: node.checks.get("questions") for node in graph if node.kind is CHOOSE_QUESTIONS}
+        question_counts = {name: check.rows for name, check in checks.items() if check and check.state == "done"}
+        if question_counts:
+            by_partition = ", ".join(f"{count} {partition}" for partition, count in question_counts.items())
+            parts.append(f"{sum(question_counts.values())} questions ({by_partition})")
         return f"{self.study.name}: {'; '.join(parts)}"
 
     def findings(self, graph: Graph) -> Findings | None:
@@ -288,8 +288,12 @@ def database_of(run: str) -> Path:
         UsageError: The run has no database.
     """
     path = Path(run).expanduser()
-    database = path / DATABASE if path.is_dir() else path if path.suffix == ".duckdb" else None
-    database = database or Study.load(run).workspace.database
+    if path.is_dir():
+        database = path / DATABASE
+    elif path.suffix == ".duckdb":
+        database = path
+    else:
+        database = Study.load(run).workspace.database
     if not database.exists():
         raise UsageError(f"{run} has no database {database}; run the study, or name a workspace")
     return database

@@ -17,7 +17,7 @@ from swaymeter.data.escaping import terminal
 
 
 class PlainConsole(Console):
-    """A console on which texts do nothing: names of models, keys, paths and answers come from anywhere."""
+    """A console that prints control characters as codes, because names, paths and replies may contain any text."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Return the printed segments, with control characters as codes such as \\x1b."""
@@ -29,7 +29,7 @@ out = PlainConsole()
 err = PlainConsole(stderr=True)
 
 MAX_UNFOLDED = 24
-"""Letters of what a row of a table is about that are not folded."""
+"""Limit of the letters in the first column of a table that is never folded."""
 
 
 def print_line(line: str | Text, console: Console = out) -> None:
@@ -45,14 +45,22 @@ def print_table(
     title: str = "",
     numbers: Collection[str] = (),
 ) -> None:
-    """Print a table whose cells are shown as they are, and folded; numbers: columns of these. None: a line between."""
+    """Print a table; long cells are folded.
+
+    Args:
+        columns: Titles of the columns.
+        rows: Cells of each row; None for a line between rows.
+        console: The console.
+        title: Title of the table.
+        numbers: Titles of the columns with numbers, which are right-aligned.
+    """
     rows = list(rows)
     table = Table(title=Text(title) if title else None, title_justify="left")
     for column in columns:
         limit = min(MAX_UNFOLDED, console.width // 3)
-        whole = column == columns[0] and all(len(str(row[0])) <= limit for row in rows if row)
+        is_unfolded = column == columns[0] and all(len(str(row[0])) <= limit for row in rows if row)
         justify: JustifyMethod = "right" if column in numbers else "left"
-        table.add_column(Text(column), overflow="fold", justify=justify, no_wrap=whole)
+        table.add_column(Text(column), overflow="fold", justify=justify, no_wrap=is_unfolded)
     for row in rows:
         if row is None:
             table.add_section()
@@ -62,7 +70,7 @@ def print_table(
 
 
 def print_product(text: str, *, nl: bool = True) -> None:
-    """Print what a program reads, as it is.
+    """Print JSON or a script for another program, without rich's markup.
 
     Raises:
         WorkFailed: Standard output cannot be written.
@@ -78,11 +86,11 @@ def print_product(text: str, *, nl: bool = True) -> None:
 
 @contextmanager
 def printing_aside() -> Iterator[None]:
-    """Send to standard error what an application, its children and libraries print meanwhile."""
+    """Send the standard output of this process and its children to standard error, for commands that print JSON."""
     sys.stdout.flush()
     try:
         standard_output = os.dup(1)
-    except OSError:  # closed, which `print_product` reports
+    except OSError:  # standard output is closed; `print_product` raises an error
         yield
         return
     os.dup2(2, 1)
@@ -100,7 +108,7 @@ def warn(line: str) -> None:
 
 
 def by_reason(reasons: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Each reason with the first names that it is the reason of, from pairs of name and reason."""
+    """Return the first names of each reason, from pairs of name and reason."""
     names: dict[str, list[str]] = {}
     for name, reason in reasons:
         names.setdefault(reason, []).append(name)

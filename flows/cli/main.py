@@ -29,7 +29,7 @@ from swaymeter.flows.server.settings import keep_quiet
 
 keep_quiet()  # before anything imports Prefect
 limit_threads()  # before anything imports torch
-gc.set_threshold(50_000)  # with the default of 700, an eighth of the time of imports goes into looking for garbage
+gc.set_threshold(50_000)  # with the default of 700, garbage collection takes an eighth of the time of imports
 
 app = typer.Typer(
     help="How far a context sways a language model, fact by fact. Begin with [bold]swaymeter run quickstart[/bold]; "
@@ -55,27 +55,27 @@ RENAMED: dict[str, str] = {
     "label": "annotate passages",
     "schema": "init --schema",
 }
-"""Commands of before, and what took their place."""
+"""Present command by the earlier name."""
 
 
 def main() -> None:
     """The entry point of the command `swaymeter`.
 
-    Prefect's threads live on while the interpreter ends, and DuckDB's binding then prints pages about objects they
-    hold; all is written and sent by now, so the process ends at once.
+    The process ends without the interpreter's cleanup, because Prefect's threads then still have objects of DuckDB, and
+    DuckDB's binding would print pages of leak reports.
     """
-    for stream in (sys.stdout, sys.stderr):  # a character that the encoding lacks is written as its number
+    for stream in (sys.stdout, sys.stderr):  # print characters that the encoding lacks as codes
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     end_when_interrupted()
-    logging.raiseExceptions = False  # a log that Prefect's API does not take is none of the person's business
+    logging.raiseExceptions = False  # a log that Prefect's API refuses must not print a traceback
     try:
         code = exit_code()
-    except Exception:  # a mistake of ours, whose message may hold anybody's text
+    except Exception:  # a bug; `print_line` makes control characters in its message visible
         print_line(traceback.format_exc().rstrip(), err)
         code = 1
     logging.shutdown()
-    with suppress(OSError):  # a reader that has gone wants no more
+    with suppress(OSError):  # the reader of a pipe has ended
         sys.stdout.flush()
     os._exit(code)
 
@@ -86,10 +86,10 @@ def exit_code() -> int:
         os.environ["HF_HUB_OFFLINE"] = "1"
     try:
         if name := RENAMED.get(sys.argv[1] if sys.argv[1:] else ""):
-            raise UsageError(f"`swaymeter {sys.argv[1]}` is `swaymeter {name}`")
+            raise UsageError(f"`swaymeter {sys.argv[1]}` is now `swaymeter {name}`")
         app(standalone_mode=True)
     except SystemExit as ended:
-        if ended.code in (STOPPED, TERMINATED):  # Typer turns Ctrl-C into the first, and prints nothing
+        if ended.code in (STOPPED, TERMINATED):  # STOPPED is Typer's code for Ctrl-C
             err.print(GO_ON)
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except SwaymeterError as error:

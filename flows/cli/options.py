@@ -26,14 +26,14 @@ Folder = Annotated[str | None, typer.Option("--workspace", help="The folder of t
 Relations = Annotated[list[str] | None, typer.Option("--relation", help="Only this relation; may be repeated.")]
 Models = Annotated[list[str] | None, typer.Option("--model", help="Only this model; may be repeated.")]
 Measures = Annotated[list[str] | None, typer.Option("--measure", help="Only this measure; may be repeated.")]
-Force = Annotated[bool, typer.Option("--force", help="Do it again, also what is done.")]
+Force = Annotated[bool, typer.Option("--force", help="Compute the selected steps again.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Use no network: no hub, no downloads.")]
 Runner = Annotated[
     RunnerName | None,
-    typer.Option("--runner", help="Where models are asked: threads, processes or dask, in place of the study's."),
+    typer.Option("--runner", help="Runner of the models, in place of the study's: threads, processes or dask."),
 ]
 Refresh = Annotated[bool, typer.Option("--refresh", help="Request edits and page views of live questions again.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait while another run uses the workspace.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print all of it, as JSON on standard output.")]
-Traceback = Annotated[bool, typer.Option("--traceback", help="On an error, show where in the code it arose.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the steps that would run; run nothing.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON on standard output.")]
+Traceback = Annotated[bool, typer.Option("--traceback", help="Show the traceback of an error.")]

@@ -20,7 +20,9 @@ def study_file(path: str | Path) -> Path:
     bundled, audit = STUDIES / f"{path}.yaml", Path(path) / AUDIT
     if audit.is_file():
         return audit
-    return bundled if not Path(path).exists() and bundled.exists() else Path(path)
+    if Path(path).exists():
+        return Path(path)
+    return bundled if bundled.exists() else Path(path)
 
 
 def workspace_folder(study: str, workspace: str | None) -> str | None:
@@ -43,16 +45,16 @@ RunnerName = Literal["threads", "processes", "dask"]
 SCHEMA = "swaymeter.schema.json"
 """File beside a study with the schema for editors."""
 STARTER = Path(__file__).with_name("starter.yaml")
-"""A study that the bundled models finish within three minutes on two processor cores, with a comment on every key."""
+"""First study, with a comment on every key; the bundled models finish it in three minutes on two processor cores."""
 
 
 def write_starter(file: Path) -> None:
-    """Write the study file.
+    """Write a first study file.
 
     Raises:
         UsageError: The file exists or cannot be written.
     """
-    name = re.sub("[^a-z0-9]+", "-", file.stem.lower()).strip("-")[:64] or "study"
+    name = re.sub("[^a-z0-9]+", "-", file.stem.lower()).strip("-")[:64] or "study"  # My Study (2).yaml: my-study-2
     schema = f"# yaml-language-server: $schema={SCHEMA}\n" if (file.parent / SCHEMA).exists() else ""
     text = STARTER.read_text(encoding="utf-8").replace("name: study", f'name: "{name}"').replace("{file}", str(file))
     try:

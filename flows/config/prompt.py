@@ -28,7 +28,7 @@ from swaymeter.data.catalog.language_models import (
 from swaymeter.data.options import NamedPath, Options, Problem, problems, refused
 from swaymeter.data.untrusted import text_of, untrusted_yaml
 
-OWN_ARGUMENTS = frozenset(
+RESERVED_ARGUMENTS = frozenset(
     {
         "add_generation_prompt",
         "chat_template",
@@ -51,9 +51,9 @@ OWN_ARGUMENTS = frozenset(
 """Arguments of `apply_chat_template`, which cannot be keywords of a chat template."""
 
 
-def _for_templates(options: dict[str, TemplateValue] | None) -> dict[str, TemplateValue] | None:
-    if taken := sorted(OWN_ARGUMENTS & (options or {}).keys()):
-        raise ValueError(f"{', '.join(taken)} is set by Swaymeter itself; name keywords of the chat template alone")
+def _check_template_options(options: dict[str, TemplateValue] | None) -> dict[str, TemplateValue] | None:
+    if reserved := sorted(RESERVED_ARGUMENTS & (options or {}).keys()):
+        raise ValueError(f"{', '.join(reserved)} is set by Swaymeter; name only keywords of the chat template")
     return options
 
 
@@ -97,7 +97,7 @@ class PromptPart(Options):
     generation_prompt: bool | None = None
     """If the prompt ends with the start of the assistant's turn. Otherwise the model writes the start: its tokens count
     as sampled tokens, and the text of the reply does not contain them. null: the catalog's."""
-    template_options: Annotated[dict[str, TemplateValue] | None, AfterValidator(_for_templates)] = None
+    template_options: Annotated[dict[str, TemplateValue] | None, AfterValidator(_check_template_options)] = None
     """Keywords of the chat template with their values, such as `enable_thinking: false`. A model is refused if its
     template lacks a keyword; before the run if the tokenizer is on this machine. Thinking is off by default; the
     parameter `answers: {thinking: ...}` under `measures` turns it on."""
@@ -112,8 +112,8 @@ class PromptPart(Options):
         count = f"{texts['system_with_context'] or ''}{texts['with_context']}".count("{context}")
         if count != 1:
             has = "neither this nor system_with_context has" if count == 0 else "both this and system_with_context have"
-            wrong = f"{has} the slot {{context}}; write it in one of the two"
-            raise refused([Problem(("with_context",), wrong)])
+            problem = f"{has} the slot {{context}}; write the slot in one of the two texts"
+            raise refused([Problem(("with_context",), problem)])
         return self
 
     def answer_prompts(self) -> AnswerPrompts:
@@ -121,6 +121,7 @@ class PromptPart(Options):
         return replace(catalog.prompts(self.form), **self._changes())
 
     def _changes(self) -> dict[str, Any]:
+        """Return the texts that replace the catalog's; an own system prompt also applies to requests with a context."""
         own = self.own_texts()
         return {"system_with_context": None, **own} if "system" in own else own
 
@@ -137,13 +138,14 @@ class PromptPart(Options):
             problem = " ".join(str(error).split())
             raise refused([Problem(("file",), f"{self.file} cannot be read as YAML ({problem}); correct it")]) from None
         if not isinstance(content, dict) or {"form", "file"} & content.keys():
-            raise refused([Problem(("file",), f"{self.file} must hold keys of `prompt`, and neither form nor file")])
+            raise refused([Problem(("file",), f"{self.file} must have keys of `prompt` other than form and file")])
         try:
             return PromptPart.model_validate(content).model_dump(exclude={"form"}, exclude_none=True)
         except ValidationError as error:
-            wrong = problems(error, PromptPart.model_fields)
-            changed = (each._replace(message=f"{each.message} (in {self.file})") for each in wrong)
-            raise refused(changed) from None
+            file_problems = problems(error, PromptPart.model_fields)
+            raise refused(
+                problem._replace(message=f"{problem.message} (in {self.file})") for problem in file_problems
+            ) from None
 
 
 TEXTS = frozenset(
@@ -156,14 +158,14 @@ TEXTS = frozenset(
         "plain_without_context",
     }
 )
-"""Keys of a prompt that hold its texts."""
+"""Keys of a prompt with its texts."""
 
 
-def _named(content: Any) -> Any:
-    """Return prompts by name; a name of a list, or one without keys, is a form of the catalog."""
+def _prompts_by_name(content: Any) -> Any:
+    """Return prompts by name; a name in a list, or a name without keys, is a form of the catalog."""
     if isinstance(content, list | tuple):
-        if twice := [name for name, count in Counter(map(str, content)).items() if count > 1]:
-            raise ValueError(f"{twice[0]} is named twice; name it once")
+        if repeated := [name for name, count in Counter(map(str, content)).items() if count > 1]:
+            raise ValueError(f"{repeated[0]} is named twice; name it once")
         content = dict.fromkeys(map(str, content))
     if not isinstance(content, Mapping):
         raise ValueError("expected names with keys of `prompt`, or a list of forms, such as [default, strict]")
@@ -178,5 +180,5 @@ def _named(content: Any) -> Any:
     return {str(name): {"form": name} if keys is None else keys for name, keys in content.items()}
 
 
-Prompts = Annotated[dict[str, PromptPart], BeforeValidator(_named)]
+Prompts = Annotated[dict[str, PromptPart], BeforeValidator(_prompts_by_name)]
 """Several prompts by name."""

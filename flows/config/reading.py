@@ -32,7 +32,7 @@ def read_study(path: str | Path, changes: Mapping[str, Any] = MappingProxyType({
     file = Path(path)
     if file.suffix.lower() in QUESTION_FILES and file.is_file():
         raise StudyFileError(
-            f"{file} is a file of questions and no study: swaymeter audit {quote(str(file))} --model NAME"
+            f"{file} is a file of questions instead of a study; run swaymeter audit {quote(str(file))} --model NAME"
         )
     try:
         file = study_file(path)
@@ -46,49 +46,51 @@ def read_study(path: str | Path, changes: Mapping[str, Any] = MappingProxyType({
     except yaml.MarkedYAMLError as error:
         raise StudyFileError(f"{file} is not valid YAML: {_yaml_problem(error, text)}") from None
     except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or too large
-        raise StudyFileError(f"{file} is not valid YAML: {' '.join(str(error).split())}; correct that") from None
+        raise StudyFileError(f"{file} is not valid YAML: {' '.join(str(error).split())}; correct the file") from None
     if not isinstance(content, dict):
         raise StudyFileError(
-            f"{file} does not hold a study; write keys such as name, facts, models, measures, or begin with "
+            f"{file} has no keys of a study; write keys such as name, facts, models, measures, or begin with "
             "`swaymeter init`"
         )
     for key, value in changes.items():
-        _put(content, key, value)
+        _replace_value(content, key, value)
     try:
-        return StudyFile.model_validate(content, context=_context(file))
+        return StudyFile.model_validate(content, context=_validation_context(file))
     except ValidationError as error:
         raise StudyFileError(f"{file}: {'; '.join(_messages(error))}") from None
 
 
-def _context(file: Path) -> Mapping[str, Any]:
+def _validation_context(file: Path) -> Mapping[str, Any]:
     """Return the validation context: the folder that relative paths start from."""
     return {"folder": str(file.parent), "is_bundled": file.parent.resolve() == STUDIES.resolve()}
 
 
-def _put(content: Any, key: str, value: Any) -> None:
+def _replace_value(content: Any, key: str, value: Any) -> None:
     """Replace the value of a key.
 
     Raises:
         StudyFileError: The sections around the key do not exist.
     """
-    *above, last = (int(part) if part.isdecimal() else part for part in key.split("."))
+    *sections, last = (int(part) if part.isdecimal() else part for part in key.split("."))
     try:
-        for part in above:
+        for part in sections:
             content = content[part]
         content[last] = value
     except (KeyError, IndexError, TypeError):
-        raise StudyFileError(f"the study has no place for the key {key}; name one of its own keys") from None
+        raise StudyFileError(f"the study has no section for the key {key}; name a key such as models.0.name") from None
 
 
 def _yaml_problem(error: yaml.MarkedYAMLError, text: str) -> str:
+    """Return the position and the message of a YAML error, with advice."""
     mark = error.problem_mark or error.context_mark
     assert mark is not None
     has_tab = "\t" in "".join(text.splitlines()[mark.line : mark.line + 1])
-    advice = "indent with spaces, not with tabs" if has_tab else "correct what stands there or just before"
+    advice = "indent with spaces, not with tabs" if has_tab else "correct this line or the line before"
     return f"line {mark.line + 1}, column {mark.column + 1}: {error.problem or error.context}; {advice}"
 
 
 def _messages(error: ValidationError) -> list[str]:
+    """Return a message for each wrong key."""
     messages = []
     for location, message, is_unknown in problems(error, {}):
         key = ".".join(map(str, location))

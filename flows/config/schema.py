@@ -22,7 +22,7 @@ def study_schema() -> dict[str, Any]:
     parameters = {name: (measure.parameters | None, _field(measure.meaning)) for name, measure in MEASURES.items()}
     measures = create_model("Measures", __base__=Options, **parameters)  # type: ignore[call-overload]
     services = {name: (ServiceOptions, _field(service.name)) for name, service in SERVICES.items()}
-    study = _changed(
+    study = _with_annotations(
         StudyFile,
         facts=_sources(FACT_SOURCES) | None,
         questions=_sources(QUESTION_SOURCES) | None,
@@ -44,23 +44,25 @@ def _sources(sources: Registry[Any]) -> Any:
 def _section(options: type[Options], *, is_default: bool) -> type[BaseModel]:
     section = options
     if issubclass(options, FactsOptions):
-        names: Any = str if options.names_own_relations else Literal[options.available_relations()]
-        section = _changed(options, relations=Literal["all"] | list[names])
-    return section if is_default else _changed(section, source=section.model_fields["source"].annotation, needed=True)
+        name_type: Any = str if options.names_own_relations else Literal[options.available_relations()]
+        section = _with_annotations(options, relations=Literal["all"] | list[name_type])
+    if is_default:
+        return section
+    return _with_annotations(section, source=section.model_fields["source"].annotation, is_required=True)
 
 
-def _changed(model: type[Any], *, needed: bool = False, **annotations: Any) -> type[Any]:
-    """Return the model with other annotations of some keys.
+def _with_annotations(model: type[Any], *, is_required: bool = False, **annotations: Any) -> type[Any]:
+    """Return the model with new annotations of some keys.
 
     Args:
         model: A model of pydantic.
-        needed: If the keys have no default.
+        is_required: True if the keys must have a value.
         annotations: New annotation of each key.
     """
     changes = {}
     for name, annotation in annotations.items():
         field = model.model_fields[name]
-        default = ... if needed or field.is_required() else field.default
+        default = ... if is_required or field.is_required() else field.default
         changes[name] = (annotation, Field(default, description=field.description))
     return create_model(model.__name__, __base__=model, __doc__=model.__doc__, **changes)  # type: ignore[call-overload,no-any-return]
 

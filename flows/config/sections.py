@@ -59,9 +59,9 @@ class PerQueryPart(Options):
     """Contexts that mention the query's entity."""
 
     @model_validator(mode="after")
-    def _among_them(self) -> "PerQueryPart":
+    def _enough_contexts(self) -> "PerQueryPart":
         if self.relevant > self.contexts:
-            raise ValueError(f"relevant is {self.relevant}, more than the {self.contexts} contexts; ask for fewer")
+            raise ValueError(f"relevant is {self.relevant}, more than the {self.contexts} contexts; write less")
         return self
 
 
@@ -92,7 +92,7 @@ class ContextsPart(Options):
         """Return the number of contexts of each entity, by context type."""
         return {"base": self.base, "assertive": self.assertive, "negation": self.negation}
 
-    def worded(self, relation: Relation) -> Relation:
+    def with_study_templates(self, relation: Relation) -> Relation:
         """Return the relation with the context templates of the study."""
         if self.templates == "varied":
             return relation
@@ -119,27 +119,28 @@ class ExecutionPart(Options):
     else a cluster on this machine that ends with the run."""
 
 
-def _validated(measures: Any, info: ValidationInfo) -> dict[str, dict[str, Any]]:
+def _validated_measures(measures: Any, info: ValidationInfo) -> dict[str, dict[str, Any]]:
+    """Return the validated parameters of each measure; the section may also be a list of names."""
     if isinstance(measures, list) and all(isinstance(name, str) for name in measures):
         measures = dict.fromkeys(measures)
     if not isinstance(measures, dict):
         raise ValueError("expected measures with their parameters, such as `persuasion: {}`")
     if not measures:
         raise ValueError("may not be empty; name at least 1")
-    validated, wrong = {}, list[Problem]()
+    validated, measure_problems = {}, list[Problem]()
     for name, content in measures.items():
         try:
-            validated[str(name)] = _parameters(str(name), content, info)
+            validated[str(name)] = _validated_parameters(str(name), content, info)
         except ValidationError as error:
-            wrong += [
+            measure_problems += [
                 problem._replace(path_of_key=(str(name), *problem.path_of_key)) for problem in problems(error, {})
             ]
-    if wrong:
-        raise refused(wrong)
+    if measure_problems:
+        raise refused(measure_problems)
     return validated
 
 
-def _parameters(name: str, content: Any, info: ValidationInfo) -> dict[str, Any]:
+def _validated_parameters(name: str, content: Any, info: ValidationInfo) -> dict[str, Any]:
     try:
         measure = MEASURES[name]
     except UnknownName as error:
@@ -162,7 +163,7 @@ def _owners(key: str, measure: Measure) -> str:
     return ", ".join(need for need in measure.needs if key in MEASURES[need].parameters.model_fields)
 
 
-Measures = Annotated[dict[str, dict[str, Any]], BeforeValidator(_validated)]
+Measures = Annotated[dict[str, dict[str, Any]], BeforeValidator(_validated_measures)]
 """All parameters of the measures, by name of the measure."""
 
 
@@ -255,7 +256,9 @@ class ModelPart(Options):
     @property
     def text_only_kind(self) -> Literal["recorded", "application"] | None:
         """The kind of a model that returns only text; None for any other model."""
-        return "recorded" if self.replies else "application" if self.function else None
+        if self.replies:
+            return "recorded"
+        return "application" if self.function else None
 
     @property
     def is_in_workspace(self) -> bool:
@@ -313,24 +316,24 @@ class ModelPart(Options):
         changed = {name for name in self.model_fields_set if getattr(self, name) != fields[name].default}
         kinds = [name for name in _KEYS_OF_KINDS if getattr(self, name)]
         if len(kinds) > 1:
-            raise refused([Problem((kinds[1],), f"is there beside {kinds[0]}; a model has one of them")])
+            raise refused([Problem((kinds[1],), f"is there beside {kinds[0]}; leave one of the two out")])
         kind = kinds[0] if kinds else ""
         for key in sorted(changed - _KEYS_OF_ALL - _KEYS_OF_KINDS.get(kind, _KEYS_OF_WEIGHTS) - {kind}):
             if kind == "endpoint" and key in _KEYS_OF_WEIGHTS:
-                why = "is the server's own; leave it out"
+                problem = "is decided by the server; leave it out"
             elif kind:
-                why = f"is not for a model with `{kind}`; leave it out"
+                problem = f"is not for a model with `{kind}`; leave it out"
             else:
                 owner = next(name for name, keys in _KEYS_OF_KINDS.items() if key in keys)
-                why = f"is for a model {'at an' if owner == 'endpoint' else 'with a'} `{owner}`; name one"
-            raise refused([Problem((key,), why)])
+                problem = f"is for a model with the key `{owner}`; add that key, or leave this one out"
+            raise refused([Problem((key,), problem)])
         return self
 
     @field_validator("device")
     @classmethod
-    def _quantised_needs_gpu(cls, device: str, others: Any) -> str:
-        if device == "cpu" and others.data.get("dtype") in ("8bit", "4bit"):
-            raise ValueError(f"dtype {others.data['dtype']} is for GPUs; use device cuda, or dtype bfloat16 on the cpu")
+    def _quantised_needs_gpu(cls, device: str, info: ValidationInfo) -> str:
+        if device == "cpu" and info.data.get("dtype") in ("8bit", "4bit"):
+            raise ValueError(f"dtype {info.data['dtype']} is for GPUs; use device cuda, or dtype bfloat16 on the cpu")
         return device
 
 
@@ -357,7 +360,7 @@ _KEYS_OF_KINDS: Mapping[str, frozenset[str]] = {
     "function": frozenset({"concurrency", "timeout_s"}),
     "replies": frozenset(),
 }
-"""Keys of models that do not run on this machine, by the key that declares such a model."""
+"""Keys of models whose weights are not on this machine, by the key that such a model has."""
 
 
 class ServiceOptions(Options):
@@ -407,8 +410,8 @@ class ServicesPart(Options):
         return {name: replace(service, **changes.get(name, {})) for name, service in SERVICES.items()}
 
 
-def _branch(sources: Registry[Any]) -> Callable[[Any, ValidationInfo], Any]:
-    """Return a validator that uses the options of the source that a section names."""
+def _source_validator(sources: Registry[Any]) -> Callable[[Any, ValidationInfo], Any]:
+    """Return a validator of a section, with the options of the source that the section names."""
 
     def validate(content: Any, info: ValidationInfo) -> Any:
         if content is None or isinstance(content, Options):
@@ -430,6 +433,6 @@ def _branch(sources: Registry[Any]) -> Callable[[Any, ValidationInfo], Any]:
     return validate
 
 
-Facts = Annotated[SerializeAsAny[FactsOptions], BeforeValidator(_branch(FACT_SOURCES))]
-Questions = Annotated[SerializeAsAny[QuestionsOptions], BeforeValidator(_branch(QUESTION_SOURCES))]
-Frequency = Annotated[SerializeAsAny[FrequencyOptions], BeforeValidator(_branch(FREQUENCY_SOURCES))]
+Facts = Annotated[SerializeAsAny[FactsOptions], BeforeValidator(_source_validator(FACT_SOURCES))]
+Questions = Annotated[SerializeAsAny[QuestionsOptions], BeforeValidator(_source_validator(QUESTION_SOURCES))]
+Frequency = Annotated[SerializeAsAny[FrequencyOptions], BeforeValidator(_source_validator(FREQUENCY_SOURCES))]

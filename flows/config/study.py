@@ -34,7 +34,8 @@ MEASURES_OF_SEEDS = ("persuasion", "susceptibility")
 """Measures that are compared over several seeds."""
 
 
-def _bounds(bounds: dict[str, str]) -> dict[str, str]:
+def _check_bounds(bounds: dict[str, str]) -> dict[str, str]:
+    """Return the bounds; ValueError for an invalid bound."""
     if bounds:
         from swaymeter.flows.config.thresholds import thresholds_of_bounds  # imports pandas, which takes long
 
@@ -45,7 +46,7 @@ def _bounds(bounds: dict[str, str]) -> dict[str, str]:
     return bounds
 
 
-def _listed(files: Any) -> Any:
+def _as_list(files: Any) -> Any:
     return (files,) if isinstance(files, str) else files or ()
 
 
@@ -85,7 +86,7 @@ class StudyFile(Options):
     endpoint decode greedily. null: greedy."""
     models: tuple[ModelPart, ...]
     """The models that answer."""
-    thresholds: Annotated[dict[str, str], AfterValidator(_bounds)] = Field(default={})
+    thresholds: Annotated[dict[str, str], AfterValidator(_check_bounds)] = Field(default={})
     """Bounds of the headline numbers of every model, with the names of `--fail-under`, such as
     `{follow.supporting: ">= 0.9", refuse.none.high: "<= 10%"}`. A run ends with exit code 1 if a bound is not met.
     `.low` and `.high` are the ends of an interval."""
@@ -96,7 +97,7 @@ class StudyFile(Options):
     """Workers that compute the models' answers."""
     measures: Measures
     """The measures with their parameters, such as `persuasion: {}`; or a list of names."""
-    judgements: Annotated[tuple[NamedPath, ...], BeforeValidator(_listed)] = ()
+    judgements: Annotated[tuple[NamedPath, ...], BeforeValidator(_as_list)] = ()
     """Files of judgements, .csv or .xlsx: verdicts on replies, kinds of contexts, choices and corrections of questions
     (docs/judgements.md)."""
     entropy_classes: EntropyClasses = EntropyClasses()
@@ -108,8 +109,8 @@ class StudyFile(Options):
         if not isinstance(content, dict) or content.get("seeds") is None:
             return content
         if "seed" in content:
-            wrong = "`seed` is there, too; leave it out: the study's is the first of `seeds`"
-            raise refused([Problem(("seeds",), wrong)])
+            problem = "`seed` is also set; leave it out, because the first of `seeds` is the study's seed"
+            raise refused([Problem(("seeds",), problem)])
         seeds = content["seeds"]
         has_seeds = isinstance(seeds, list | tuple) and seeds and type(seeds[0]) is int
         return {**content, "seed": seeds[0]} if has_seeds else content
@@ -121,16 +122,16 @@ class StudyFile(Options):
         if len({(model.name, model.dtype) for model in self.models}) < len(self.models):
             raise refused([Problem(("models",), "a model is named twice in the same dtype; name it once")])
         if self.seeds and len(set(self.seeds)) < len(self.seeds):
-            raise refused([Problem(("seeds",), "a seed is named twice; name each once")])
+            raise refused([Problem(("seeds",), "a seed is named twice; name it once")])
         if self.seeds and not {*MEASURES_OF_SEEDS} & self.requested().keys():
-            wrong = "nothing is compared between seeds; name susceptibility under `measures`, or `seed` alone"
-            raise refused([Problem(("seeds",), wrong)])
+            problem = "only persuasion and susceptibility are compared between seeds; name one of them under `measures`"
+            raise refused([Problem(("seeds",), problem)])
         if self.prompts and (texts := sorted(TEXTS & self.prompt.own_texts().keys())):
-            wrong = "is a text, and `prompts` has texts of its own; write it there"
-            raise refused([Problem(("prompt", texts[0]), wrong)])
+            problem = "is not used beside `prompts`; write it under a name in `prompts`"
+            raise refused([Problem(("prompt", texts[0]), problem)])
         if self.prompts and self.prompt.form != "default":
-            wrong = "names a form, and `prompts` has forms of its own; leave it out"
-            raise refused([Problem(("prompt", "form"), wrong)])
+            problem = "is not used beside `prompts`; leave it out, and write forms under `prompts`"
+            raise refused([Problem(("prompt", "form"), problem)])
         refuses = self.facts.refuses if self.facts else {}
         if "seeds" in refuses and self.seeds and self.contexts.per_query is None:
             raise refused([Problem(("seeds",), refuses["seeds"])])
@@ -140,13 +141,15 @@ class StudyFile(Options):
         if self.frequency and "frequency" in refuses:
             raise refused([Problem(("frequency",), refuses["frequency"])])
         if self.frequency and not {"susceptibility", "persuasion"} & self.requested().keys():
-            wrong = "is compared with susceptibility and persuasion; name one of them under `measures`"
-            raise refused([Problem(("frequency",), wrong)])
+            problem = "is compared with susceptibility and persuasion; name one of them under `measures`"
+            raise refused([Problem(("frequency",), problem)])
         labels = Counter(model.label or model.name for model in self.models)
         for number, model in enumerate(self.models):
             if model.label and labels[model.label] > 1:
-                raise refused([Problem(("models", number, "label"), "another model is called so; write another label")])
-        self._refuse_for_texts()
+                raise refused(
+                    [Problem(("models", number, "label"), "another model has this label or name; write another label")]
+                )
+        self._check_text_only_models()
         for name, measure in self.requested().items():
             if measure.about != "questions" and (self.facts is None or not self.facts.relations):
                 raise refused([Problem(("measures", name), "needs facts; name relations under `facts`")])
@@ -155,31 +158,31 @@ class StudyFile(Options):
             if measure.needs_answers and "answers" in refuses:
                 raise refused([Problem(("measures", name), refuses["answers"])])
             if name == "clusters" and self.parameters("answers")["samples"] == 0:
-                wrong = "is 0, and clusters are of sampled answers; ask for 1 or more, or leave out what needs clusters"
-                raise refused([Problem(("measures", "answers", "samples"), wrong)])
+                problem = "is 0, and clusters need sampled replies; write 1 or more, or leave clusters out"
+                raise refused([Problem(("measures", "answers", "samples"), problem)])
             if measure.every_context and self.contexts.per_query is not None:
-                wrong = "needs every context before every query; leave it out, or `per_query` under `contexts`"
-                raise refused([Problem(("measures", name), wrong)])
+                problem = "needs every context before every query; leave it out, or `per_query` under `contexts`"
+                raise refused([Problem(("measures", name), problem)])
         return self
 
-    def _refuse_for_texts(self) -> None:
-        """Refuse what recorded replies and functions cannot give, and recorded replies without a file."""
+    def _check_text_only_models(self) -> None:
+        """Refuse measures that need more than a reply's text, and recorded replies without a file of questions."""
         recorded = [model.replies for model in self.models if model.replies]
         if recorded:
             if not isinstance(self.questions, OwnQuestions):
                 number = next(number for number, model in enumerate(self.models) if model.replies)
-                wrong = "is a column of a file of questions; name the file under `questions` with source: file"
-                raise refused([Problem(("models", number, "replies"), wrong)])
+                problem = "is a column of a file of questions; name the file under `questions` with source: file"
+                raise refused([Problem(("models", number, "replies"), problem)])
             self.questions.read_replies(recorded)
         for model in (model for model in self.models if model.text_only_kind):
-            what = "its recorded replies" if model.replies else "a function"
+            source = "recorded replies" if model.replies else "a function"
             for name, measure in self.requested().items():
                 if measure.capability and name != "answers":
-                    wrong = f"needs {measure.capability}, and {what} give text alone ({model.name}); leave it out"
-                    raise refused([Problem(("measures", name), wrong)])
+                    problem = f"needs {measure.capability}, and {model.name} ({source}) gives only text; leave it out"
+                    raise refused([Problem(("measures", name), problem)])
             if "answers" in self.requested() and (samples := self.parameters("answers")["samples"]):
-                wrong = f"is {samples}, and {what} give one reply to each prompt ({model.name}); ask for 0"
-                raise refused([Problem(("measures", "answers", "samples"), wrong)])
+                problem = f"is {samples}, and model {model.name} ({source}) has one reply to each prompt; write 0"
+                raise refused([Problem(("measures", "answers", "samples"), problem)])
 
     @property
     def further_seeds(self) -> tuple[int, ...]:

@@ -32,6 +32,7 @@ _THRESHOLD = re.compile(
     r"=(?P<value>-?\d+(?:\.\d+)?)(?P<percent>%?)",
     re.ASCII,
 )
+"""A threshold such as follow.supporting=0.9, refuse.none.high=10% or persuasion=0.2."""
 
 
 COUNTS_REFUSALS = ("resist_wrong", "abstain", "keep", "refuse")
@@ -89,14 +90,15 @@ class Measured:
         """Return the mean if every reply without an answer counted against a threshold."""
         if self.unit != SHARE:
             return self.mean
-        favourable, refusals = self.n * self.mean, self.quantity in COUNTS_REFUSALS
-        neither = self.quantity in COUNTS_NEITHER
+        counted = self.n * self.mean
+        has_empty = self.quantity in COUNTS_REFUSALS  # `counted` includes the empty replies
+        has_undecided = self.quantity in COUNTS_NEITHER  # `counted` includes the undecided replies
         if at_least:
-            favourable -= self.empty * refusals + self.undecided * neither
+            counted -= self.empty * has_empty + self.undecided * has_undecided
         else:
-            favourable += self.empty * (not refusals) + self.undecided * (not neither) + self.missing
+            counted += self.empty * (not has_empty) + self.undecided * (not has_undecided) + self.missing
         total = self.n + self.missing
-        return min(max(favourable, 0.0), total) / total
+        return min(max(counted, 0.0), total) / total
 
     @property
     def silence(self) -> str:
@@ -145,19 +147,18 @@ class Threshold:
         Raises:
             UsageError: The text is not a threshold.
         """
-        read = _THRESHOLD.fullmatch(text.strip())
-        if read is None:
-            raise UsageError(f"{text!r} is not a threshold; write such as follow.supporting=0.9 or refuse.none=0.1")
-        if read["quantity"] not in QUANTITIES:
-            raise UsageError(
-                f"{text!r}: no quantity is named {read['quantity']!r}; {nearest(read['quantity'], QUANTITIES)}"
-            )
-        value = float(read["value"]) / (100 if read["percent"] else 1)
-        if read["quantity"] in IN_NATS and read["percent"]:
-            raise UsageError(f"{text!r}: {read['quantity']} is in nats, and not a share; leave the % out")
-        if read["quantity"] not in IN_NATS and not 0 <= value <= 1:
-            raise UsageError(f"{text!r}: {read['quantity']} is a share, from 0 to 1; write such as 0.9 or 90%")
-        return cls(read["quantity"], read["group"], value, at_least, read["end"] or "")
+        match = _THRESHOLD.fullmatch(text.strip())
+        if match is None:
+            raise UsageError(f"{text!r} is not a threshold; write one such as follow.supporting=0.9 or refuse.none=0.1")
+        quantity = match["quantity"]
+        if quantity not in QUANTITIES:
+            raise UsageError(f"{text!r}: no quantity is named {quantity!r}; {nearest(quantity, QUANTITIES)}")
+        value = float(match["value"]) / (100 if match["percent"] else 1)
+        if quantity in IN_NATS and match["percent"]:
+            raise UsageError(f"{text!r}: {quantity} is in nats, and not a share; leave the % out")
+        if quantity not in IN_NATS and not 0 <= value <= 1:
+            raise UsageError(f"{text!r}: {quantity} is a share, from 0 to 1; write a value such as 0.9 or 90%")
+        return cls(quantity, match["group"], value, at_least, match["end"] or "")
 
     def __str__(self) -> str:
         """Return the threshold as text, such as "follow.supporting >= 0.9"."""
@@ -181,13 +182,13 @@ class Threshold:
                 f"{self} is not met by {row.model}: {row.name} is {row.words} over {row.counts} only because replies "
                 f"state nothing ({row.silence}); if these counted against it, it would be {number(worst, row.unit)}"
             )
-        limit, of = distinct_numbers(self.value, measured, row.unit)
-        near = "" if of == number(measured, row.unit) else f", and is {of}"  # both would read alike
+        limit, value = distinct_numbers(self.value, measured, row.unit)  # with enough digits to differ
+        exact_value = "" if value == number(measured, row.unit) else f", and is {value}"
         unit = "" if row.unit == SHARE else f" {row.unit}"
         subject = f"the {self.end} end of its interval" if self.end else "it"
         side = "least" if self.at_least else "most"
-        is_so = f"{row.name} of {row.model} is {row.words} over {row.counts}"
-        return f"{is_so}, and {subject} has to be at {side} {limit}{unit}{near}"
+        statement = f"{row.name} of {row.model} is {row.words} over {row.counts}"
+        return f"{statement}, and {subject} has to be at {side} {limit}{unit}{exact_value}"
 
     def _is_met_by(self, value: float) -> bool:
         return value >= self.value if self.at_least else value <= self.value
@@ -212,12 +213,12 @@ class Threshold:
         }.get(self.quantity, conditions)
         if not groups or (self.group is not None and self.group not in groups):
             names = [f"{self.quantity}.{group}" for group in sorted(groups)]
-            has = ", ".join(names) or "nothing of that quantity"
+            available = ", ".join(names) or "nothing of that quantity"
             near = get_close_matches(f"{self.quantity}.{self.group}", names, n=1, cutoff=0.8)
             advice = f"; did you mean {near[0]!r}?" if near else ""
             if self.group in (None, "mixed") and "mixed" not in conditions and self.quantity in MIXED_QUANTITIES:
                 advice = "; it needs contexts with a right and a wrong passage: --set supporting+conflicting"
-            raise UsageError(f"{self}: the file has no contexts for that; it has {has}{advice}")
+            raise UsageError(f"{self}: the file has no contexts for that; it has {available}{advice}")
 
     def of(self, measured: Iterable[Measured]) -> list[Measured]:
         """Return the rows that the threshold bounds.
@@ -226,32 +227,35 @@ class Threshold:
             WorkFailed: A model has no such row, or no interval.
         """
         rows = list(measured)
-        about = [row for row in rows if row.quantity == self.quantity and self.group in (None, row.group)]
-        if not about or (lacking := sorted({row.model for row in rows} - {row.model for row in about})):
-            models = ", ".join(lacking) if about else "any model"
-            raise WorkFailed(f"{self} could not be judged for {models}: {self._why_none}")
-        if self.end and (few := next((row for row in about if row.low is None), None)):
+        bounded = [row for row in rows if row.quantity == self.quantity and self.group in (None, row.group)]
+        models_without = sorted({row.model for row in rows} - {row.model for row in bounded})
+        if not bounded or models_without:
+            models = ", ".join(models_without) if bounded else "any model"
+            raise WorkFailed(f"{self} could not be judged for {models}: {self._reason_without_rows}")
+        if self.end and (row := next((row for row in bounded if row.low is None), None)):
             raise WorkFailed(
-                f"{self} could not be judged for {few.model}: {few.counts} have no interval; it needs "
-                f"{FEWEST_FOR_INTERVAL} {few.over}s"
+                f"{self} could not be judged for {row.model}: {row.counts} have no interval, which needs "
+                f"{FEWEST_FOR_INTERVAL} {row.over}s; bound the mean instead, or ask more {row.over}s"
             )
-        return about
+        return bounded
 
     @property
-    def _why_none(self) -> str:
+    def _reason_without_rows(self) -> str:
         """Reason why a model has no row for the threshold."""
         if self.quantity in IN_NATS:
             fewest = FEWEST_SAMPLES * (2 if self.quantity == "unchanged" else 1)
             return f"fewer than {fewest} sampled answers ended, with the context or without; raise --samples"
         if self.quantity in ("context_bias", "prior_bias"):
-            return "no question counts for it: it is of those that a model answers right, or wrong, without a context"
+            return "it counts only questions that are answered right (or wrong) without a context, and there are none"
         return "no answer of that kind could be judged"
 
 
 def _passage_groups(conditions: Set[str]) -> Mapping[str, Set[str]]:
-    """The groups of the quantities by which variants are chosen, and of mixed contexts."""
-    taken_together = CONDITIONS_OF_ALL.items()
-    groups: dict[str, Set[str]] = {name: {"all"} if conditions & {*of} else set() for name, of in taken_together}
+    """Return the groups of the quantities by which variants are chosen, and of mixed contexts."""
+    groups: dict[str, Set[str]] = {
+        quantity: {"all"} if conditions & {*conditions_of_all} else set()
+        for quantity, conditions_of_all in CONDITIONS_OF_ALL.items()
+    }
     return groups | dict.fromkeys(MIXED_QUANTITIES, conditions & {"mixed"})
 
 
@@ -276,13 +280,25 @@ def measured_of(means: "pd.DataFrame", silent: "pd.DataFrame") -> list[Measured]
     measured = []
     for row in records(means[means["quantity"].isin(THRESHOLD_NAMES)]):
         low, high = (float(row[end]) if math.isfinite(row[end]) else None for end in ("low", "high"))
-        model, counts = f"{row['model']} ({row['dtype']})", (int(row["n"]), int(row["clusters"]))
-        of = (THRESHOLD_NAMES[row["quantity"]], row["group"], *counts, row["interval_over"])
-        conditions = CONDITIONS_OF_ALL.get(of[0], (row["group"],))
-        is_of = (silent["model"] == row["model"]) & (silent["dtype"] == row["dtype"])
-        replies = silent[is_of & silent["condition"].isin(conditions)]
-        silence = (int(replies[name].sum()) for name in ("empty", "undecided", "missing"))
-        measured.append(Measured(model, *of, float(row["mean"]), low, high, str(row["unit"]), *silence))
+        quantity = THRESHOLD_NAMES[row["quantity"]]
+        conditions = CONDITIONS_OF_ALL.get(quantity, (row["group"],))
+        is_of_variant = (silent["model"] == row["model"]) & (silent["dtype"] == row["dtype"])
+        replies = silent[is_of_variant & silent["condition"].isin(conditions)]
+        measured.append(
+            Measured(
+                model=f"{row['model']} ({row['dtype']})",
+                quantity=quantity,
+                group=row["group"],
+                n=int(row["n"]),
+                clusters=int(row["clusters"]),
+                over=row["interval_over"],
+                mean=float(row["mean"]),
+                low=low,
+                high=high,
+                unit=str(row["unit"]),
+                **{name: int(replies[name].sum()) for name in ("empty", "undecided", "missing")},
+            )
+        )
     return measured
 
 
@@ -292,9 +308,10 @@ MAX_REASONS = 2
 
 def refuse_unmet(outcome: Judged, failure: str = "") -> None:
     """Raise WorkFailed if a threshold is not met, or there is another failure; the message has the first reasons."""
-    if lines := [why for why in (failure, *(why for *_, why in outcome)) if why]:
-        more = f"; {len(lines) - MAX_REASONS} more" if len(lines) > MAX_REASONS else ""
-        raise WorkFailed("; ".join(lines[:MAX_REASONS]) + more)
+    reasons = [reason for reason in (failure, *(reason for _, _, reason in outcome)) if reason]
+    if reasons:
+        more = f"; {len(reasons) - MAX_REASONS} more" if len(reasons) > MAX_REASONS else ""
+        raise WorkFailed("; ".join(reasons[:MAX_REASONS]) + more)
 
 
 def thresholds_of(under: Iterable[str], over: Iterable[str]) -> list[Threshold]:
@@ -306,6 +323,7 @@ def thresholds_of(under: Iterable[str], over: Iterable[str]) -> list[Threshold]:
 
 
 BOUND = re.compile(r"\s*(?P<side>[<>]=)\s*(?P<value>\S+)\s*")
+"""A bound such as \">= 0.9\"."""
 
 
 def thresholds_of_bounds(bounds: Mapping[str, str]) -> list[Threshold]:
@@ -317,10 +335,10 @@ def thresholds_of_bounds(bounds: Mapping[str, str]) -> list[Threshold]:
     thresholds = []
     for name, text in bounds.items():
         for bound in text.split(","):
-            read = BOUND.fullmatch(bound)
-            if read is None:
-                raise UsageError(f"{name}: {bound!r} is not a bound; write such as '>= 0.9' or '<= 10%'")
-            thresholds.append(Threshold.parse(f"{name}={read['value']}", at_least=read["side"] == ">="))
+            match = BOUND.fullmatch(bound)
+            if match is None:
+                raise UsageError(f"{name}: {bound!r} is not a bound; write a bound such as '>= 0.9' or '<= 10%'")
+            thresholds.append(Threshold.parse(f"{name}={match['value']}", at_least=match["side"] == ">="))
     return thresholds
 
 
@@ -363,7 +381,7 @@ def write_junit(
         for threshold, row, unmet in outcome
     ]
     cases += compared
-    cases += [("rows that are not used", row, "skipped", why) for row, why in unused]
+    cases += [("rows that are not used", row, "skipped", problem) for row, problem in unused]
     kinds = [kind for *_, kind, message in cases if message]
     counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     suite = ElementTree.Element(

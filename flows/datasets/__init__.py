@@ -1,1 +1,1 @@
-"""Work of people with a study's data: judge its questions, export them, list a graph's predicates."""
+"""Judge, export and publish the data of a study."""

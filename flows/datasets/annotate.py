@@ -38,7 +38,7 @@ class Sheet:
 
 
 @dataclass(frozen=True)
-class Standing:
+class AnnotationStatus:
     """The state of the judgements.
 
     Attributes:
@@ -84,42 +84,44 @@ def export(
         contexts = open_contexts(questions, [row for row in judgements if row.annotator == name])
         rows += [row for question, context in contexts for row in context_rows(question, context, name)]
     if not rows:
-        what = "no conflict" if conflicts else "no question"
-        note = " of those that are fetched" if missing else ""
-        raise UsageError(f"{what}{note} is left for {name} to judge; see `swaymeter annotate status`")
+        item = "conflict" if conflicts else "question"
+        fetched = "fetched " if missing else ""
+        raise UsageError(f"no {fetched}{item} is left for {name} to judge; see `swaymeter annotate status`")
     write_judgements(file, rows)
     return Sheet(len({row["question_id"] for row in rows}), missing)
 
 
-def standing(contents: Contents) -> Standing:
+def annotation_status(contents: Contents) -> AnnotationStatus:
     """Return the number of judgements of each annotator, their agreement, and the outcome."""
     questions, missing = _questions(contents, _partitions(contents))
     judgements = contents.plan.judgements
     questions, problems = with_kinds(questions, judgements)
     votes = opinions(questions, judgements)
-    decided = accepted_questions(questions, votes)
-    names = {name for question in questions for name in (question.question_id, question.question)}
-    wrong = [
-        f"{row.location}: {row.problem or 'no question has this id'}"
+    accepted = accepted_questions(questions, votes)
+    identities = {name for question in questions for name in (question.question_id, question.question)}
+    unused = [
+        f"{row.location}: {row.problem or 'no question has this ID'}"
         for row in judgements
-        if row.problem or row.question_id not in names
+        if row.problem or row.question_id not in identities
     ]
-    reasons = Counter(row.reason for row in decided.rejected)
-    return Standing(
+    reasons = Counter(row.reason for row in accepted.rejected)
+    return AnnotationStatus(
         questions=len({question.question_id for question in questions}),
         choices=_choices(votes),
         agreement=agreement_of_annotators(map(asdict, judgements)),
-        outcome={"accepted": len(decided.questions), **dict(sorted(reasons.items()))},
+        outcome={"accepted": len(accepted.questions), **dict(sorted(reasons.items()))},
         open_conflicts=sum(votes.is_conflict(name) and votes.third(name) is None for name in votes.by_question),
-        problems=(*wrong, *problems, *votes.problems),
+        problems=(*unused, *problems, *votes.problems),
         missing=missing,
     )
 
 
 def _choices(votes: Opinions) -> dict[str, Counter[str]]:
+    """Return the number of each choice, by annotator."""
     choices: dict[str, Counter[str]] = {}
-    for opinion in (opinion for listed in votes.by_question.values() for opinion in listed):
-        choices.setdefault(opinion.annotator, Counter())[opinion.choice] += 1
+    for opinions_of_question in votes.by_question.values():
+        for opinion in opinions_of_question:
+            choices.setdefault(opinion.annotator, Counter())[opinion.choice] += 1
     return dict(sorted(choices.items()))
 
 
@@ -131,6 +133,7 @@ def _partitions(contents: Contents) -> list[Partition]:
 
 
 def _questions(contents: Contents, partitions: Sequence[Partition]) -> tuple[list[Question], tuple[str, ...]]:
+    """Return the fetched candidates of partitions, and texts about missing candidates as in `Sheet.missing`."""
     questions, errors = list[Question](), dict[Partition, SwaymeterError]()
     for partition in partitions:
         try:

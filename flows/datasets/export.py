@@ -34,11 +34,12 @@ def export_facts(contents: Contents, file: Path, *, force: bool) -> tuple[dict[s
         raise UsageError(f"the study {contents.study.name} {contents.study.facts.refuses['export']}")
     names_by_relation = {relation: contents.names(relation) for relation in facts}
     own = contents.study.facts.own_relations if contents.study.facts else {}
-    worded = {
-        name: contents.study.contexts.worded(relation) for name, relation in {**catalog.relations(), **own}.items()
+    relations = {
+        name: contents.study.contexts.with_study_templates(relation)
+        for name, relation in {**catalog.relations(), **own}.items()
     }
-    without = write_qec(file, facts, names_by_relation, worded)
-    return {name: len(rows) for name, rows in facts.items() if name not in without}, without
+    omitted = write_qec(file, facts, names_by_relation, relations)
+    return {name: len(rows) for name, rows in facts.items() if name not in omitted}, omitted
 
 
 def export_questions(
@@ -57,11 +58,11 @@ def export_questions(
     existing = [folder / name for name in FILES.values() if (folder / name).exists()]
     if existing and not force:
         raise UsageError(f"{existing[0]} exists; name another folder, or write over it with --force")
-    missing = contents.unfinished_steps()
-    if missing and not incomplete:
+    unfinished = contents.unfinished_steps()
+    if unfinished and not incomplete:
         raise UsageError(
-            f"questions are missing: {', '.join(missing[:5])}{' and more' if len(missing) > 5 else ''}; run "
-            "the study with --stage fetch, or write those that are there with --incomplete"
+            f"questions are missing: {', '.join(unfinished[:5])}{' and more' if len(unfinished) > 5 else ''}; run "
+            "the study with --stage fetch, or export the fetched questions with --incomplete"
         )
     questions = [question for partition in contents.partitions for question in contents.chosen(partition)]
     omitted = write_questions(folder, questions)
@@ -74,8 +75,8 @@ def predicates_of_graph(contents: Contents, *, offline: bool) -> Iterator[tuple[
     """Yield every predicate of the graph, the most frequent first, with its relations; UsageError without a graph."""
     study = contents.study
     access = study.access(contents.workspace.downloads, offline=offline)
-    find = FACT_SOURCES[study.facts.source].graph if study.facts else None
-    graph = find(study.facts, access) if find else None
+    graph_of_source = FACT_SOURCES[study.facts.source].graph if study.facts else None
+    graph = graph_of_source(study.facts, access) if graph_of_source else None
     if graph is None:
         raise UsageError(f"the facts of study {study.name} do not come from a graph; use `source: yago`")
     relations = catalog.relations().values()

@@ -20,17 +20,17 @@ from swaymeter.reports.publish.publication import ModelEntry, Publication
 from swaymeter.tasks.models.machine import processor
 
 
-def publish(contents: Contents, named: str, folder: Path) -> Path:
-    """Write the study into a folder, whole or not at all, and return the path of its manifest.
+def publish(contents: Contents, study_name: str, folder: Path) -> Path:
+    """Write the publication of a study completely or not at all, and return the path of its manifest.
 
     Args:
         contents: The study and its artifacts.
-        named: The name of the study on the command line.
+        study_name: Name or path of the study, as in the command.
         folder: The folder of the publication.
 
     Raises:
-        UsageError: its database is not up to date.
-        WorkspaceError: the folder holds something else.
+        UsageError: The database of the study is not up to date.
+        WorkspaceError: The folder has other files than a publication.
     """
     from swaymeter.data.warehouse.warehouse import opened  # drawing and querying take seconds to import
     from swaymeter.reports.publish import publish as write
@@ -40,10 +40,10 @@ def publish(contents: Contents, named: str, folder: Path) -> Path:
     if step is None:
         raise UsageError(
             f"the study {contents.study.name} has no current database, so there is nothing to publish; run "
-            f"`swaymeter run {shlex.quote(named)}` first"
+            f"`swaymeter run {shlex.quote(study_name)}` first"
         )
     database: Any = step.inputs["database"]
-    file = study_file(named)
+    file = study_file(study_name)
     publication = Publication(
         card=card_of(step),
         study_file=file.read_text(encoding="utf-8"),
@@ -52,7 +52,7 @@ def publish(contents: Contents, named: str, folder: Path) -> Path:
         tables=schema(),
         models=dict(_models(contents.study)),
         commands=("swaymeter run study.yaml", f"swaymeter publish study.yaml {shlex.quote(folder.name)}"),
-        further=list(_further(contents)),
+        further=list(_scores_of_further_seeds(contents)),
         published_on=_machine(),
     )
     with opened(publication.database, schema(), exports=folder.parent) as warehouse:
@@ -71,7 +71,7 @@ def _machine() -> dict[str, object]:
     }
 
 
-def _further(contents: Contents) -> Iterator[dict[str, object]]:
+def _scores_of_further_seeds(contents: Contents) -> Iterator[dict[str, object]]:
     """Yield the existing files of scores of further seeds."""
     parts = {seed_part(seed): seed for seed in contents.study.further_seeds}
     for node in contents.graph:
@@ -93,7 +93,5 @@ def _models(study: StudyFile) -> Iterator[tuple[str, ModelEntry]]:
     for model in study.models:
         entry = catalog.models().get(model.name)
         hub = entry.hub or entry.alias if entry else model.name
-        yield (
-            model.name,
-            ModelEntry(Path(hub).name if Path(hub).is_dir() else hub, entry.licence if entry else "not stated"),
-        )
+        hub_name = Path(hub).name if Path(hub).is_dir() else hub
+        yield model.name, ModelEntry(hub_name, entry.licence if entry else "not stated")

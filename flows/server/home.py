@@ -1,4 +1,4 @@
-"""The folder in which a worker runs the flows of deployments: its variable SWAYMETER_HOME names it."""
+"""Home folder of a worker, in which it runs the flows of deployments: the variable SWAYMETER_HOME of the worker."""
 
 import atexit
 import os
@@ -12,7 +12,7 @@ HOME = "SWAYMETER_HOME"
 
 
 def enter() -> dict[str, str]:
-    """Return the folder for the pull step of `prefect.yaml`; empty without a folder, which `check_home` refuses."""
+    """Return the home folder for the pull step of `prefect.yaml`; empty without one, which `check_home` refuses."""
     home = os.environ.get(HOME, "")
     return {"directory": home} if Path(home or os.devnull).is_dir() else {}
 
@@ -39,5 +39,5 @@ def check_home() -> None:
 
 
 def _mute() -> None:
-    """Keep reports about DuckDB's objects, which Prefect's threads hold to the end, off the worker's terminal."""
+    """Close standard error at the end of the process, because Prefect's threads make DuckDB print leak reports."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

@@ -52,9 +52,9 @@ TEMPORARY = {
 
 
 def keep_quiet() -> None:
-    """Keep Prefect off the terminal and off the network, unless the environment has other settings.
+    """Turn off Prefect's terminal output and telemetry, unless the environment has other settings.
 
-    A run's logs still go to the API. Call it before Prefect is imported.
+    A run's logs still go to the API. Call this function before the import of Prefect.
     """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
@@ -79,7 +79,7 @@ def is_api_configured() -> bool:
             from prefect.settings import Settings
 
             return bool(Settings().api.url)
-    except ValueError:  # which `prefect_api` explains
+    except ValueError:  # `prefect_api` then raises an error with the reason
         return True
 
 
@@ -87,14 +87,18 @@ def _may_name_api(file: Path) -> bool:
     """Return True if a file has more settings than Prefect writes by itself."""
     with suppress(OSError):
         text = file.read_bytes().lower()
-        return b"tool.prefect" in text if file.name == "pyproject.toml" else b"api" in text or b"active" in text
+        if file.name == "pyproject.toml":
+            return b"tool.prefect" in text
+        return b"api" in text or b"active" in text  # an address, or the name of the active profile
     return False
 
 
 @contextmanager
 def client_of(url: str, **settings: str) -> Iterator[None]:
-    """Point this process, its threads and its children to the API at this URL, with further settings of Prefect."""
-    # The environment and not `temporary_settings`: worker threads and child processes must see it, too.
+    """Point this process, its threads and its children to the API at this URL, with further settings of Prefect.
+
+    Threads and child processes read the environment, but not Prefect's `temporary_settings`.
+    """
     from prefect.context import refresh_global_settings_context
 
     before = dict(os.environ)

@@ -376,7 +376,7 @@ def _relation(study: StudyFile, name: str) -> PlannedRelation:
     if "contexts" in facts.refuses:  # a group, whose file cannot be read
         return PlannedRelation(refusal=refusal)
     entities = facts.real_entities + facts.invented_entities
-    relation = contexts.worded(facts.relation(name))
+    relation = contexts.with_study_templates(facts.relation(name))
     counts = PromptCounts(
         entities, len(relation.open) + len(relation.closed), entities * sum(contexts.per_kind().values())
     )

@@ -17,9 +17,10 @@ annotate = typer.Typer(
     rich_markup_mode="rich",
 )
 Sheet = Annotated[Path, typer.Argument(metavar="FILE", help="The annotator's sheet: .xlsx or .csv.")]
-Annotator = Annotated[str, typer.Option("--annotator", help="Who judges: the same name every time.")]
+Annotator = Annotated[str, typer.Option("--annotator", help="Your name; use the same name every time.")]
 Partitions = Annotated[list[str] | None, typer.Option("--partition", help="Only this partition; may be repeated.")]
-NAMED = 20
+SHOWN_ITEMS = 20
+"""Limit of the judgements or steps in a warning."""
 
 
 @annotate.command()
@@ -43,7 +44,7 @@ def passages(
     from swaymeter.flows.cli.views import passages as view
 
     path = audit.questions_file(file)
-    work = view.labelling(path, to, audit.columns_of(map_ or ()), annotator, everything=everything)
+    work = view.annotation_of(path, to, audit.columns_of(map_ or ()), annotator, everything=everything)
     if not work.contexts:
         print_line("every context has a kind, or one that follows from its text; --all asks about each")
         return
@@ -87,25 +88,25 @@ def status(study: StudyPath, workspace: Folder = None, traceback: Traceback = Fa
     from swaymeter.flows.api import Study
     from swaymeter.flows.datasets import annotate as work
 
-    standing = work.standing(Study.load(study, workspace).contents)
-    _warn_of(standing.missing)
-    if standing.problems:
-        warn(f"judgements that do not count: {first_names(standing.problems, NAMED, separator='; ')}")
+    summary = work.annotation_status(Study.load(study, workspace).contents)
+    _warn_of(summary.missing)
+    if summary.problems:
+        warn(f"judgements that do not count: {first_names(summary.problems, SHOWN_ITEMS, separator='; ')}")
     rows = []
-    for name, counts in standing.choices.items():
+    for name, counts in summary.choices.items():
         judged = [counts.get(choice, 0) for choice in CHOICES]
-        rows.append((name, *map(str, judged), f"{sum(judged)}/{standing.questions}"))
+        rows.append((name, *map(str, judged), f"{sum(judged)}/{summary.questions}"))
     numbers = (*CHOICES, "of")
     print_table(("annotator", *numbers), rows, numbers=numbers)
-    for row in standing.agreement:
+    for row in summary.agreement:
         value = row["undefined"] or f"{row['alpha']:.3f} over {row['items']} items"
         print_line(f"Krippendorff's alpha of each {row['field']}: {value}")
-    if not standing.agreement:
+    if not summary.agreement:
         print_line("Krippendorff's alpha: nothing has been judged by two annotators")
-    print_line(f"conflicts that a third person has to decide: {standing.open_conflicts}")
-    print_line(f"outcome: {', '.join(f'{count} {reason}' for reason, count in standing.outcome.items())}")
+    print_line(f"conflicts that a third person has to decide: {summary.open_conflicts}")
+    print_line(f"outcome: {', '.join(f'{count} {reason}' for reason, count in summary.outcome.items())}")
 
 
 def _warn_of(missing: Sequence[str]) -> None:
     if missing:
-        warn(f"not all questions are there: {first_names(missing, NAMED)}")
+        warn(f"not all questions are there: {first_names(missing, SHOWN_ITEMS)}")

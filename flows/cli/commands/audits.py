@@ -173,7 +173,7 @@ def audit(
         try:
             outcome = checks.judged(thresholds, results.measured)
             if before:
-                compared = earlier.against(before, selected.workspace.database)
+                compared = earlier.compare_with_baseline(before, selected.workspace.database)
         except SwaymeterError as why:  # also of a baseline that cannot be compared
             error = why
     if junit is not None:

@@ -24,7 +24,7 @@ def measures(as_json: AsJson = False) -> None:
 
 @listing.command()
 def relations(
-    source: Annotated[str | None, typer.Option("--source", help="Only those of this source of facts.")] = None,
+    source: Annotated[str | None, typer.Option("--source", help="Only the relations of this source of facts.")] = None,
     as_json: AsJson = False,
     traceback: Traceback = False,
 ) -> None:
@@ -37,8 +37,8 @@ def relations(
 
 @listing.command()
 def models(
-    at: Annotated[str, typer.Option("--at", help="The models of a server at this address instead.")] = "",
-    key_from: Annotated[str, typer.Option("--key-from", help="The environment variable with its key.")] = "",
+    at: Annotated[str, typer.Option("--at", help="List the models of the server at this address.")] = "",
+    key_from: Annotated[str, typer.Option("--key-from", help="The environment variable with the server's key.")] = "",
     as_json: AsJson = False,
     traceback: Traceback = False,
 ) -> None:
@@ -110,10 +110,11 @@ def init(
     print_line(f"{file}: run it with `swaymeter run {file}`; `swaymeter run {file} --dry-run` shows what would be done")
 
 
-def _list(name: str, as_json: bool, *of: Any) -> None:
+def _list(name: str, as_json: bool, *arguments: Any) -> None:
+    """Print the rows of a function of `views/listings.py`, as a table or as JSON."""
     from swaymeter.flows.cli.views import listings
 
-    rows = list(getattr(listings, name)(*of))
+    rows = list(getattr(listings, name)(*arguments))
     if as_json:
         print_product(json.dumps(rows, indent=2))
     else:

@@ -6,7 +6,7 @@ import typer
 
 from swaymeter.data.errors import UsageError
 from swaymeter.flows.cli import options
-from swaymeter.flows.cli.commands.run import carry_out
+from swaymeter.flows.cli.commands.run import run_study
 from swaymeter.flows.cli.console import print_line, print_product
 
 cluster = typer.Typer(help="Run a study on jobs of a cluster's queue.")
@@ -14,22 +14,20 @@ cluster = typer.Typer(help="Run a study on jobs of a cluster's queue.")
 
 @cluster.callback()
 def _group() -> None:
-    pass  # with one command alone, Typer would leave out its name
+    pass  # without a callback, Typer would leave out the name of a single command
 
 
 @cluster.command()
 def slurm(
     study: options.StudyPath,
     workspace: options.Folder = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="How many jobs, a worker each.")] = 1,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Number of jobs; each is a worker.")] = 1,
     gpus: Annotated[
         int | None, typer.Option("--gpus", min=0, help="GPUs of a job; by default 1, or 0 for models of device cpu.")
     ] = None,
     cores: Annotated[int, typer.Option("--cores", min=1, help="Processors of a job.")] = 4,
     memory: Annotated[str, typer.Option("--memory", help="Main memory of a job.")] = "32GB",
-    walltime: Annotated[
-        str, typer.Option("--walltime", help="How long a job may run, as sbatch takes it.")
-    ] = "24:00:00",
+    walltime: Annotated[str, typer.Option("--walltime", help="Time limit of a job, as for sbatch.")] = "24:00:00",
     partition: Annotated[str | None, typer.Option("--partition", "--queue", help="SLURM's partition.")] = None,
     account: Annotated[str | None, typer.Option("--account", help="SLURM's account.")] = None,
     offline: options.Offline = False,
@@ -59,4 +57,4 @@ def slurm(
         check_run(selected.graph, selected.plan, selected.selection, name=study, offline=offline)
         print_line(f"{workers} jobs are submitted; the run begins with the first worker, Ctrl-C ends them")
         with jobs.started(workers):
-            carry_out(selected, offline=offline, traceback=traceback)
+            run_study(selected, offline=offline, traceback=traceback)

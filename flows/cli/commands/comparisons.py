@@ -1,7 +1,7 @@
 """The commands that compare: `compare` two runs, `diff` two datasets, `history` the runs of one study.
 
-`swaymeter.tasks.statistics.changes` computes the rows of what changed, and `swaymeter.reports.changes` writes them as
-lines, tables, JSON and pages. Functions import both, because every command imports this module.
+`swaymeter.tasks.statistics.changes` computes the rows of changes, and `swaymeter.reports.changes` writes them as lines,
+tables, JSON and pages. Functions import both late, because every command imports this module.
 """
 
 import os
@@ -73,15 +73,15 @@ def compare(
     for table in number_tables(comparison.numbers, RUN_NAMES):
         print_table(table.columns, table.rows, title=table.title)
     out.print(NOTE, highlight=False, markup=False)
-    where = f"the page: {page}" if page else "no page: the workspace of B cannot be written; name a --page"
-    print_line(f"flipped replies: {len(comparison.flips)}; {where}")
+    page_line = f"the page: {page}" if page else "no page: the workspace of B cannot be written; name a --page"
+    print_line(f"flipped replies: {len(comparison.flips)}; {page_line}")
 
 
 @comparisons.command()
 def diff(
     a: Annotated[str, typer.Argument(metavar="A", help=_DATASET)],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another one, such as that of a later fetch.")],
-    limit: Annotated[int, typer.Option("--limit", min=0, help="Single changes that are shown of each relation.")] = 20,
+    b: Annotated[str, typer.Argument(metavar="B", help="The other, such as a later fetch.")],
+    limit: Annotated[int, typer.Option("--limit", min=0, help="Number of changes to list for each relation.")] = 20,
     as_json: options.AsJson = False,
     traceback: options.Traceback = False,
 ) -> None:
@@ -98,7 +98,7 @@ def diff(
 
     try:
         comparison = compare_items(Snapshot(Dataset.of(a)), Snapshot(Dataset.of(b)), pairs=())
-    except SwaymeterError as error:  # the exit code is 2, because 1 means that they differ
+    except SwaymeterError as error:  # exit code 2, because 1 means that the datasets differ
         raise UsageError(str(error)) from error
     for snapshot in comparison.snapshots:
         for warning in snapshot.sources.warnings:
@@ -115,9 +115,11 @@ def diff(
 def history(
     study: options.Results,
     workspace: options.Folder = None,
-    run: Annotated[int | None, typer.Option("--run", min=1, help="What changed in it; default: the last.")] = None,
+    run: Annotated[
+        int | None, typer.Option("--run", min=1, help="Show the changes of this run; default: the last.")
+    ] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write every headline number of every run.")] = None,
-    figure: Annotated[Path | None, typer.Option("--figure", help="Draw them over time: a .svg or .png.")] = None,
+    figure: Annotated[Path | None, typer.Option("--figure", help="Draw the numbers over time: a .svg or .png.")] = None,
     as_json: options.AsJson = False,
     traceback: options.Traceback = False,
 ) -> None:
@@ -162,7 +164,7 @@ def compare_databases(first: Path, second: Path) -> "Comparison":
     """Compare two databases.
 
     Raises:
-        UsageError: They have no question or query in common.
+        UsageError: The databases have no question or query in common.
     """
     from swaymeter.data.dataset.snapshot import Snapshot
     from swaymeter.data.warehouse.warehouse import Limits, opened
@@ -175,7 +177,9 @@ def compare_databases(first: Path, second: Path) -> "Comparison":
 
     comparison = compare(snapshot(first), snapshot(second))
     if not comparison.numbers:
-        raise UsageError(f"{first} and {second} have no question or query in common that both were asked")
+        raise UsageError(
+            f"{first} and {second} have no question or query in common; compare runs with the same questions"
+        )
     return comparison
 
 
@@ -194,16 +198,18 @@ def _write_page(
     from swaymeter.reports.changes import number_tables, write_two_runs
     from swaymeter.reports.models import ANSWERS_PAGE
 
-    folders, names = [database.absolute().parent for database in databases], _names(databases)
+    folders, names = [database.absolute().parent for database in databases], _run_names(databases)
     if file is None and not os.access(folders[1], os.W_OK):
         return None
     file = file or folders[1] / f"compared-with-{slug(names[0])}.html"
-    first, second = (
-        quote(os.path.relpath(folder / "report", file.absolute().parent))
-        if database.name == DATABASE and (folder / "report" / ANSWERS_PAGE).exists()
-        else ""
-        for folder, database in zip(folders, databases, strict=True)
-    )
+
+    def report_link(database: Path, folder: Path) -> str:
+        """Return the relative link to the report beside a database; "" without a report."""
+        report = folder / "report"
+        has_report = database.name == DATABASE and (report / ANSWERS_PAGE).exists()
+        return quote(os.path.relpath(report, file.absolute().parent)) if has_report else ""
+
+    first, second = map(report_link, databases, folders)
     try:
         with beside(file) as temporary:
             tables = number_tables(comparison.numbers, RUN_NAMES)
@@ -214,8 +220,8 @@ def _write_page(
     return file
 
 
-def _names(databases: tuple[Path, Path]) -> tuple[str, str]:
-    """Return the names of two runs: their folders, with their files or paths where these would be alike."""
+def _run_names(databases: tuple[Path, Path]) -> tuple[str, str]:
+    """Return the names of two runs: their folders, or their paths if the folders have the same name."""
     from swaymeter.data.storage.workspace import DATABASE
 
     paths = [database.absolute() for database in databases]
@@ -230,7 +236,7 @@ def _names(databases: tuple[Path, Path]) -> tuple[str, str]:
 def show_sources(console: Console, difference: "SourceChanges", *, limit: int) -> None:
     """Print both versions, a table of the relations, and at most `limit` changes of each relation."""
     for side, dataset in (("A", difference.old), ("B", difference.new)):
-        print_line(_about(side, dataset), console)
+        print_line(_dataset_lines(side, dataset), console)
     if difference.relations:
         _show_relations(console, "facts", difference.relations, difference.not_compared, limit)
     if difference.questions:
@@ -238,29 +244,35 @@ def show_sources(console: Console, difference: "SourceChanges", *, limit: int) -
     if not difference.differs and difference.old.version == difference.new.version:
         console.print("They are the same.")
     elif not difference.differs:
-        what = "fact" if not difference.questions else "fact and no question" if difference.relations else "question"
-        console.print(f"No {what} differs; the versions do, since they count sources and what was not compared.")
+        kinds = [("fact", difference.relations), ("question", difference.questions)]
+        items = " and no ".join(kind for kind, changes in kinds if changes) or "fact"
+        console.print(
+            f"No {items} differs. The versions differ, because sources or fields that were not compared differ."
+        )
 
 
-def _about(side: str, dataset: "Dataset") -> str:
+def _dataset_lines(side: str, dataset: "Dataset") -> str:
+    """Return the path of a dataset, and below it its version, numbers and sources."""
     times = f", fetched {' to '.join(dict.fromkeys(dataset.retrieved))}" if dataset.retrieved else ""
     counts = {
         "facts": (len(dataset.facts), len(dataset.relations)),
         "questions": (len(dataset.questions), len(dataset.question_relations)),
     }
-    rows = " and ".join(f"{count} {what} of {of} relations" for what, (count, of) in counts.items() if count)
+    rows = " and ".join(
+        f"{count} {kind} of {relation_count} relations" for kind, (count, relation_count) in counts.items() if count
+    )
     version = f"version {dataset.version}: {rows} from {visible(', '.join(dataset.sources))}{visible(times)}"
     return f"{side}  {visible(str(dataset.path))}\n   {version}"
 
 
 def _show_relations(
-    console: Console, what: str, relations: "Sequence[RelationChanges]", not_compared: Sequence[str], limit: int
+    console: Console, kind: str, relations: "Sequence[RelationChanges]", not_compared: Sequence[str], limit: int
 ) -> None:
     from swaymeter.reports.changes import NAMES, source_lines
 
     if not_compared:
         fields = ", ".join(NAMES.get(field, field) for field in not_compared)
-        print_line(f"not compared, since only one of them has it: {fields}", console)
+        print_line(f"not compared, because only one of the two has the field: {fields}", console)
     numbers = ("added", "gone", "changed", "same")
     counts = [(len(each.added), len(each.gone), len(each.changed), each.same) for each in relations]
     rows: list[Sequence[str] | None] = [
@@ -268,7 +280,7 @@ def _show_relations(
     ]
     if len(counts) > 1:
         rows += [None, ("all", *(str(sum(column)) for column in zip(*counts, strict=True)))]
-    print_table(("relation" if what == "facts" else f"{what} about", *numbers), rows, console, numbers=numbers)
+    print_table(("relation" if kind == "facts" else f"{kind} about", *numbers), rows, console, numbers=numbers)
     for relation in relations if limit else ():
         lines = list(source_lines(relation))
         if lines:
@@ -298,7 +310,7 @@ def read_history(database: Path) -> "dict[str, pd.DataFrame]":
 
 
 def select_run(frames: "Mapping[str, pd.DataFrame]", run: int | None) -> "tuple[int, RunChanges | None]":
-    """Return the number of a run, by default of the last one, and its changes; no changes of the first run.
+    """Return the number of a run, by default of the last run, and its changes; None for the first run.
 
     Raises:
         UsageError: There is no such run.
@@ -315,7 +327,7 @@ def select_run(frames: "Mapping[str, pd.DataFrame]", run: int | None) -> "tuple[
 
 
 def _write_figures(file: Path, frames: "Mapping[str, pd.DataFrame]") -> list[Path]:
-    """Write the figure of each model as SVG or PNG, by the file's ending; UsageError if there is none to draw."""
+    """Write the figure of each model as SVG or PNG, by the file's ending; UsageError without a figure."""
     from swaymeter.reports.changes import NUMBERS
     from swaymeter.reports.figures.figure import draw_all
     from swaymeter.reports.figures.over_time import OVER_TIME
@@ -324,10 +336,12 @@ def _write_figures(file: Path, frames: "Mapping[str, pd.DataFrame]") -> list[Pat
 
     if file.suffix not in (".svg", ".png"):
         raise UsageError(f"{file}: end the name in .svg or .png")
-    drawn, _ = draw_all([OVER_TIME], {OVER_TIME.queries[0]: frames[NUMBERS], MODELS: frames[MODELS]})
-    if not drawn:
+    pictures, _ = draw_all([OVER_TIME], {OVER_TIME.queries[0]: frames[NUMBERS], MODELS: frames[MODELS]})
+    if not pictures:
         raise UsageError("a figure over time needs two runs with headline numbers")
-    files = [file if len(drawn) == 1 else file.with_stem(f"{file.stem}-{picture.model.slug}") for picture in drawn]
-    for picture, path in zip(drawn, files, strict=True):
+    files = [
+        file if len(pictures) == 1 else file.with_stem(f"{file.stem}-{picture.model.slug}") for picture in pictures
+    ]
+    for picture, path in zip(pictures, files, strict=True):
         write_file(path, getattr(rendered(picture), file.suffix[1:]))
     return files

@@ -1,4 +1,4 @@
-"""The commands `export` and `publish`: files to pass on."""
+"""The commands `export` and `publish`: files for other programs and people."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,7 @@ def facts(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
     workspace: Folder = None,
     relation: Relations = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over FILE where it is there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing FILE.")] = False,
     traceback: Traceback = False,
 ) -> None:
     """Write a study's facts and invented names in the layout of measureLM's yago_qec.json.
@@ -28,9 +28,9 @@ def facts(
     from swaymeter.flows.api import Study
     from swaymeter.flows.datasets.export import export_facts
 
-    counts, without = export_facts(Study.load(study, workspace, relation).contents, file, force=force)
-    if without:
-        warn(f"left out, since YAGO has no predicate for them: {', '.join(without)}")
+    counts, omitted = export_facts(Study.load(study, workspace, relation).contents, file, force=force)
+    if omitted:
+        warn(f"left out, because YAGO has no predicate for these relations: {', '.join(omitted)}")
     print_line(f"{file}: {sum(counts.values())} facts of {len(counts)} relations")
 
 
@@ -40,8 +40,10 @@ def questions(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to write the three files into.")],
     workspace: Folder = None,
     relation: Relations = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over files that are there already.")] = False,
-    incomplete: Annotated[bool, typer.Option("--incomplete", help="Write what there is.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    incomplete: Annotated[
+        bool, typer.Option("--incomplete", help="Write the fetched questions although questions are missing.")
+    ] = False,
     traceback: Traceback = False,
 ) -> None:
     """Write the questions of a study in the published layout of DynamicQA.
@@ -53,8 +55,8 @@ def questions(
 
     contents = Study.load(study, workspace, relation).contents
     counts, omitted = export_questions(contents, folder, force=force, incomplete=incomplete)
-    for question, why in omitted:
-        warn(f"left out, for {why}: {question.question!r}")
+    for question, reason in omitted:
+        warn(f"left out, for {reason}: {question.question!r}")
     print_line(f"{folder}: {', '.join(f'{count} {partition}' for partition, count in counts.items())} questions")
 
 

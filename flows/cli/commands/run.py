@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 runs = typer.Typer()
 
 
-def carry_out(
+def run_study(
     selected: "Study", stages: Collection[str] = STAGES, *, traceback: bool = False, **options_: bool
 ) -> None:
-    """Run what is not done of some stages of a study, and show the outcome; the options are those of `execute`."""
+    """Run the unfinished steps of some stages, and print the outcome; `options_` are options of `Study.execute`."""
     from swaymeter.flows.cli.terminal import TerminalProgress, log_to, summary
 
     began = time.monotonic()
@@ -57,7 +57,7 @@ def run(
     dry_run: options.DryRun = False,
     traceback: options.Traceback = False,
 ) -> None:
-    """Run a study; again: only what is missing, failed or changed.
+    """Run a study; a second run computes only missing, failed and changed steps.
 
     Example: [bold]swaymeter run quickstart --stage fetch --stage build --relation capital[/bold]
     """
@@ -65,11 +65,11 @@ def run(
 
     stages = stage or STAGES
     if refresh and "fetch" not in stages:
-        raise UsageError("--refresh fetches again, and needs --stage fetch")
+        raise UsageError("--refresh needs the stage fetch; add --stage fetch, or leave --refresh out")
     selected = Study.load(study, workspace, relation, model, measure, runner)
     selected.check_models(stages)
     if not dry_run:
-        carry_out(selected, stages, force=force, refresh=refresh, offline=offline, wait=wait, traceback=traceback)
+        run_study(selected, stages, force=force, refresh=refresh, offline=offline, wait=wait, traceback=traceback)
         return
     for line in selected.estimate(stages, force=force, refresh=refresh):
         print_line(line)
@@ -82,13 +82,13 @@ def status(
     relation: options.Relations = None,
     model: options.Models = None,
     measure: options.Measures = None,
-    everything: Annotated[bool, typer.Option("--all", help="Show every step, not stages and relations.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Show every step.")] = False,
     as_json: options.AsJson = False,
     traceback: options.Traceback = False,
 ) -> None:
     """Show which steps are done, missing, failed or damaged.
 
-    The exit code is 1 if a step has failed or is damaged; the reasons stand beside it.
+    The exit code is 1 if a step has failed or is damaged.
 
     Example: [bold]swaymeter status quickstart --measure persuasion[/bold]
     """

@@ -18,10 +18,10 @@ from swaymeter.reports.estimates import plural
 from swaymeter.reports.frames import records
 
 UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
-IN_CI = timedelta(hours=24)
+MAX_AGE_IN_CI = timedelta(hours=24)
 """Limit of the age of stored answers in a CI pipeline."""
-FRESH = timedelta(minutes=5)
-"""Age from which answers have a line."""
+MIN_AGE_OF_LINES = timedelta(minutes=5)
+"""Age from which the answers of a server have a line."""
 
 
 def max_age_of(text: str | None) -> timedelta | None:
@@ -31,32 +31,32 @@ def max_age_of(text: str | None) -> timedelta | None:
         text: The option --max-age, such as 24h, 30m, 7d or off; None for the default.
 
     Raises:
-        UsageError: The text is no such age.
+        UsageError: The text is no age.
     """
     if text is None:
-        return IN_CI if os.environ.get("CI") else None
+        return MAX_AGE_IN_CI if os.environ.get("CI") else None
     if text == "off":
         return None
     age = re.fullmatch(r"(\d{1,5})([mhd])", text, re.ASCII)
     if age is None:
-        raise UsageError(f"--max-age {text}: write an age such as 24h, 30m or 7d, or off")
+        raise UsageError(f"--max-age {text} is not an age; write one such as 24h, 30m or 7d, or off")
     return int(age[1]) * UNITS[age[2]]
 
 
 def execute(
     selected: Study, progress: TerminalProgress, max_age: timedelta | None, *, force: bool, offline: bool, wait: bool
 ) -> tuple[Graph, str]:
-    """Run an audit, and request answers again from servers with stored answers older than max_age.
+    """Run an audit; models with stored answers older than `max_age` are asked again.
 
     An offline run uses stored answers of any age.
     """
     stale = _stale_models(selected, max_age) if max_age is not None and not (force or offline) else []
     if stale and len(stale) < len(selected.study.models):
-        again = replace(selected, selection=Selection(models=tuple(stale)))
-        graph, message = again.execute(progress, stages=["score"], force=True, wait=wait, on_wait=warn)
+        stale_part = replace(selected, selection=Selection(models=tuple(stale)))
+        graph, message = stale_part.execute(progress, stages=["score"], force=True, wait=wait, on_wait=warn)
         if message:
             return graph, message
-        stale = []
+        stale = []  # asked again above
     return selected.execute(progress, force=force or bool(stale), offline=offline, wait=wait, on_wait=warn)
 
 
@@ -80,14 +80,15 @@ def lines_of(servers: pd.DataFrame) -> Iterator[str]:
     """Yield a line for each model whose server answered in an earlier run."""
     for row in records(servers):
         oldest = datetime.fromisoformat(str(row["oldest_answer"]))
-        if (age := datetime.now(UTC) - oldest) > FRESH:
+        if (age := datetime.now(UTC) - oldest) > MIN_AGE_OF_LINES:
             yield (
-                f"the oldest answers of {row['model']} are {_words(age)} old ({oldest:%Y-%m-%d %H:%M} UTC): --force "
-                "asks its server again, --max-age 24h whenever they are older"
+                f"the oldest answers of {row['model']} are {_duration(age)} old ({oldest:%Y-%m-%d %H:%M} UTC): --force "
+                "asks the server again, and --max-age 24h asks it again if answers are older"
             )
 
 
-def _words(age: timedelta) -> str:
+def _duration(age: timedelta) -> str:
+    """Return an age in words: minutes below two hours, hours below two days, else days."""
     minutes = int(age.total_seconds() // 60)
     number, unit = (minutes, "minute") if minutes < 120 else (minutes // 60, "hour")
     return plural(number, unit) if number < 48 or unit == "minute" else plural(age.days, "day")

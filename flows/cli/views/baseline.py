@@ -45,13 +45,19 @@ BETTER: Mapping[tuple[str, str], str] = {
 class Compared(NamedTuple):
     """A headline number compared with a baseline.
 
-    Attributes that the names do not explain:
-        before: The number in the baseline, and `now` in this run.
+    Attributes:
+        model: Label and dtype of the variant.
+        name: Name of the number in thresholds, such as follow.supporting.
+        before: The number in the baseline.
+        now: The number in this run.
         change: The difference with its interval.
         gain: The improvement; below 0 if the number became worse.
-        clusters: The number of independent units; `over` names them, questions or subjects.
-        p: The p-value after Benjamini-Hochberg over `tests` numbers; None with too few units for a test.
+        clusters: Number of independent units.
+        over: Name of the unit: question or subject.
+        p: P-value after Benjamini-Hochberg over `tests` numbers; None with too few units for a test.
+        direction: The change in words, such as "not shown, p = 0.3".
         worse: The change in words if the number is worse; otherwise empty.
+        tests: Number of tested numbers.
     """
 
     model: str
@@ -89,7 +95,7 @@ class Gate(NamedTuple):
     failure: str = ""
 
     def cases(self) -> list[Case]:
-        """A test case for each number, and one for all numbers if all are untested."""
+        """Return a test case for each number, and a failed case if nothing could be tested."""
         cases = list(map(_case, self.numbers))
         if self.failure and not any(row.worse for row in self.numbers):
             cases.append(("swaymeter", "compared with before", "failure", self.failure))
@@ -134,69 +140,75 @@ def baseline(run: str, database: Path) -> LastRun:
     return _last_run(before, run)
 
 
-def against(before: LastRun, database: Path) -> Gate:
+def compare_with_baseline(before: LastRun, database: Path) -> Gate:
     """Compare the last run of a database with an earlier run.
 
-    The gate fails if a number is worse, and if none could be tested. The lines are those of the comparison and, if the
-    gate passes, how many numbers were compared.
+    The gate fails if a number is worse, or if no number can be tested. Its lines are the changes of settings and data
+    and, if the gate passes, the number of compared numbers.
     """
     now = _last_run(database, str(database))
     comparison = compare(before.snapshot, now.snapshot, over_time=True)
-    numbers = compared(comparison)
+    numbers = compared_numbers(comparison)
     lines = change_lines(comparison)
     cut_off = f"{now.cut_off} greedy answers were cut off at the limit of tokens; before {before.cut_off}"
     worse = [row.worse for row in numbers if row.worse]
-    tested = any(row.p is not None for row in numbers)
-    if worse or not tested:
-        why = [*worse, *also_worse(numbers)] if worse else [nothing_tested(before.name, numbers)]
-        failure = "; ".join(why + [cut_off] * (now.unfinished > before.unfinished))
+    is_tested = any(row.p is not None for row in numbers)
+    if worse or not is_tested:
+        reasons = [*worse, *also_worse(numbers)] if worse else [nothing_tested(before.name, numbers)]
+        if now.unfinished > before.unfinished:
+            reasons.append(cut_off)
+        failure = "; ".join(reasons)
         return Gate(numbers, lines, not_compared(now.snapshot, numbers), failure)
-    lines += [not_worse(before.name, numbers), power(numbers)]
+    lines += [not_worse(before.name, numbers), smallest_fall_line(numbers)]
     warnings = [*not_tested(numbers), *not_compared(now.snapshot, numbers)]
     return Gate(numbers, lines, warnings)
 
 
 def not_worse(run: str, numbers: Sequence[Compared]) -> str:
     """Return a sentence that no number is shown to be worse, with the number closest to it."""
-    last = min(numbers, key=lambda row: row.gain)
-    furthest = f"largest change for the worse: {last.name} of {last.model} {last.change}, {last.direction}"
-    changed = furthest if last.gain < 0 else "none of them changed for the worse"
-    return f"not shown to be worse than {run}: {plural(len(numbers), 'number')} compared; {changed}"
+    lowest = min(numbers, key=lambda row: row.gain)
+    largest_change = (
+        f"largest change for the worse: {lowest.name} of {lowest.model} {lowest.change}, {lowest.direction}"
+    )
+    change = largest_change if lowest.gain < 0 else "none of them changed for the worse"
+    return f"not shown to be worse than {run}: {plural(len(numbers), 'number')} compared; {change}"
 
 
-def power(numbers: Sequence[Compared]) -> str:
+def smallest_fall_line(numbers: Sequence[Compared]) -> str:
     """Return the smallest fall that the questions can show, and that of 100 questions, in words."""
     tested = [row for row in numbers if row.p is not None]
     largest = max(tested, key=lambda row: row.clusters)
-    counts = [(largest.clusters, plural(largest.clusters, largest.over)), (100, plural(100, largest.over))]
-    falls = [(named, smallest_shown_fall(count, largest.tests)) for count, named in counts]
-    (questions, fall), (many, fall_of_many) = falls
+    fall, fall_of_100 = (smallest_shown_fall(count, largest.tests) for count in (largest.clusters, 100))
     shown = f"can show a fall of {100 * fall:.0f} points or more" if fall else "can show no fall, however large"
-    return f"{questions} {shown}; {many} one of {100 * (fall_of_many or 1):.0f}"
+    units, hundred = plural(largest.clusters, largest.over), plural(100, largest.over)
+    return f"{units} {shown}; {hundred} can show a fall of {100 * (fall_of_100 or 1):.0f}"
 
 
 def nothing_tested(run: str, numbers: Sequence[Compared]) -> str:
     """Return a sentence that the questions are too few for a test, with the needed number and the largest fall."""
-    largest, last = max(numbers, key=lambda row: row.clusters), min(numbers, key=lambda row: row.gain)
-    changed = f"largest change for the worse: {last.in_short}" if last.gain < 0 else "no number changed for the worse"
+    largest, lowest = max(numbers, key=lambda row: row.clusters), min(numbers, key=lambda row: row.gain)
+    change = (
+        f"largest change for the worse: {lowest.in_short}" if lowest.gain < 0 else "no number changed for the worse"
+    )
     return (
         f"{plural(largest.clusters, largest.over)} cannot show a change, and nothing was tested against {run}: ask at "
-        f"least {plural(MIN_CLUSTERS_TO_TEST, largest.over)} that both runs have; {changed}"
+        f"least {plural(MIN_CLUSTERS_TO_TEST, largest.over)} that both runs have; {change}"
     )
 
 
 def not_tested(numbers: Sequence[Compared]) -> list[str]:
     """Return lines on numbers that fell without enough questions for a test."""
     rows = [row for row in numbers if row.p is None and row.gain < 0]
-    named = ", ".join(row.in_short for row in rows)
-    few = f"fewer than {plural(MIN_CLUSTERS_TO_TEST, rows[0].over)}" if rows else ""
-    return [f"changed for the worse, on {few}: {named}"] if rows else []
+    if not rows:
+        return []
+    changes = ", ".join(row.in_short for row in rows)
+    return [f"changed for the worse, on fewer than {plural(MIN_CLUSTERS_TO_TEST, rows[0].over)}: {changes}"]
 
 
 def not_compared(now: Snapshot, numbers: Sequence[Compared]) -> list[str]:
     """Return lines on models without a number in common with the earlier run."""
     others = sorted({str(Model(*model)) for model in now.models} - {row.model for row in numbers})
-    return [f"not compared, as the earlier run has nothing of a model of that name: {', '.join(others)}"] * bool(others)
+    return [f"not compared, because the earlier run has no model of this name: {', '.join(others)}"] if others else []
 
 
 def also_worse(numbers: Sequence[Compared]) -> list[str]:
@@ -231,13 +243,13 @@ def models_of_last_audit(folder: Path) -> tuple[str, ...]:
 
 
 def replaced_page(before: Sequence[str], now: Sequence[str]) -> str:
-    """Return that this audit's page replaces that of other models; empty if all of them are in this one."""
+    """Return a line if this audit's page replaces a page of other models; empty if this audit has all of them."""
     if {*before} <= {*now}:
         return ""
     return f"this run replaces the page of {', '.join(before)}; another --workspace keeps both"
 
 
-def compared(comparison: Comparison) -> list[Compared]:
+def compared_numbers(comparison: Comparison) -> list[Compared]:
     """Return the headline numbers that can be better or worse.
 
     Raises:
@@ -248,10 +260,10 @@ def compared(comparison: Comparison) -> list[Compared]:
         raise UsageError("--baseline: the runs have no question with the same texts; name another run")
     tests = sum(row["p_adjusted"] is not None for row in comparison.numbers)
     over = interval_unit(comparison.after.frames)
-    return [_compared(row, over, tests) for row in rows]
+    return [_compared_number(row, over, tests) for row in rows]
 
 
-def _compared(row: Mapping[str, Any], over: str, tests: int) -> Compared:
+def _compared_number(row: Mapping[str, Any], over: str, tests: int) -> Compared:
     better, model = BETTER[row["quantity"], row["group"]], str(Model(row["model"], row["dtype"]))
     name, is_worse = threshold_name(row["quantity"], row["group"]), row["direction"] in {UP, DOWN} - {better}
     label = f"{OWN_QUANTITIES[row['quantity']]} ({name}) of {model}"
@@ -273,7 +285,12 @@ def _direction(row: Mapping[str, Any], over: str) -> str:
 
 def _case(row: Compared) -> Case:
     """Return the test case of a number: failed, skipped without a test, or passed with both values."""
-    kind = "failure" if row.worse else "skipped" if row.p is None else "system-out"
+    if row.worse:
+        kind = "failure"
+    elif row.p is None:
+        kind = "skipped"
+    else:
+        kind = "system-out"
     note = f"{row.before} → {row.now}, {row.direction}"
     return row.model, f"{row.name}: not shown to be worse than before", kind, row.worse or note
 

@@ -66,6 +66,7 @@ def servers(models: Iterable[ModelPart]) -> Iterator[Check]:
 
 
 def _server(endpoint: Endpoint) -> str:
+    """Return the API, key and capabilities of a server in words; a dozen requests probe the server."""
     from swaymeter.tasks.models.endpoints.model import load_served
 
     with tempfile.TemporaryDirectory() as folder:
@@ -74,12 +75,12 @@ def _server(endpoint: Endpoint) -> str:
         finally:
             close_sessions()
     version = f" {probe.description['version']}" if "version" in probe.description else ""
-    sends = f"as tokens of {endpoint.tokenizer}" if endpoint.tokenizer else "as messages"
+    prompt_form = f"as tokens of {endpoint.tokenizer}" if endpoint.tokenizer else "as messages"
     parts = [
         f"{probe.api}{version} at {endpoint.address}",
         f"the key in {endpoint.key_variable} is accepted" if endpoint.key_from else "asked without a key",
-        *(["what is sent is not encrypted"] if endpoint.is_unencrypted else []),
-        f"prompts are sent {sends}",
+        *(["prompts and keys are sent without encryption"] if endpoint.is_unencrypted else []),
+        f"prompts are sent {prompt_form}",
         *(f"cannot give {capability} ({reason})" for capability, reason in probe.missing.items()),
     ]
     notes = {f"{check}: {reason}" for check, reason in probe.failed.items()} - {*probe.missing.values()}
@@ -104,10 +105,10 @@ def _processors() -> str:
     if units.get("amx_bf16"):
         bfloat16 = "matrix units for bfloat16 (amx_bf16): dtype bfloat16 is much faster than float32 on this CPU"
     elif units.get("avx512_bf16") or units.get("bf16"):  # the flags of x86 and Arm
-        bfloat16 = "vector units for bfloat16: dtype bfloat16 saves memory and hardly time on this CPU"
+        bfloat16 = "vector units for bfloat16: dtype bfloat16 saves memory, but little time, on this CPU"
     else:
         bfloat16 = "no units for bfloat16: dtype bfloat16 is slower than float32 on this CPU"
-    quantised = "8bit and 4bit need one"
+    quantised = "8bit and 4bit need a GPU"
     if gpus:
         try:
             quantised = f"8bit and 4bit with bitsandbytes {importlib.metadata.version('bitsandbytes')}"

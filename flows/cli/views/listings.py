@@ -1,4 +1,4 @@
-"""Names that a study file can use, from the registries and the catalog: a row each, on the terminal or as JSON."""
+"""Rows of `swaymeter list`: names for study files, from the registries and the catalog."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from inspect import cleandoc
@@ -76,12 +76,12 @@ def sources() -> Iterator[Row]:
         ("questions", QUESTION_SOURCES, QuestionsOptions),
         ("frequency", FREQUENCY_SOURCES, FrequencyOptions),
     ]
-    for section, registry, common in kinds:
+    for section, registry, common_options in kinds:
         for name, source in registry.items():
-            own = [key for key in source.options.model_fields if key not in common.model_fields]
+            specific_keys = [key for key in source.options.model_fields if key not in common_options.model_fields]
             yield {
                 "source": name,
                 "of": section,
                 "description": cleandoc(source.options.__doc__ or ""),
-                "keys": [*own, *(key for key in common.model_fields if key != "source")],
+                "keys": [*specific_keys, *(key for key in common_options.model_fields if key != "source")],
             }

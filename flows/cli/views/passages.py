@@ -12,13 +12,15 @@ from swaymeter.data.sources.own.source import OwnQuestions, read_questions, unus
 from swaymeter.tasks.contexts.judged_questions import open_contexts, with_kinds
 
 KINDS = {name: kind for kind in OWN_KINDS for name in (kind[0], kind)}
+"""Kinds of contexts by what an annotator types: s or supporting, and so on."""
 KEYS = "s supporting, c conflicting, i irrelevant, n neutral, u unknown; Enter skip, b back, q quit: "
-STATED = "the answer that the passage states (Enter: back to the kind): "
-LONGEST = 5000  # characters of a passage that are shown
+ANSWER_PROMPT = "the answer that the passage states (Enter: back to the kind): "
+MAX_SHOWN = 5000
+"""Limit of the printed characters of a passage."""
 
 
 @dataclass
-class Labelling:
+class Annotation:
     """The contexts that an annotator judges, and all judgements of the target file, old and new."""
 
     annotator: str
@@ -33,7 +35,8 @@ class Labelling:
             Judgement(0, self.target.name, 0, *about, name, context.text or "", value, self.annotator)
             for name, value in values.items()
         ]
-        if problems := with_kinds([question], rows)[1]:
+        _, problems = with_kinds([question], rows)
+        if problems:
             raise InputError(problems[0].partition(": ")[2])
         others = [
             row
@@ -45,9 +48,9 @@ class Labelling:
         write_judgements(self.target, self.judgements, new=False)
 
 
-def labelling(
+def annotation_of(
     file: Path, to: Path | None, columns: Mapping[str, str], annotator: str, *, everything: bool
-) -> Labelling:
+) -> Annotation:
     """Return the contexts without a kind in a file of questions, or all of them; UsageError if no row can be used."""
     target = to or file.with_name(f"{file.stem}-judgements.csv")
     try:
@@ -60,10 +63,10 @@ def labelling(
     name = annotator_name(annotator, judgements)
     mine = [row for row in judgements if row.annotator == name]
     pairs = [(question, context) for question in with_kinds(read.questions, mine)[0] for context in question.contexts]
-    return Labelling(name, target, pairs if everything else open_contexts(read.questions, mine), judgements)
+    return Annotation(name, target, pairs if everything else open_contexts(read.questions, mine), judgements)
 
 
-def ask(work: Labelling, show: Callable[[str], None], read: Callable[[str], str]) -> None:
+def ask(work: Annotation, show: Callable[[str], None], read: Callable[[str], str]) -> None:
     """Ask about each context, until the last one or until the annotator quits.
 
     Args:
@@ -71,16 +74,16 @@ def ask(work: Labelling, show: Callable[[str], None], read: Callable[[str], str]
         show: Prints a line.
         read: Prints a prompt and returns the typed text; EOFError at the end of the input.
     """
-    at = 0
-    while at < len(work.contexts):
-        question, context = work.contexts[at]
-        for line in _lines(question, context, f"{at + 1} of {len(work.contexts)}"):
+    position = 0
+    while position < len(work.contexts):
+        question, context = work.contexts[position]
+        for line in _lines(question, context, f"{position + 1} of {len(work.contexts)}"):
             show(line)
         try:
             reply = read(KEYS).strip().lower()
             if kind := KINDS.get(reply):
-                stated = read(STATED).strip() if kind == "conflicting" else ""
-                work.add(question, context, kind=kind, **({"answer": stated} if stated else {}))
+                answer = read(ANSWER_PROMPT).strip() if kind == "conflicting" else ""
+                work.add(question, context, kind=kind, **({"answer": answer} if answer else {}))
         except EOFError:
             return
         except InputError as error:
@@ -88,13 +91,16 @@ def ask(work: Labelling, show: Callable[[str], None], read: Callable[[str], str]
             continue
         if reply in ("q", "quit"):
             return
-        at = max(at - 1, 0) if reply in ("b", "back") else at + (bool(kind) or reply in ("", "skip"))
+        if reply in ("b", "back"):
+            position = max(position - 1, 0)
+        elif kind or reply in ("", "skip"):
+            position += 1
 
 
 def _lines(question: Question, context: QuestionContext, heading: str) -> Iterator[str]:
     yield f"\n{heading} · {question.question_id}, {context.context_id}"
     yield f"question  {question.question}"
     yield f"answer    {'; '.join(question.forms)}"
-    yield f"passage   {(context.text or '')[:LONGEST]}"
+    yield f"passage   {(context.text or '')[:MAX_SHOWN]}"
     if context.condition != "unknown":
         yield f"so far    {'; '.join((context.condition, *context.answers[:1]))}"

@@ -1,4 +1,4 @@
-"""Refused audits: the workspace stays unchanged, and messages do not mention the study file that an audit writes."""
+"""Refused audits leave the workspace unchanged, and their messages do not mention the study file of the audit."""
 
 import re
 import shutil

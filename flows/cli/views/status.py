@@ -18,7 +18,7 @@ from swaymeter.flows.api import StatusRow
 from swaymeter.flows.cli.console import by_reason, print_line, print_table
 
 MAX_NAMED = 3
-"""Limit of the named relations of a stage."""
+"""Limit of the relation names in the line of a stage."""
 STYLES = {"done": "green", "missing": "yellow", "blocked": "yellow", "failed": "red", "damaged": "red"}
 
 
@@ -53,19 +53,19 @@ def show(console: Console, rows: Sequence[StatusRow], workspace: Path, *, everyt
 
 
 def _show_stages(console: Console, rows: Sequence[StatusRow]) -> None:
-    """Print a line for each stage, and below it one for each relation with a step that is not done."""
+    """Print a line for each stage, and below it a line for each relation with an unfinished step."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for stage in dict.fromkeys(row.stage for row in rows):
         stage_rows = [row for row in rows if row.stage == stage]
         by_relation = {name: [row for row in stage_rows if row.subject == name] for name in _subjects(stage_rows)}
-        open_relations = {
-            name: listed for name, listed in by_relation.items() if any(row.state != "done" for row in listed)
+        unfinished = {
+            name: rows_of for name, rows_of in by_relation.items() if any(row.state != "done" for row in rows_of)
         }
         names = ", ".join(by_relation) if len(by_relation) <= MAX_NAMED else f"{len(by_relation)} relations"
         table.add_row(stage, _summary(stage_rows), Text(names, "dim"))
-        for name, open_rows in open_relations.items():
+        for name, relation_rows in unfinished.items():
             if len(by_relation) > 1:
-                table.add_row("", _summary(open_rows), Text(name))
+                table.add_row("", _summary(relation_rows), Text(name))
     console.print(table)
 
 

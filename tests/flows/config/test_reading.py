@@ -39,8 +39,8 @@ def test_a_file_comes_before_a_bundled_study(tmp_path: Path, monkeypatch: pytest
         (b"!!python/tuple []", "is not valid YAML: "),
         (b"name: x\nseed: 1\nseed: 2\n", "is not valid YAML: line 3, column 1: the key 'seed' is there twice; correct"),
         (b"facts:\n\tsource: sample", "is not valid YAML: line 2, column 1: .*; indent with spaces, not with tabs"),
-        (b"", "does not hold a study; write keys such as name"),
-        (b"- a\n- list", "does not hold a study"),
+        (b"", "has no keys of a study; write keys such as name"),
+        (b"- a\n- list", "has no keys of a study"),
     ],
     ids=["list", "encoding", "NUL", "object", "twice", "tab", "empty", "items"],
 )
@@ -191,7 +191,7 @@ def test_values_of_backfill_take_place_of_key(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("bounds", "said"),
     [
-        ({"follow.supporting": "0.9"}, "is not a bound; write such as '>= 0.9'"),
+        ({"follow.supporting": "0.9"}, "is not a bound; write a bound such as '>= 0.9'"),
         ({"followed.supporting": ">= 0.9"}, "no quantity is named 'followed'"),
         ({"refuse": "<= 2"}, "is a share"),
     ],

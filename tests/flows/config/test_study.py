@@ -38,12 +38,12 @@ WIKIDATA = {"source": "wikidata"}
         ({"name": "../up"}, 'name: "../up" is not possible. Name of the study: lower-case letters, digits and dashes'),
         ({"seed": 2**63}, "seed: must be less than 9,223,372,036,854,775,808, not 9223372036854775808"),
         ({"seed": "one"}, 'seed: expected a whole number, not "one"'),
-        ({"seeds": [0, 1], "seed": 0}, "seeds: `seed` is there, too; leave it out: the study's is the first of"),
+        ({"seeds": [0, 1], "seed": 0}, "seeds: `seed` is also set; leave it out, because the first of `seeds`"),
         ({"seeds": [1]}, "seeds: "),
         ({"seeds": [1, "x"]}, 'seeds.1: expected a whole number, not "x"'),
         ({"seeds": [7.0, 8]}, "seeds.0: "),
         ({"seeds": [1, 2, 1]}, "seeds: a seed is named twice"),
-        ({"seeds": [1, 2], "measures": ["greedy_answers"]}, "seeds: nothing is compared between seeds; name suscept"),
+        ({"seeds": [1, 2], "measures": ["greedy_answers"]}, "seeds: only persuasion and susceptibility are compared"),
         ({"asks": ["why"]}, 'asks: expected a text in quotes, not ["why"]'),
         ({"models": "gpt2"}, 'models: expected a list, such as [a, b], not "gpt2"'),
         ({"contexts": {"base": 0, "assertive": 0, "negation": 0}}, "contexts: base, assertive and negation are all 0"),
@@ -94,7 +94,7 @@ WIKIDATA = {"source": "wikidata"}
         ({"models": [{"name": "gpt2", "dtype": "8bit", "device": "cpu"}]}, "models.0.device: dtype 8bit is for GPUs"),
         ({"models": [{"name": "gpt2", "dtype": "4bit"}] * 2}, "models: a model is named twice in the same dtype"),
         ({"models": [{"name": "a", "label": "x"}, {"name": "b", "label": "x"}]}, "models.0.label: another model is ca"),
-        ({"models": [{"name": "a", "label": "b"}, {"name": "b"}]}, "models.0.label: another model is called so"),
+        ({"models": [{"name": "a", "label": "b"}, {"name": "b"}]}, "models.0.label: another model has this label"),
         ({"models": [{"name": "a", "label": " "}]}, "models.0.label: may not be empty"),
         ({"models": [{"name": "a", "label": "x" * 61}]}, "models.0.label: may have at most 60 characters"),
         ({"models": [{"name": "a", "label": "x\ny"}]}, "models.0.label: has a character that cannot be printed"),
@@ -178,8 +178,8 @@ def test_listed_measures_take_their_defaults(tmp_path: Path) -> None:
 
 def test_contexts_are_worded_as_the_study_says(tmp_path: Path) -> None:
     capital = catalog.relations()["capital"]
-    assert changed_study(tmp_path).contexts.worded(capital) is capital
-    published = changed_study(tmp_path, contexts={"templates": "published-form"}).contexts.worded(capital)
+    assert changed_study(tmp_path).contexts.with_study_templates(capital) is capital
+    published = changed_study(tmp_path, contexts={"templates": "published-form"}).contexts.with_study_templates(capital)
     assert published.contexts == catalog.published_form(capital)
     assert (published.open, published.closed) == (capital.open, capital.closed)
 

@@ -35,7 +35,7 @@ def test_two_annotators_judge_and_a_third_decides(contents: Contents, tmp_path: 
     ben = choosing(questions, "accept", "change", "discard", "discard", "misinformation", "accept")
     ben[second.question_id]["question"] = "Who made  it? "
     files = [judge(contents, tmp_path / "ada.xlsx", "ada", ada), judge(contents, tmp_path / "ben.csv", "ben", ben)]
-    before = annotate.standing(judged(tmp_path, *files))
+    before = annotate.annotation_status(judged(tmp_path, *files))
     assert before.open_conflicts == 2
     assert before.outcome["annotators_disagree"] == 2
     assert {name: sum(counts.values()) for name, counts in before.choices.items()} == {"ada": 5, "ben": 6}
@@ -47,7 +47,7 @@ def test_two_annotators_judge_and_a_third_decides(contents: Contents, tmp_path: 
     assert others.to_dict() == {
         third.question_id: "accept\ndiscard", fifth.question_id: "incomplete\nmisinformation"
     }  # fmt: skip
-    standing = annotate.standing(judged(tmp_path, *files, third_file))
+    standing = annotate.annotation_status(judged(tmp_path, *files, third_file))
     (choice,) = standing.agreement
     assert (choice["field"], choice["items"], choice["annotators"]) == ("choice", 5, ["ada", "ben"])
     # Of 10 values 3 are accept, 2 change, 3 discard, 1 incomplete, 1 misinformation; two of five pairs differ.
@@ -60,10 +60,10 @@ def test_judgements_that_do_not_count_are_named(contents: Contents, tmp_path: Pa
     questions = questions_of(contents)
     file = judge(contents, tmp_path / "ada.csv", "ada", choosing(questions, "accept", "aksept", "change"))
     file.write_text(file.read_text() + "gone,,choice,,accept,ada,,,\n")
-    standing = annotate.standing(judged(tmp_path, file))
+    standing = annotate.annotation_status(judged(tmp_path, file))
     assert [text.partition(";")[0] for text in standing.problems] == [
         "ada.csv, row 7: 'aksept' is not a choice (did you mean accept?)",
-        f"ada.csv, row {5 * len(questions) + 2}: no question has this id",
+        f"ada.csv, row {5 * len(questions) + 2}: no question has this ID",
         "ada.csv, row 12: the choice is change, and no correction differs from the text",
     ]
     assert standing.choices == {"ada": {"accept": 1}}
@@ -97,7 +97,7 @@ def test_a_study_may_have_one_partition_annotated(tmp_path: Path) -> None:
 def test_a_study_without_questions_has_nothing_to_annotate(tmp_path: Path) -> None:
     contents = selected(tmp_path, questions=None, measures={"persuasion": {}}).contents
     with pytest.raises(UsageError, match="the study small has no questions, so there is nothing to annotate"):
-        annotate.standing(contents)
+        annotate.annotation_status(contents)
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_missing_partition_is_named_and_stops_no_other(half: Contents, tmp_path:
     assert sheet.questions == len(questions_of(half))
     (missing,) = sheet.missing
     assert missing.startswith("partition disputable: ")
-    standing = annotate.standing(half)
+    standing = annotate.annotation_status(half)
     assert (standing.questions, standing.missing) == (sheet.questions, (missing,))
     assert annotate.export(half, tmp_path / "s.csv", "ben", partitions=["static"]).missing == ()
 
@@ -123,7 +123,7 @@ def test_without_questions_no_sheet_is_written(half: Contents, tmp_path: Path) -
     half.graph.nodes[StepId("fetch", "static", "questions")].output("questions").artifact.discard()
     half = replace(half, graph=graph_of(half.plan))
     with pytest.raises(MissingFile):
-        annotate.standing(half)
+        annotate.annotation_status(half)
     assert not (tmp_path / "ada.csv").exists()
 
 

@@ -62,7 +62,10 @@ def test_relations_without_predicate_are_left_out_and_named(
     assert (ended.code, ended.err, ended.out) == (0, "", f"{tmp_path / 'all.json'}: {facts} facts of 1 relations\n")
     without_yago(monkeypatch, "officialLanguage")
     ended = swaymeter("export", "facts", study, str(tmp_path / "q.json"))
-    assert (ended.code, ended.err) == (0, "warning  left out, since YAGO has no predicate for them: officialLanguage\n")
+    assert (ended.code, ended.err) == (
+        0,
+        "warning  left out, because YAGO has no predicate for these relations: officialLanguage\n",
+    )
     assert ended.out.endswith("facts of 1 relations\n")
     without_yago(monkeypatch, "capital", "officialLanguage")
     ended = swaymeter("export", "facts", study, str(tmp_path / "none.json"))

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from swaymeter.flows.server.temporary import _why_not
+from swaymeter.flows.server.temporary import _connection_error
 from tests.flows.conftest import nothing_configured
 
 Start = Callable[..., subprocess.Popen[str]]
@@ -112,7 +112,7 @@ def test_a_command_that_is_ended_leaves_no_process(
 
 def test_configured_api_that_does_not_answer_is_named(start: Start) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other, ThreadPoolExecutor() as pool:
-        reason = pool.submit(_why_not, f"http://127.0.0.1:{other.getsockname()[1]}/api")
+        reason = pool.submit(_connection_error, f"http://127.0.0.1:{other.getsockname()[1]}/api")
         with other.accept()[0] as connection:
             connection.sendall(b"SSH-2.0\r\n")
         assert "SSH-2.0" in reason.result()
@@ -144,4 +144,4 @@ def test_what_prefect_keeps_is_named(
     assert said in errors.splitlines()[-1]
     assert "UserWarning" not in errors
     assert "Failed to initialize" not in errors
-    assert f"{tmp_path}/prefect.db: move it away" in errors or file != "prefect.db"
+    assert f"move {tmp_path}/prefect.db away" in errors or file != "prefect.db"

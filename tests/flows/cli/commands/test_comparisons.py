@@ -99,7 +99,10 @@ def test_other_facts_end_with_1_and_are_listed(swaymeter: Command, march: str, a
 def test_workspace_and_published_file_can_be_compared(swaymeter: Command, march: str, tmp_path: Path) -> None:
     ended = swaymeter("diff", march, str(a_dataset.write(tmp_path, published())))
     assert ended.code == 1
-    assert "not compared, since only one of them has it: object's degree, object's degree in the relation" in ended.out
+    assert (
+        "not compared, because only one of the two has the field: object's degree, object's degree in the relation"
+        in ended.out
+    )
     assert row(ended.out, "capital") == ["1", "1", "1", "0"]
     assert "~ Norway: degree 120 → 900" in ended.out
     assert "+ South Africa → Pretoria" in ended.out
@@ -181,7 +184,7 @@ OLD, NEW = (changed(STATIC, original_context="x" * 500 + f"Oslo is {word}" + "y"
         ([NORWAY, KENYA], [replace(NORWAY, object_uri=None), KENYA], f"object's IRI {iri('Oslo')} → none\n"),
         ([KENYA, PERU], [replace(KENYA, subject_degree=9), replace(PERU, object="Cusco")], "~ Kenya: degree 120 → 9\n"),
         ([NORWAY], [replace(NORWAY, source="another")],
-         "No fact differs; the versions do, since they count sources and what was not compared.\n"),
+         "No fact differs. The versions differ, because sources or fields that were not compared differ.\n"),
         ([OLD], [NEW], f"context …{'x' * 32}Oslo is oldyyyyyyyyy → …{'x' * 32}Oslo is newyyyyyyyyy\n"),
     ],
 )  # fmt: skip
@@ -220,7 +223,7 @@ def test_build_and_published_files_can_be_compared(swaymeter: Command, tmp_path:
     write_questions(tmp_path / "published", [replace(STATIC, subject_popularity=2.0), replace(GULF, edits=7)])
     ended = swaymeter("diff", str(tmp_path / "published"), str(tmp_path / "build"))
     assert ended.code == 1
-    line = "not compared, since only one of them has it: counter-memory answer's Wikidata id, hidden edits"
+    line = "not compared, because only one of the two has the field: counter-memory answer's Wikidata id, hidden edits"
     assert line in ended.out
     assert "  ~ Norway: page views 2.0 → 1500.5\n" in ended.out
     assert "  ~ Persian Gulf (Iran): edits 7 → 3\n" in ended.out

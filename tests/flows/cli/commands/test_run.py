@@ -67,7 +67,7 @@ def test_the_help_fits_on_screens(
 
 
 def test_an_old_name_names_the_new_one(swaymeter: Command) -> None:
-    assert swaymeter("fetch", "quickstart").error == "`swaymeter fetch` is `swaymeter run --stage fetch`"
+    assert swaymeter("fetch", "quickstart").error == "`swaymeter fetch` is now `swaymeter run --stage fetch`"
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_oldest_answer_that_is_used(
 
 @pytest.mark.parametrize("text", ["", "24", "1.5h", "-1h", "day"])
 def test_an_age_of_another_form_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="write an age such as 24h"):
+    with pytest.raises(UsageError, match="is not an age; write one such as 24h"):
         max_age_of(text)
 
 

@@ -28,7 +28,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "mine.json"
 
 
-def labelled(file: Path, replies: Iterable[str], *, everything: bool = False) -> tuple[passages.Labelling, list[str]]:
+def labelled(file: Path, replies: Iterable[str], *, everything: bool = False) -> tuple[passages.Annotation, list[str]]:
     """Return the work after these replies, and what was shown; then the input ends."""
     shown: list[str] = []
     left = iter(replies)
@@ -39,7 +39,7 @@ def labelled(file: Path, replies: Iterable[str], *, everything: bool = False) ->
         except StopIteration:
             raise EOFError from None
 
-    work = passages.labelling(file, None, MAP, "ada", everything=everything)
+    work = passages.annotation_of(file, None, MAP, "ada", everything=everything)
     passages.ask(work, shown.append, read)
     assert list(left) == []
     return work, shown
@@ -81,7 +81,7 @@ def test_another_kind_takes_the_place_of_the_first(file: Path) -> None:
 def test_files_without_usable_rows_are_refused(file: Path) -> None:
     file.write_text(json.dumps({"question": "Who\x1b?", "gold": "I", "context": "c"}))
     with pytest.raises(UsageError, match="1 of 1 rows cannot be used: line 1: question: holds the control character"):
-        passages.labelling(file, None, MAP, "ada", everything=False)
+        passages.annotation_of(file, None, MAP, "ada", everything=False)
 
 
 def test_the_command_asks_on_standard_input(swaymeter: Command, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,5 +99,5 @@ def test_the_command_asks_on_standard_input(swaymeter: Command, file: Path, monk
 
 def test_a_second_person_judges_the_same_contexts(file: Path) -> None:
     labelled(file, ["i", "q"])
-    open_contexts = [passages.labelling(file, None, MAP, name, everything=False).contexts for name in ("Ada", "ben")]
-    assert [*map(len, open_contexts)] == [3, 4]
+    work = [passages.annotation_of(file, None, MAP, name, everything=False) for name in ("Ada", "ben")]
+    assert [len(one.contexts) for one in work] == [3, 4]
