@@ -184,7 +184,7 @@ def test_what_is_in_current_folder_alone_is_refused(key: str, tmp_path: Path, mo
 def test_values_of_backfill_take_place_of_key(tmp_path: Path) -> None:
     file = write_study(tmp_path, SOUND)
     assert read_study(file, {"models.0.name": "another/model", "seed": 9}).models[0].name == "another/model"
-    with pytest.raises(StudyFileError, match=r"no place for the key models\.7\.name"):
+    with pytest.raises(StudyFileError, match=r"no section for the key models\.7\.name"):
         read_study(file, {"models.7.name": "x"})
 
 

@@ -126,10 +126,10 @@ def test_configured_api_that_does_not_answer_is_named(start: Start) -> None:
     ("home", "file", "content", "said"),
     [
         (".", "profiles.toml", 'active = "x', "correct profiles.toml in its folder"),
-        (".", "prefect.toml", "[server", "or prefect.toml in this one"),
+        (".", "prefect.toml", "[server", "or prefect.toml in the current folder"),
         (".", "prefect.db", "not a database " * 100, "file is not a database"),
         (".", "prefect.db", "", "Can't locate revision"),
-        ("file/home", "file", "", "file/home cannot be written (Not a directory); make room"),
+        ("file/home", "file", "", "file/home cannot be written (Not a directory); free disk space"),
     ],
 )
 def test_what_prefect_keeps_is_named(

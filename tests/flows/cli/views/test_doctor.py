@@ -10,7 +10,7 @@ from tests.tasks.models.endpoints.made_up import made_up
     ("capabilities", "gpus", "text"),
     [
         (["amx_bf16", "avx512_bf16"], 0, "bfloat16 is much faster than float32"),
-        (["avx512_bf16"], 0, "bfloat16 saves memory and hardly time"),
+        (["avx512_bf16"], 0, "bfloat16 saves memory, but little time"),
         (["avx2"], 0, "bfloat16 is slower than float32 on this CPU; GPU: none; 8bit and 4bit need a GPU"),
         ([], 1, 'GPU: cuda:0 Some GPU; 8bit and 4bit need bitsandbytes: pip install "swaymeter[quantised]"'),
     ],
