@@ -93,7 +93,7 @@ WIKIDATA = {"source": "wikidata"}
         ({"models": [{"name": "gpt2", "dtype": "float8"}]}, "models.0.dtype: expected 'auto', 'float32'"),
         ({"models": [{"name": "gpt2", "dtype": "8bit", "device": "cpu"}]}, "models.0.device: dtype 8bit is for GPUs"),
         ({"models": [{"name": "gpt2", "dtype": "4bit"}] * 2}, "models: a model is named twice in the same dtype"),
-        ({"models": [{"name": "a", "label": "x"}, {"name": "b", "label": "x"}]}, "models.0.label: another model has this label"),
+        ({"models": [{"name": "a", "label": "x"}, {"name": "b", "label": "x"}]}, "models.0.label: another model has"),
         ({"models": [{"name": "a", "label": "b"}, {"name": "b"}]}, "models.0.label: another model has this label"),
         ({"models": [{"name": "a", "label": " "}]}, "models.0.label: may not be empty"),
         ({"models": [{"name": "a", "label": "x" * 61}]}, "models.0.label: may have at most 60 characters"),
