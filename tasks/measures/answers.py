@@ -39,8 +39,7 @@ class Answer(QuestionScore):
     context_cut: Annotated[
         int,
         Meaning(
-            "tokens of the context's end that did not fit the model's window and were left out; 0 where all of it was "
-            "read"
+            "tokens of the context's end that did not fit the model's window and were left out; 0 if all of it was read"
         ),
     ]
     thoughts: Annotated[
@@ -50,7 +49,7 @@ class Answer(QuestionScore):
     thinking: Annotated[
         str | None,
         Meaning(
-            "how the model was asked to think, such as enable_thinking=false; NULL where its chat template knows of no "
+            "how the model was asked to think, such as enable_thinking=false; NULL if its chat template knows of no "
             "thoughts"
         ),
     ]

@@ -27,11 +27,11 @@ class CitedPassages(QuestionScore):
 
     sample: Annotated[int | None, Meaning("number of the sample from 0; NULL for the greedy answer")]
     cited: Annotated[tuple[int, ...], Meaning("the numbers of passages that the answer cites, from 1 on; may be empty")]
-    cited_exist: Annotated[bool | None, Meaning("whether each cited number is a passage's; NULL where none is cited")]
+    cited_exist: Annotated[bool | None, Meaning("whether each cited number is a passage's; NULL if none is cited")]
     citation_right: Annotated[
         bool | None,
         Meaning(
-            "whether a cited passage states the answer that the reply states; NULL where none is cited, or the reply "
+            "whether a cited passage states the answer that the reply states; NULL if none is cited, or the reply "
             "states no answer"
         ),
     ]

@@ -51,7 +51,7 @@ class ClusteredAnswer(QuestionScore):
 
     sample: Annotated[int, Meaning("number of the sample from 0")]
     cluster: Annotated[
-        int, Meaning("its cluster of equivalent answers, from 0 in order of opening; the last one, of overlapping ones")
+        int, Meaning("number of its cluster, from 0 in order of opening; its last cluster, if clusters overlap")
     ]
     equivalent_to: Annotated[tuple[int, ...], Meaning("the samples that it is equivalent to, itself included")]
 
@@ -136,7 +136,7 @@ def clusters_of(
 
 def standard_error_of(score: str) -> Meaning:
     """Return the meaning of the column with a score's standard error."""
-    return Meaning(f"standard error of {score}, from halves of the answers; NULL where none were drawn", "nats")
+    return Meaning(f"standard error of {score}, from halves of the answers; NULL if none were drawn", "nats")
 
 
 CLUSTERS = Measure(

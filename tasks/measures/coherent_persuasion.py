@@ -40,8 +40,8 @@ class CoherentPersuasion(QuestionScore):
     coherent_persuasion_unchanged: Annotated[
         float | None,
         Meaning(
-            "the same where nothing changes: from each half-sample of the answers without the context to its other "
-            "half; NULL where none were drawn",
+            "the same score without a change: from each half-sample of the answers without the context to its other "
+            "half; NULL if none were drawn",
             "nats",
         ),
     ]

@@ -23,20 +23,20 @@ from swaymeter.tasks.models.capabilities import NextTokenLogits
 class ContextUtilisation(QuestionScore):
     """A row of context utilisation."""
 
-    binary_utilisation: Annotated[bool, Meaning("whether the likeliest next token is one that the context promotes")]
+    binary_utilisation: Annotated[bool, Meaning("whether the context promotes the likeliest next token")]
     continuous_utilisation: Annotated[
         float | None,
         Meaning(
-            "change of their probability as a share of the change that was possible, from -1 to 1; NULL where it is 1 "
-            "without and with the context",
+            "change of the promoted tokens' probability as a share of the possible change, from -1 to 1; NULL if the "
+            "probability is 1 without and with the context",
             "share",
         ),
     ]
     promoted: Annotated[
         tuple[str, ...],
         Meaning(
-            "the tokens that the context promotes: first ones of the answers that it states; of an irrelevant context, "
-            "the likeliest token without it"
+            "the tokens that the context promotes: the first tokens of the answers that it states; for an irrelevant "
+            "context, the likeliest token without the context"
         ),
     ]
     probability_without: Annotated[float, Meaning("probability of the promoted tokens without the context")]

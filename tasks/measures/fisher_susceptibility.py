@@ -28,9 +28,9 @@ class FisherSusceptibility(QueryScore):
     """A row of Fisher susceptibility."""
 
     top_k: Annotated[int, Meaning("how many of the likeliest answers are taken exactly")]
-    fisher_top_k: Annotated[float, Meaning("Tr J over those answers: sum_a p(a|q) |d log p(a|q)|^2", UNIT)]
-    draws: Annotated[int, Meaning("how often signs were drawn for the other answers; 0 where they are left out")]
-    fisher: Annotated[float | None, Meaning("Tr J over the whole vocabulary; NULL where draws is 0", UNIT)]
+    fisher_top_k: Annotated[float, Meaning("Tr J over the top_k answers: sum_a p(a|q) |d log p(a|q)|^2", UNIT)]
+    draws: Annotated[int, Meaning("how often signs were drawn for the other answers; 0 if they are left out")]
+    fisher: Annotated[float | None, Meaning("Tr J over the whole vocabulary; NULL if draws is 0", UNIT)]
     fisher_standard_error: Annotated[float | None, Meaning("its standard error over the draws", UNIT)]
 
 

@@ -27,7 +27,7 @@ class GreedyAnswer(PairScore):
         Literal["substitution", "negation"] | None,
         Meaning(
             "how the context conflicts with the query's answer: substitution (a base or assertive context about the "
-            "queried entity that states another) or negation (one that denies it); NULL where it does not"
+            "queried entity that states another) or negation (one that denies it); NULL if it does not"
         ),
     ]
     text: Annotated[str, Meaning("the greedy continuation, stripped")]
@@ -79,7 +79,7 @@ class MemorizationRatio(QueryScore):
     original: Annotated[int, Meaning("answers after substitutions that give the original answer")]
     substitute: Annotated[int, Meaning("answers after substitutions that give the context's")]
     memorization_ratio: Annotated[
-        float | None, Meaning("original / (original + substitute) over substitutions; NULL where both are 0")
+        float | None, Meaning("original / (original + substitute) over substitutions; NULL if both are 0")
     ]
     negation_original: Annotated[int, Meaning("answers after negations that give the original answer")]
     negation_substitute: Annotated[int, Meaning("answers after negations that give any other")]

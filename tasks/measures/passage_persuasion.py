@@ -25,14 +25,14 @@ class PassagePersuasion(QuestionScore):
     passages: Annotated[int, Meaning("how many passages the context has")]
     kind: Annotated[OwnKind | None, Meaning("what the passage says of the question's answer; NULL: nobody said")]
     passage_persuasion: Annotated[
-        float, Meaning("divergence of the next token with all passages from that without this one, at least 0", "nats")
+        float, Meaning("divergence of the next token with all passages from that without this passage, >= 0", "nats")
     ]
     token_with: Annotated[str, Meaning("the likeliest next token with all passages")]
-    token_without: Annotated[str, Meaning("the likeliest next token without this one")]
+    token_without: Annotated[str, Meaning("the likeliest next token without this passage")]
     context_cut: Annotated[
-        int, Meaning("tokens of the context's end that did not fit the model's window: nothing is said of what was cut")
+        int, Meaning("tokens of the context's end that did not fit the model's window and were left out")
     ]
-    context_cut_without: Annotated[int, Meaning("such tokens without this passage")]
+    context_cut_without: Annotated[int, Meaning("tokens that were left out of the context without this passage")]
 
 
 class _LeftOut(NamedTuple):

@@ -165,8 +165,8 @@ class LikeliestToken(QueryScore):
     """A row of likeliest tokens."""
 
     context_id: Annotated[str, Meaning("the context before the query; none for the query alone")]
-    rank: Annotated[int, Meaning("its place among the tokens, 1 for the likeliest")]
-    token: Annotated[str, Meaning("what it adds to the text, as the tokenizer decodes it alone")]
+    rank: Annotated[int, Meaning("rank of the token, 1 for the likeliest")]
+    token: Annotated[str, Meaning("text of the token, decoded alone")]
     probability: Annotated[float, Meaning("p(token | context, query)")]
 
 
@@ -314,7 +314,7 @@ class PersuasionBound(PairScore):
 
     persuasion_bound: Annotated[float, Meaning("a lower bound of persuasion, from the tokens that were seen", "nats")]
     mass: Annotated[float, Meaning("probability of the tokens that are seen after every context of the query, 0 to 1")]
-    tokens: Annotated[int, Meaning("how many these are")]
+    tokens: Annotated[int, Meaning("number of the tokens that are seen after every context of the query")]
 
 
 def _bounds(inputs: Inputs, model: LikeliestTokens, queries: Sequence[Query]) -> Iterator[Row]:

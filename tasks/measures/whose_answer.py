@@ -102,25 +102,26 @@ class Persuaded(QuestionScore):
     persuaded: Annotated[
         bool,
         Meaning(
-            "the answer with it is like the context's, and the one without it is not; like: F of ROUGE-L over the "
-            "threshold"
+            "the answer with the context is like the context's answer, and the answer without the context is not; "
+            "answers are alike if their ROUGE-L (F-measure) is above the threshold"
         ),
     ]
     stubborn: Annotated[
         bool,
         Meaning(
-            "the answers with and without it are alike, and the one without it is not like the context's; may be true "
-            "together with persuaded"
+            "the answers with and without the context are alike, and the answer without the context is not like the "
+            "context's answer; may be true together with persuaded"
         ),
     ]
     context_correct: Annotated[
-        bool, Meaning("the answer with it is like the context's, whatever the one without it is")
+        bool, Meaning("the answer with the context is like the context's answer, for any answer without the context")
     ]
     stubborn_released: Annotated[
         bool,
         Meaning(
-            "the answers with and without it are alike, and the one with it (in stubborn: the one without it) is not "
-            "like the context's, as the released code counts; never true together with persuaded"
+            "the answers with and without the context are alike, and the answer with the context (for stubborn: the "
+            "answer without it) is not like the context's answer, as the released code counts; never true together "
+            "with persuaded"
         ),
     ]
 
@@ -190,9 +191,10 @@ class WhoseAnswer(QuestionScore):
     outcome: Annotated[
         Outcome | None,
         Meaning(
-            "of a greedy answer with a context, other than a mixed one: persuaded (states the context's answer, and "
-            "did not without it), agreed (did already), stubborn (does not, and is the answer without it), or other; "
-            "NULL for all others"
+            "effect of a context on the greedy answer: persuaded (only the answer with the context states the "
+            "context's answer), agreed (the answer without it does, too), stubborn (the answer with the context does "
+            "not, and both answers have the same words or state the original answer), or other; NULL for samples, "
+            "closed-book and with a mixed context"
         ),
     ]
 
