@@ -25,7 +25,8 @@ OWNERS = ("her", "his")
 Words = Annotated[tuple[Text, ...], Field(min_length=2, max_length=2)]
 
 
-def _different(pairs: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+def _check_pairs(pairs: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the pairs; ValueError for a brace, for a pair of equal words, or for a word in too many pairs."""
     for first, second in pairs:
         if braces := sorted({*"{}"} & {*first, *second}):
             raise ValueError(f"{first!r}, {second!r}: has {braces[0]!r}, which slots are made of; leave it out")
@@ -37,7 +38,7 @@ def _different(pairs: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...
     return pairs
 
 
-Pairs = Annotated[tuple[Words, ...], Field(min_length=1), AfterValidator(_different)]
+Pairs = Annotated[tuple[Words, ...], Field(min_length=1), AfterValidator(_check_pairs)]
 
 
 @dataclass(frozen=True, kw_only=True, config=ENTRY)
@@ -67,13 +68,13 @@ class Exchange:
         unowned = frozenset(word.lower() for word in self.unowned)
 
         def counterpart(match: re.Match[str]) -> str:
-            others = counterparts[(match.lastindex or 1) - 1]
-            following = re.match(r"\s+(\w+)", match.string[match.end() :])
-            owns = following is not None and following[1].lower() not in unowned
-            other = others[0] if owns else others[-1]
+            possible = counterparts[(match.lastindex or 1) - 1]
+            next_word = re.match(r"\s+(\w+)", match.string[match.end() :])
+            is_owner = next_word is not None and next_word[1].lower() not in unowned
+            word = possible[0] if is_owner else possible[-1]
             if len(match[0]) > 1 and match[0].isupper():
-                return other.upper()
-            return other[0].upper() + other[1:] if match[0][0].isupper() else other
+                return word.upper()
+            return word[0].upper() + word[1:] if match[0][0].isupper() else word
 
         return counterpart
 
@@ -93,18 +94,18 @@ def exchanges() -> Mapping[str, Exchange]:
     return entries("exchange.yaml", "exchanges", Exchange, "name")
 
 
-def exchange_of(written: Any) -> Any:
+def exchange_of(value: Any) -> Any:
     """Return the bundled rule of a name, or a user rule for a list of pairs; ValueError for an unknown name.
 
     A user rule has the unowned words of the bundled rule.
     """
-    if isinstance(written, list | tuple):
-        return {"name": "own", "pairs": written, "unowned": exchanges()["gender"].unowned}
-    if isinstance(written, str):
-        if written not in exchanges():
-            raise ValueError(str(UnknownName("exchange rule", written, exchanges())))
-        return exchanges()[written]
-    return written
+    if isinstance(value, list | tuple):
+        return {"name": "own", "pairs": value, "unowned": exchanges()["gender"].unowned}
+    if isinstance(value, str):
+        if value not in exchanges():
+            raise ValueError(str(UnknownName("exchange rule", value, exchanges())))
+        return exchanges()[value]
+    return value
 
 
 AnExchange = Annotated[Exchange, BeforeValidator(exchange_of)]

@@ -7,7 +7,7 @@ written about each entity, or it has none.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from swaymeter.data.catalog.exchange import AnExchange
 from swaymeter.data.catalog.reading import Text, document
-from swaymeter.data.catalog.templates import beginning, question, sound
+from swaymeter.data.catalog.templates import beginning, checked_template, question
 from swaymeter.data.errors import InputError
 from swaymeter.data.options import Options, Problem, problems, refused
 
@@ -29,7 +29,7 @@ FOLDER = Path(str(resources.files("swaymeter.data.catalog"))) / "groups"
 SetName = Annotated[str, Field(pattern="^[A-Za-z][A-Za-z0-9]{0,63}$")]
 
 
-def _written(sentence: Any) -> Any:
+def _as_mapping(sentence: Any) -> Any:
     return {"text": sentence} if isinstance(sentence, str) else sentence
 
 
@@ -47,7 +47,7 @@ class Sentence(Options):
 class ContextSet(Options):
     """A set of contexts of a file."""
 
-    sentences: tuple[Annotated[Sentence, BeforeValidator(_written)], ...] = ()
+    sentences: tuple[Annotated[Sentence, BeforeValidator(_as_mapping)], ...] = ()
     """Its sentences: a text, or a mapping with text, label and strength."""
     exchanged: str | None = None
     """Instead of sentences, the set whose words are exchanged."""
@@ -97,18 +97,17 @@ class GroupTexts(Options):
             )
         other = self.contexts.get(context_set.exchanged)
         if other is None or other.exchanged is not None:
-            raise _wrong(name, "exchanged", f"{context_set.exchanged} is not a set with sentences; name one of those")
+            raise _error(name, "exchanged", f"{context_set.exchanged} is not a set with sentences; name one of those")
         if self.exchange is None:
-            raise _wrong(name, "exchanged", "needs `exchange`, pairs of words or the name of a bundled rule; add it")
+            raise _error(name, "exchanged", "needs `exchange`, pairs of words or the name of a bundled rule; add it")
         exchanged = []
         for sentence in other.sentences:
             text = self.exchange(sentence.text)
             if text == sentence.text:
-                words = f"the rule {self.exchange.name} exchanges no word of {sentence.text!r}"
-                raise _wrong(name, "exchanged", f"{words}; add the words to `exchange`, or write the set out")
-            exchanged.append(
-                sentence.model_copy(update={"text": text, "label": sentence.label or context_set.label or other.label})
-            )
+                problem = f"the rule {self.exchange.name} exchanges no word of {sentence.text!r}"
+                raise _error(name, "exchanged", f"{problem}; add the words to `exchange`, or write the set out")
+            label = sentence.label or context_set.label or other.label
+            exchanged.append(sentence.model_copy(update={"text": text, "label": label}))
         return tuple(exchanged)
 
     @model_validator(mode="after")
@@ -125,12 +124,10 @@ class GroupTexts(Options):
                 wrong += _problems(key, _single_line, sentence.text, slots)
                 if sentence.strength is not None and sentence.label is None:
                     wrong.append(Problem((*key, "strength"), "is that of no label; add `label`, here or for the set"))
-            texts = [sentence.text.casefold() for sentence in sentences]
-            if doubled := next((text for text in texts if texts.count(text) > 1), None):
-                wrong.append(Problem(("contexts", name), f"has {doubled!r} twice; leave one out"))
-        texts = [text.casefold() for text in (*self.open, *self.closed)]
-        if doubled := next((text for text in texts if texts.count(text) > 1), None):
-            wrong.append(Problem(("open",), f"{doubled!r} is there twice; leave one out"))
+            if repeated := _first_repeated([sentence.text for sentence in sentences]):
+                wrong.append(Problem(("contexts", name), f"has {repeated!r} twice; leave one out"))
+        if repeated := _first_repeated([*self.open, *self.closed]):
+            wrong.append(Problem(("open",), f"{repeated!r} is there twice; leave one out"))
         if wrong:
             raise refused(wrong)
         return self
@@ -167,19 +164,26 @@ def _message(problem: Problem) -> str:
     return f"{key}: {problem.message}" if key else problem.message
 
 
-def _wrong(name: str, key: str, message: str) -> ValidationError:
+def _first_repeated(texts: Sequence[str]) -> str | None:
+    """Return the first text, in small letters, that occurs again in any case; None without a repeated text."""
+    folded = [text.casefold() for text in texts]
+    return next((text for text in folded if folded.count(text) > 1), None)
+
+
+def _error(name: str, key: str, message: str) -> ValidationError:
     return refused([Problem(("contexts", name, key), message)])
 
 
 def _single_line(text: str, slots: tuple[str, ...]) -> str:
     if "\n" in text:
         raise ValueError("has a line break; write it on one line, a line break follows every sentence")
-    return sound(text, slots)
+    return checked_template(text, slots)
 
 
-def _problems(key: tuple[int | str, ...], rule: Any, text: str, slots: tuple[str, ...]) -> list[Problem]:
+def _problems(key: tuple[int | str, ...], check: Any, text: str, slots: tuple[str, ...]) -> list[Problem]:
+    """Return the problem of a text if `check` raises ValueError."""
     try:
-        rule(text, slots)
+        check(text, slots)
     except ValueError as error:
         return [Problem(key, str(error))]
     return []

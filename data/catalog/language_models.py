@@ -34,13 +34,15 @@ class CatalogModel:
     parameters: Annotated[int, Field(gt=0)] | None = None
 
     @model_validator(mode="after")
-    def _somewhere(self) -> Self:
+    def _check_origin(self) -> Self:
         if (self.hub is None) == (self.package is None):
             raise ValueError("must name a hub id or a package, one of the two")
         return self
 
 
 def _slots(*names: str) -> AfterValidator:
+    """Return a validator of prompts that have each of these slots once, and no other."""
+
     def check(prompt: str) -> str:
         if sorted(re.findall(r"\{(\w*)\}", prompt)) != sorted(names):
             raise ValueError(f"must have the slots {', '.join(names) or 'none'}, each once")
@@ -49,31 +51,34 @@ def _slots(*names: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _asks(*names: str, may: str = "") -> AfterValidator:
-    """Return a validator that requires each slot once, and allows `may` at most once."""
+def _answer_slots(*required: str, optional: str = "") -> AfterValidator:
+    """Return a validator that requires each slot once, and allows the optional slot once.
+
+    A prompt with {question} may also have {about} once; no other prompt may have it.
+    """
 
     def check(prompt: str) -> str:
-        if "question" in names and prompt.count("{about}") > 1:
+        if "question" in required and prompt.count("{about}") > 1:
             raise ValueError("may have the slot {about} only once")
-        for name in ("context", "question", *(() if "question" in names else ("about",))):
+        for name in ("context", "question", *(() if "question" in required else ("about",))):
             count = prompt.count(f"{{{name}}}")
-            if name == may and count < 2:
+            if name == optional and count < 2:
                 continue
-            if name in (*names, may) and count != 1:
+            if name in (*required, optional) and count != 1:
                 raise ValueError(f"must have the slot {{{name}}} exactly once, not {count} times")
-            if name not in (*names, may) and count:
+            if name not in (*required, optional) and count:
                 raise ValueError(f"may not have the slot {{{name}}}; write the text without it")
         return prompt
 
     return AfterValidator(check)
 
 
-System = Annotated[str, Field(pattern=r"^$|\S"), _asks()]
-SystemWithContext = Annotated[str, Field(pattern=r"^$|\S"), _asks(may="context")]
-RequestWithContext = Annotated[Text, _asks("question", may="context")]
-WithContext = Annotated[Text, _asks("context", "question")]
-WithoutContext = Annotated[Text, _asks("question")]
-About = Annotated[str, Field(pattern=r"^$|\{page\}"), _asks()]
+System = Annotated[str, Field(pattern=r"^$|\S"), _answer_slots()]
+SystemWithContext = Annotated[str, Field(pattern=r"^$|\S"), _answer_slots(optional="context")]
+RequestWithContext = Annotated[Text, _answer_slots("question", optional="context")]
+WithContext = Annotated[Text, _answer_slots("context", "question")]
+WithoutContext = Annotated[Text, _answer_slots("question")]
+About = Annotated[str, Field(pattern=r"^$|\{page\}"), _answer_slots()]
 AboutWhich = Literal["disputable", "all"]
 ChatTemplate = Literal["auto", "never"]
 TemplateScalar = bool | int | float | str | None
@@ -87,14 +92,14 @@ class AnswerPrompts:
 
     Attributes:
         system: the system message.
-        with_context: the request with a context; it or `system_with_context` has the slot {context}.
+        with_context: the request with a context; the slot {context} is here or in `system_with_context`.
         without_context: the request without a context.
         plain_with_context: the plain form with a context.
         plain_without_context: the plain form without a context.
         about: the sentence that names the page of a question; "" for none.
         system_with_context: the system message with a context; None for `system`.
-        about_without_context: the questions with this sentence without a context.
-        about_with_context: the questions with this sentence with a context.
+        about_without_context: the questions that have the sentence `about` if they are asked without a context.
+        about_with_context: the questions that have the sentence `about` if they are asked with a context.
         chat_template: auto uses the model's chat template, if it has one.
         generation_prompt: True ends the prompt with the beginning of the assistant's turn.
         template_options: keywords of the chat template, with their values.
@@ -198,5 +203,5 @@ def judge_prompt() -> JudgePrompt:
 
 
 def _prompts(key: str, model: type[Prompts]) -> Prompts:
-    read: Prompts = validated(f"prompts.yaml: {key}.", model, mapping("prompts.yaml", key))
-    return read
+    prompts_of_key: Prompts = validated(f"prompts.yaml: {key}.", model, mapping("prompts.yaml", key))
+    return prompts_of_key

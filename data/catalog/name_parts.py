@@ -66,11 +66,11 @@ def name_parts() -> NameParts:
     """Return name_parts.yaml; raises InputError for a slot that no earlier list fills, or for an unknown class."""
     classes: dict[str, ClassOfNames] = {}
     fillers: dict[str, tuple[str, ...]] = {}
-    _add("parts", validated(f"{FILE}: parts.", Mapping[str, Texts], mapping(FILE, "parts")), fillers)
+    _add_fillers("parts", validated(f"{FILE}: parts.", Mapping[str, Texts], mapping(FILE, "parts")), fillers)
     for name, entry in mapping(FILE, "classes").items():
         classes[name] = validated(f"{FILE}: classes.{name}.", ClassOfNames, entry)
-        _add(f"classes.{name}.parts", classes[name].parts, fillers)
-        _add(f"classes.{name}", {name: classes[name].names}, fillers)
+        _add_fillers(f"classes.{name}.parts", classes[name].parts, fillers)
+        _add_fillers(f"classes.{name}", {name: classes[name].names}, fillers)
     if differing := set(classes) ^ set(ENTITY_CLASSES):
         raise InputError(f"{FILE}: its classes must be those of entities; these differ: {', '.join(sorted(differing))}")
     forbidden_words = frozenset(validated(f"{FILE}: real", Texts, document(FILE).get("real")))
@@ -90,14 +90,15 @@ def uncapitalised(slot: str) -> str:
     return slot[0].lower() + slot[1:]
 
 
-def _add(where: str, added: Mapping[str, tuple[str, ...]], fillers: dict[str, tuple[str, ...]]) -> None:
-    for name, texts in added.items():
+def _add_fillers(key: str, lists: Mapping[str, tuple[str, ...]], fillers: dict[str, tuple[str, ...]]) -> None:
+    """Add lists of texts below a key of the file to the fillers; InputError for a repeated name or an unknown slot."""
+    for name, texts in lists.items():
         if name in fillers or name in DRAWN_SLOTS:
-            raise InputError(f"{FILE}: {where}: {name!r} is the name of something above; choose another")
+            raise InputError(f"{FILE}: {key}: {name!r} is the name of something above; choose another")
         for text in texts:
             for slot in SLOT.findall(text):
                 if uncapitalised(slot) not in (*fillers, *DRAWN_SLOTS):
-                    raise InputError(f"{FILE}: {where}.{name}: nothing above fills the slot {{{slot}}} of {text!r}")
+                    raise InputError(f"{FILE}: {key}.{name}: nothing above fills the slot {{{slot}}} of {text!r}")
             if set(SLOT.sub("", text)) & set("{}"):
-                raise InputError(f"{FILE}: {where}.{name}: {text!r} has a brace that belongs to no slot")
+                raise InputError(f"{FILE}: {key}.{name}: {text!r} has a brace that belongs to no slot")
         fillers[name] = texts

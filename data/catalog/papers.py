@@ -95,13 +95,15 @@ def _model(alias: str) -> str:
     return alias
 
 
-def _by(cell: object) -> object:
+def _columns_of_rows(cell: object) -> object:
+    """Return the columns and values in a cell such as "query_type=open; level=query"."""
     if not isinstance(cell, str):
         return cell
     pairs = [part.strip().partition("=") for part in cell.split(";")]
-    if any(not (key and value) for key, _, value in pairs) or len({key for key, _, _ in pairs}) < len(pairs):
+    columns = {column: value for column, _, value in pairs}
+    if len(columns) < len(pairs) or not all(column and value for column, value in columns.items()):
         raise ValueError("must be different keys with their values, as in query_type=open; level=query")
-    return {key: value for key, _, value in pairs}
+    return columns
 
 
 @dataclass(frozen=True, kw_only=True, config=ENTRY)
@@ -112,7 +114,7 @@ class PublishedValue:
         item: the key of its item.
         model: an alias; None if it is not one model's, or the paper does not name the model.
         quantity: the quantity.
-        by: its rows, by the names of the database's columns.
+        by: the values of the database's columns in the number's rows.
         sign: the sign of a bound.
         value: the number.
         offset: the amount by which its definition exceeds this project's.
@@ -124,7 +126,7 @@ class PublishedValue:
     item: Annotated[str, AfterValidator(_item)]
     model: Annotated[str, AfterValidator(_model)] | None = None
     quantity: Text
-    by: Annotated[Mapping[str, str], BeforeValidator(_by)] = field(default_factory=dict)
+    by: Annotated[Mapping[str, str], BeforeValidator(_columns_of_rows)] = field(default_factory=dict)
     sign: Literal["<", ">", "≈"] | None = None
     value: Decimal
     offset: Decimal = Decimal(0)
@@ -146,16 +148,17 @@ class PublishedValue:
     def words(self) -> str:
         """The comparable value with the printed digits: a share in percent, a bound with its sign."""
         value = self.value - self.offset
-        tiny = 0 < abs(value) < Decimal("1e-4")
-        digits = f"{value.scaleb(2)}%" if self.unit == "share" else f"{value:e}" if tiny else f"{value:,}"
+        digits = f"{value:e}" if 0 < abs(value) < Decimal("1e-4") else f"{value:,}"
+        if self.unit == "share":
+            digits = f"{value.scaleb(2)}%"
         unit = f" {self.unit}" if self.unit not in (None, "share", "nats") else ""
         return f"{self.sign} {digits}{unit}" if self.sign else f"{digits}{unit}"
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for a comparison, each a part of a sentence."""
-        taken_off = f"entropies are without the {self.offset} that the released code adds" if self.offset else ""
-        return tuple(part for part in (*(self.note or "").split("; "), taken_off) if part)
+        about_offset = f"entropies are without the {self.offset} that the released code adds" if self.offset else ""
+        return tuple(part for part in (*(self.note or "").split("; "), about_offset) if part)
 
 
 @cache

@@ -42,9 +42,9 @@ def digest(filename: str) -> str:
     return sha256(content(filename))
 
 
-def digest_of(read: Any) -> str:
+def digest_of(values: Any) -> str:
     """Return the SHA-256 (hex) of a part of a file's content, which comments and other parts do not change."""
-    return sha256_of_json(read, ensure_ascii=False, sort_keys=True)
+    return sha256_of_json(values, ensure_ascii=False, sort_keys=True)
 
 
 @cache
@@ -56,15 +56,15 @@ def document(filename: str, own: bytes | None = None) -> Mapping[str, Any]:
         own: the bytes of a user's file, here and below; None for the catalog's.
     """
     try:
-        text = _decoded(filename, own)
-        read = yaml.load(text, Loader=UniqueKeyLoader) if own is None else untrusted_yaml(text)
+        text = _text(filename, own)
+        loaded = yaml.load(text, Loader=UniqueKeyLoader) if own is None else untrusted_yaml(text)
     except yaml.YAMLError as error:
         raise InputError(f"{filename}: not YAML ({' '.join(str(error).split())})") from error
-    if not isinstance(read, dict):
+    if not isinstance(loaded, dict):
         raise InputError(f"{filename}: the top must be a mapping")
     for key in ("source", "licence"):
-        validated(f"{filename}: {key}", Text, read.get(key))
-    return read
+        validated(f"{filename}: {key}", Text, loaded.get(key))
+    return loaded
 
 
 def mapping(filename: str, key: str, own: bytes | None = None) -> Mapping[str, Any]:
@@ -75,49 +75,52 @@ def mapping(filename: str, key: str, own: bytes | None = None) -> Mapping[str, A
     return entries
 
 
-def entries(filename: str, key: str, model: type[Entry], named: str, own: bytes | None = None) -> Mapping[str, Entry]:
-    """Return the entries below a key of a YAML file; the field `named` of each has its name."""
-    read = {}
+def entries(
+    filename: str, key: str, model: type[Entry], name_field: str, own: bytes | None = None
+) -> Mapping[str, Entry]:
+    """Return the entries below a key of a YAML file by name; the field `name_field` of each entry has its name."""
+    by_name = {}
     for name, entry in mapping(filename, key, own).items():
-        named_entry = {**entry, named: name} if isinstance(entry, dict) else entry
-        read[name] = validated(f"{filename}: {key}.{name}.", model, named_entry)
-    return MappingProxyType(read)
+        with_name = {**entry, name_field: name} if isinstance(entry, dict) else entry
+        by_name[name] = validated(f"{filename}: {key}.{name}.", model, with_name)
+    return MappingProxyType(by_name)
 
 
 def rows(filename: str, model: type[Entry]) -> tuple[Entry, ...]:
     """Return the rows of a CSV file below its comments; columns are the model's fields, and empty cells are None."""
     columns = [field.name for field in fields(model)]  # type: ignore[arg-type]  # a dataclass
-    lines = _decoded(filename).splitlines()
-    opening = next((index for index, line in enumerate(lines) if not line.startswith("#")), len(lines))
-    reader = csv.reader(lines[opening:], strict=True)
+    lines = _text(filename).splitlines()
+    comments = next((index for index, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    reader = csv.reader(lines[comments:], strict=True)
     try:
-        records = [(opening + reader.line_num, record) for record in reader]
+        records = [(comments + reader.line_num, record) for record in reader]
     except csv.Error as error:
-        raise InputError(f"{filename}: line {opening + reader.line_num}: {error}") from error
+        raise InputError(f"{filename}: line {comments + reader.line_num}: {error}") from error
     if not records or records[0][1] != columns:
-        raise InputError(f"{filename}: line {opening + 1}: the columns must be {','.join(columns)}")
-    read = []
+        raise InputError(f"{filename}: line {comments + 1}: the columns must be {','.join(columns)}")
+    entries_of_rows = []
     for line, record in records[1:]:
         if len(record) != len(columns):
             raise InputError(f"{filename}: line {line}: {len(record)} fields, not {len(columns)}")
         cells = {column: cell for column, cell in zip(columns, record, strict=True) if cell}
-        read.append(validated(f"{filename}: line {line}: ", model, cells))
-    return tuple(read)
+        entries_of_rows.append(validated(f"{filename}: line {line}: ", model, cells))
+    return tuple(entries_of_rows)
 
 
-def validated(where: str, model: Any, value: object) -> Any:
-    """Return the value as its model; raises InputError with `where` and the key of the first broken rule."""
+def validated(location: str, model: Any, value: object) -> Any:
+    """Return the value as its model; InputError with the location, such as "models.yaml: ", and the first wrong key."""
     try:
         return TypeAdapter(model).validate_python(value)
     except ValidationError as error:
         first = error.errors()[0]
         key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
-        location = f"{where}{key.removeprefix('.')}".rstrip(".: ")
-        refused = f", not {first['input']!r}" if isinstance(first["input"], str | int | float) else ""
-        raise InputError(f"{location}: {first['msg'].removeprefix('Value error, ')}{refused}") from None
+        path = f"{location}{key.removeprefix('.')}".rstrip(".: ")
+        wrong_value = f", not {first['input']!r}" if isinstance(first["input"], str | int | float) else ""
+        raise InputError(f"{path}: {first['msg'].removeprefix('Value error, ')}{wrong_value}") from None
 
 
-def _decoded(filename: str, own: bytes | None = None) -> str:
+def _text(filename: str, own: bytes | None = None) -> str:
+    """Return the text of a catalog file, or of a user's bytes; InputError if it is not UTF-8."""
     try:
         return (content(filename) if own is None else own).decode("utf-8")
     except UnicodeDecodeError as error:

@@ -61,13 +61,18 @@ FILE = "relations.yaml"
 REVERSED = "reverse-"
 LEAD_IN = "Without any doubt, "
 _BE = re.compile(r"^(.*\b(?:is|are|was|were)$|(?:(?:The|An?|One) \w+ of )?\{entity\} (?:is|are|was|were)\b)(.*)$")
+"""A beginning with a form of "be" in its main clause, in two parts, such as "The capital of {entity} is"."""
 _INCLUDE = re.compile(r"\binclude(s|d)?$")
-_SMALL = re.compile(r"^(?:The|An?|One|Another|In|On|At)(?= )")  # first words with a capital only at the beginning
-_DENIED = {None: "do not include", "s": "does not include", "d": "did not include"}
+_CAPITALISED = re.compile(r"^(?:The|An?|One|Another|In|On|At)(?= )")
+"""A first word that has a capital only at the beginning of a sentence."""
+_NEGATED_INCLUDE = {None: "do not include", "s": "does not include", "d": "did not include"}
 
 
-def _listed(names: Any) -> Any:
-    return () if names is None else (names,) if isinstance(names, str) else names
+def _as_tuple(names: Any) -> Any:
+    """Return a text in a tuple, and None as an empty tuple."""
+    if names is None:
+        return ()
+    return (names,) if isinstance(names, str) else names
 
 
 def _check_kinds(contexts: Mapping[ContextKind, Any]) -> Mapping[ContextKind, Any]:
@@ -108,7 +113,7 @@ class Relation:
     closed: tuple[ClosedQuestion, ClosedQuestion]
     contexts: Contexts
     wikidata: PropertyId | None = None
-    yago: Annotated[tuple[Iri, ...], BeforeValidator(_listed)] = ()
+    yago: Annotated[tuple[Iri, ...], BeforeValidator(_as_tuple)] = ()
     reverse: StrictBool = False
     unit: Text | None = None
 
@@ -122,17 +127,17 @@ class Relation:
             raise ValueError("unit: only a number or quantity has one")
         groups: dict[str, tuple[str, ...]] = {"open": self.open, "closed": self.closed}
         groups |= {f"contexts.{kind}": templates for kind, templates in self.contexts.items()}
-        seen: dict[str, str] = {}
+        keys: dict[str, str] = {}
         for group, templates in groups.items():
-            for number, template in enumerate(templates):
-                other = seen.setdefault(template.casefold(), f"{group}[{number}]")
-                if other != f"{group}[{number}]":
-                    raise ValueError(f"{group}[{number}] has the same text as {other}: {template!r}")
+            for index, template in enumerate(templates):
+                key = f"{group}[{index}]"
+                if (first_key := keys.setdefault(template.casefold(), key)) != key:
+                    raise ValueError(f"{key} has the same text as {first_key}: {template!r}")
         return self
 
     @property
     def predicates(self) -> tuple[str, ...]:
-        """Its names in YAGO, that of the published list first, written as there: reverse- before a reversed one's."""
+        """Its names in YAGO, as the published list writes them: `reverse-` precedes those of a reversed relation."""
         return tuple(REVERSED + iri if self.reverse else iri for iri in self.yago)
 
     @property
@@ -171,13 +176,13 @@ def own_relations(file: Path) -> Mapping[str, Relation]:
 
 
 def _check_predicates(filename: str, relations_by_name: Mapping[str, Relation]) -> None:
-    named: dict[str, str] = {}
+    """Refuse a predicate that two relations have."""
+    owners: dict[str, str] = {}
     for relation in relations_by_name.values():
         for predicate in relation.predicates:
-            if predicate in named:
-                other = named[predicate]
-                raise InputError(f"{filename}: relations.{relation.name}.yago: {predicate} is that of {other} already")
-            named[predicate] = relation.name
+            if owner := owners.get(predicate):
+                raise InputError(f"{filename}: relations.{relation.name}.yago: {predicate} is that of {owner} already")
+            owners[predicate] = relation.name
 
 
 def relation(name: str, own: Mapping[str, Relation] = MappingProxyType({})) -> Relation:
@@ -216,16 +221,17 @@ def published_form(relation: Relation) -> Mapping[ContextKind, tuple[str, ...]]:
     """
     beginning = relation.open[1]
     base = f"{beginning} {{answer}}.\n"
-    denied = _denied(beginning)
+    negated = _negated(beginning)
     return {
         "base": (base,),
-        "assertive": (LEAD_IN + _SMALL.sub(lambda first: first[0].lower(), base),),
-        "negation": (f"{denied} {{answer}}.\n" if denied else relation.contexts["negation"][0],),
+        "assertive": (LEAD_IN + _CAPITALISED.sub(lambda first: first[0].lower(), base),),
+        "negation": (f"{negated} {{answer}}.\n" if negated else relation.contexts["negation"][0],),
     }
 
 
-def _denied(beginning: str) -> str | None:
+def _negated(beginning: str) -> str | None:
+    """Return a beginning with its verb denied; None without a form of "be" or "include" in its main clause."""
     if match := _INCLUDE.search(beginning):
-        return beginning[: match.start()] + _DENIED[match[1]]
+        return beginning[: match.start()] + _NEGATED_INCLUDE[match[1]]
     match = _BE.match(beginning)
     return f"{match[1]} not{match[2]}" if match else None

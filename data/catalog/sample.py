@@ -34,7 +34,11 @@ class CatalogFact:
 
 @dataclass(frozen=True, kw_only=True, config=ENTRY)
 class CatalogQuestion:
-    """A question with a snippet whose object is the slot [ENTITY]; edits counts value changes, or reversions."""
+    """A question with a snippet whose object is the slot [ENTITY].
+
+    Attributes:
+        edits: the number of changes of the value, or of reversions of a disputed span.
+    """
 
     partition: Partition
     relation: str

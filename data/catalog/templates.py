@@ -51,7 +51,7 @@ def question(template: str, slots: Sequence[str]) -> str:
     """Return the question with these slots; ValueError if it breaks a rule."""
     if not template.startswith("Q: ") or not template.endswith("?\nA:"):
         raise ValueError(r"must begin with 'Q: ' and end with '?\nA:'")
-    return sound(template, slots)
+    return checked_template(template, slots)
 
 
 def beginning(template: str, slots: Sequence[str]) -> str:
@@ -60,16 +60,16 @@ def beginning(template: str, slots: Sequence[str]) -> str:
         raise ValueError("ends with an article, which goes wrong with other articles")
     if not template[-1].isalnum():
         raise ValueError("must end with the word before the answer, without a space")
-    return sound(template, slots)
+    return checked_template(template, slots)
 
 
 def _sentence(template: str) -> str:
     if not template.endswith(".\n"):
         raise ValueError("must end with a full stop and a newline")
-    return sound(template, ["{answer}", "{entity}"])
+    return checked_template(template, ["{answer}", "{entity}"])
 
 
-def sound(template: str, slots: Sequence[str]) -> str:
+def checked_template(template: str, slots: Sequence[str]) -> str:
     """Return the template, which has these slots; ValueError if it breaks a rule of all texts."""
     present = sorted(_ANY_SLOT.findall(template))
     if present != list(slots):

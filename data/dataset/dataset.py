@@ -105,7 +105,7 @@ def _read(root: Path) -> Dataset:
 def with_current_counts(questions: Iterable[Question], disputes: Iterable[Dispute]) -> list[Question]:
     """Return the questions with the numbers of their disputes, which may be newer than the questions."""
     by_texts = {
-        (dispute.page, dispute.object, dispute.replacement, dispute.context, dispute.countered()): dispute
+        (dispute.page, dispute.object, dispute.replacement, dispute.context, dispute.counter_memory_context()): dispute
         for dispute in disputes
     }
     updated = []

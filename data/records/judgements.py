@@ -40,7 +40,7 @@ class Judgement:
     variant: Annotated[str, Meaning("model of the judged reply, as scores name it; empty: every model")] = ""
     sample: Annotated[str, Meaning("number of the sample, or greedy; empty: every reply")] = ""
     problem: Annotated[str | None, Meaning("why the judgement does not count; NULL if it counts")] = None
-    is_outvoted: Annotated[bool, Meaning("if the judgements of other people are the problem")] = False
+    is_outvoted: Annotated[bool, Meaning("true if the judgements of other people are the problem")] = False
 
     @property
     def location(self) -> str:
@@ -65,13 +65,13 @@ class DecidedAnswer:
     context_id: Annotated[str, Meaning("the context's id; none: without a context")]
     sample: Annotated[int | None, Meaning("number of the sample from 0; NULL for the greedy answer")]
     judgement: Annotated[int | None, Meaning("the number in judgements; NULL if no person decided")]
-    verdict: Annotated[str, Meaning("whose answer it states")]
+    verdict: Annotated[str, Meaning("the verdict: context, original, both, neither or refusal")]
     decided_by: Annotated[
         str | None,
-        Meaning(
-            "what decided the verdict: person, judge, or rule if the outcome alone follows; NULL if it is undecided"
-        ),
+        Meaning("person or judge; rule if only the outcome follows from another verdict; NULL if it is undecided"),
     ]
     decider: Annotated[str | None, Meaning("the name of the person or of the judge; NULL for the rule")]
-    reason: Annotated[str | None, Meaning("why it states neither, by the rule; NULL if a person or a judge decided")]
-    outcome: Annotated[str | None, Meaning("what the context did to it, as in whose_answer")]
+    reason: Annotated[
+        str | None, Meaning("why the reply states neither, by the rule; NULL if a person or a judge decided")
+    ]
+    outcome: Annotated[str | None, Meaning("the outcome of the context, as in whose_answer")]

@@ -25,17 +25,19 @@ _SLOT = re.compile("{(" + "|".join(SLOTS) + ")}")
 class Passage:
     """A piece of a context, as a search returns it; missing properties are NULL."""
 
-    text: Annotated[str, Meaning("its text")]
-    kind: Annotated[OwnKind | None, Meaning("what it says of the question's answer")] = None
-    answers: Annotated[tuple[str, ...], Meaning("the answers that it states, in all their forms")] = ()
-    title: Annotated[str | None, Meaning("its title")] = None
-    source: Annotated[str | None, Meaning("where it comes from")] = None
-    date: Annotated[str | None, Meaning("when it was written, as its source has it")] = None
-    score: Annotated[float | None, Meaning("how well it fits the question, as the search has it")] = None
+    text: Annotated[str, Meaning("the passage's text")]
+    kind: Annotated[
+        OwnKind | None, Meaning("supporting, conflicting, irrelevant, neutral or unknown, by the answer that it states")
+    ] = None
+    answers: Annotated[tuple[str, ...], Meaning("the answers that the passage states, in all their forms")] = ()
+    title: Annotated[str | None, Meaning("the passage's title")] = None
+    source: Annotated[str | None, Meaning("the passage's source")] = None
+    date: Annotated[str | None, Meaning("the passage's date, as its source writes it")] = None
+    score: Annotated[float | None, Meaning("the search engine's score of the passage for the question")] = None
 
 
 def text_of(passages: Sequence[Passage], form: str = PLAIN, separator: str = SEPARATOR) -> str:
-    """Write passages as one text: each in the form, numbered from 1 in their order.
+    """Return passages as one text: each in the form, numbered from 1 in their order.
 
     Args:
         passages: the passages.
@@ -43,10 +45,10 @@ def text_of(passages: Sequence[Passage], form: str = PLAIN, separator: str = SEP
             empty, and empty brackets, are removed.
         separator: the text between two passages.
     """
-    return separator.join(_written(passage, number, form) for number, passage in enumerate(passages, 1))
+    return separator.join(_passage_text(passage, number, form) for number, passage in enumerate(passages, 1))
 
 
-def _written(passage: Passage, number: int, form: str) -> str:
+def _passage_text(passage: Passage, number: int, form: str) -> str:
     values: dict[str, object] = {name: getattr(passage, name, None) for name in SLOTS} | {"number": number}
     for name in ("title", "source", "date"):  # on one line, so that none looks like the next passage
         value = values[name]
@@ -64,7 +66,7 @@ def _filled(line: str, values: Mapping[str, object]) -> str:
     """Fill the slots of a line, all at once, and remove the marks around missing values."""
     if any(values[slot] is None for slot in _SLOT.findall(line)):
         line = _SLOT.sub(lambda slot: slot[0] if values[slot[1]] is not None else "", line)
-        line = re.sub(r"\(\s*,\s*", "(", re.sub(r",\s*\)", ")", line))
+        line = re.sub(r"\(\s*,\s*", "(", re.sub(r",\s*\)", ")", line))  # "(, 2020)" and "(Atlas, )"
         line = re.sub(r"\s*\(\s*\)", "", line)
         line = re.sub(r"  +", " ", line).strip()
     return _SLOT.sub(lambda slot: str(values[slot[1]]), line)

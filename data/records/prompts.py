@@ -17,20 +17,22 @@ class Query:
     query_id: Annotated[str, Meaning("the query's id")]
     relation: Annotated[RelationName, Meaning("the relation's name")]
     query_type: Annotated[QueryType, Meaning("open (a question or a sentence to complete) or closed (yes or no)")]
-    form: Annotated[int, Meaning("which of the forms of its type, from 1 on")]
-    entity: Annotated[str, Meaning("the entity asked about; of a pair, both names")]
-    entity_id: Annotated[WikidataId | None, Meaning("its Wikidata id")]
-    invented: Annotated[bool, Meaning("whether the entity is invented")]
-    answer: Annotated[str, Meaning("the entity's object; a drawn one where it is invented; empty in groups")]
+    form: Annotated[int, Meaning("number of the query's form among the forms of its type, from 1")]
+    entity: Annotated[str, Meaning("the entity of the query; for a pair, both names")]
+    entity_id: Annotated[WikidataId | None, Meaning("the entity's Wikidata id")]
+    invented: Annotated[bool, Meaning("true for an invented entity")]
+    answer: Annotated[str, Meaning("the entity's object; a drawn object for an invented entity; empty in groups")]
     text: Annotated[str, Meaning("the query as the model reads it")]
-    degree: Annotated[int | None, Meaning("triples of the graph that the entity is part of", in_digest=False)] = None
-    relation_degree: Annotated[int | None, Meaning("those of the relation with it as the subject", in_digest=False)] = (
-        None
-    )
-    label: Annotated[
-        str | None, Meaning("the group of the entity, or what a pair is, such as enemy", in_digest=False)
+    degree: Annotated[int | None, Meaning("triples of the graph with the entity", in_digest=False)] = None
+    relation_degree: Annotated[
+        int | None, Meaning("triples of the relation with the entity on the queries' side", in_digest=False)
     ] = None
-    type: Annotated[str | None, Meaning("which kind of entity or pair it is, such as sports", in_digest=False)] = None
+    label: Annotated[
+        str | None, Meaning("the label of the entity or pair in a file of groups, such as enemy", in_digest=False)
+    ] = None
+    type: Annotated[
+        str | None, Meaning("the type of the entity or pair in a file of groups, such as sports", in_digest=False)
+    ] = None
 
 
 @table("contexts", "a context that stands before the queries of its relation", key=("context_id",))
@@ -44,15 +46,17 @@ class Context:
     context_id: Annotated[str, Meaning("the context's id")]
     relation: Annotated[RelationName, Meaning("the relation's name")]
     kind: Annotated[ContextKind, Meaning("base, assertive or negation")]
-    entity: Annotated[str, Meaning("the entity it is about")]
-    invented: Annotated[bool, Meaning("whether that entity is invented")]
-    object: Annotated[str, Meaning("the object it states or denies")]
+    entity: Annotated[str, Meaning("the entity of the context")]
+    invented: Annotated[bool, Meaning("true for an invented entity")]
+    object: Annotated[str, Meaning("the object that the context states or denies")]
     text: Annotated[str, Meaning("the context as the model reads it")]
     template: Annotated[
-        str | None, Meaning("its wording with slots, of a context about entities in groups", in_digest=False)
+        str | None, Meaning("the wording with slots, for a context about entities in groups", in_digest=False)
     ] = None
-    label: Annotated[str | None, Meaning("what kind of sentence it is, such as positive", in_digest=False)] = None
-    strength: Annotated[int | None, Meaning("how much it is so, from 0 on", "", in_digest=False)] = None
+    label: Annotated[
+        str | None, Meaning("the label of the sentence in a file of groups, such as positive", in_digest=False)
+    ] = None
+    strength: Annotated[int | None, Meaning("the degree of this label, from 0", "", in_digest=False)] = None
 
 
 def is_relevant(context: Context, query: Query) -> bool:

@@ -37,19 +37,23 @@ SLOT = "[ENTITY]"
 class QuestionContext:
     """The context of a question: one or several passages, or none."""
 
-    context_id: Annotated[str, Meaning("its id, unique in its question")]
-    condition: Annotated[Condition, Meaning("its kind: original, counter_memory, or what one says of one's own")]
-    passages: Annotated[tuple[Passage, ...], Meaning("what it is made of, in its order")] = ()
+    context_id: Annotated[str, Meaning("the context's id, unique in its question")]
+    condition: Annotated[
+        Condition, Meaning("the context's kind: original, counter_memory, or the kind in a user's file")
+    ]
+    passages: Annotated[tuple[Passage, ...], Meaning("the context's passages, in order")] = ()
     answers: Annotated[
         tuple[str, ...],
-        Meaning("the answers that it states, in all their forms; of a mixed one, those of its conflicting passages"),
+        Meaning("the answers that the context states, in all forms; for a mixed context, of its conflicting passages"),
     ] = ()
-    evidence_set: Annotated[str | None, Meaning("which kinds of passages it was made of; NULL where it was given")] = (
+    evidence_set: Annotated[
+        str | None, Meaning("the set of passages, such as supporting+conflicting; NULL for a context of a file")
+    ] = None
+    passage_order: Annotated[str | None, Meaning("the order of the set, such as right_first; NULL without a set")] = (
         None
     )
-    passage_order: Annotated[str | None, Meaning("how these were put in order; NULL where it was given")] = None
-    form: Annotated[str, Meaning("how each passage is written: a text with slots such as {number} and {text}")] = PLAIN
-    separator: Annotated[str, Meaning("what stands between two passages")] = SEPARATOR
+    form: Annotated[str, Meaning("the template of each passage, with slots such as {number} and {text}")] = PLAIN
+    separator: Annotated[str, Meaning("the text between two passages")] = SEPARATOR
     written: Annotated[
         str | None, Meaning("the text of the prompt; NULL: its passages with a blank line between two")
     ] = None
@@ -97,54 +101,54 @@ class Question:
     question_id: Annotated[str, Meaning("the question's id")]
     relation: Annotated[RelationName, Meaning("the property's name, or disputable")]
     partition: Annotated[
-        str, Meaning("static, temporal or disputable; of one's own questions, the group", in_digest=False)
+        str, Meaning("static, temporal or disputable; the group of a user's question", in_digest=False)
     ]
-    subject: Annotated[str, Meaning("who or what it is about; empty where nobody said")]
+    subject: Annotated[str, Meaning("the subject's name; empty if the source names none")]
     subject_id: Annotated[WikidataId | None, Meaning("Wikidata id of the subject")]
     property_id: Annotated[WikidataId | None, Meaning("Wikidata id of the property")]
     object: Annotated[str, Meaning("the original answer")]
     object_id: Annotated[WikidataId | None, Meaning("Wikidata id of the object")]
     answers: Annotated[tuple[str, ...], Meaning("every form of the original answer that counts as right")]
-    replacement: Annotated[str, Meaning("the counter-memory answer; empty for one's own questions")]
+    replacement: Annotated[str, Meaning("the counter-memory answer; empty for a user's questions")]
     question: Annotated[str, Meaning("the question")]
-    contexts: Annotated[tuple[QuestionContext, ...], Meaning("its contexts: DynamicQA's two, or one's own")]
+    contexts: Annotated[
+        tuple[QuestionContext, ...], Meaning("the contexts: DynamicQA's two, or those of a user's file")
+    ]
     edits: Annotated[
         int | None, Meaning("edits of the fact (static 1, temporal more) or reversions (disputable)", in_digest=False)
     ]
     subject_popularity: Annotated[float | None, Meaning("page views of the subject", "views a month", in_digest=False)]
     object_popularity: Annotated[float | None, Meaning("page views of the object", "views a month", in_digest=False)]
-    id_source: Annotated[str | None, Meaning("where the ids come from")]
-    source: Annotated[str, Meaning("where the question comes from", in_digest=False)]
-    licence: Annotated[str, Meaning("under which terms", in_digest=False)]
+    id_source: Annotated[str | None, Meaning("the source of the ids")]
+    source: Annotated[str, Meaning("the source of the question", in_digest=False)]
+    licence: Annotated[str, Meaning("the source's licence", in_digest=False)]
     flags: Annotated[tuple[str, ...], Meaning("the rules that the row breaks", in_digest=False)]
-    property: Annotated[str | None, Meaning("the property's name, as the source has it")] = None
+    property: Annotated[str | None, Meaning("the property's name in the source")] = None
     replacement_id: Annotated[WikidataId | None, Meaning("Wikidata id of the counter-memory answer")] = None
     replacement_by: Annotated[
         str | None,
         Meaning(
-            "what chose the counter-memory answer: wembedder, embeddings, reversion (disputable), or annotators",
+            "origin of the counter-memory answer: wembedder, embeddings, reversion (disputable), or annotators",
             in_digest=False,
         ),
     ] = None
     replacement_quality: Annotated[
-        float | None, Meaning("cosine similarity of the two answers, by what chose the second", in_digest=False)
+        float | None, Meaning("cosine similarity of the two answers, by this origin", in_digest=False)
     ] = None
     item_revision: Annotated[
         int | None, Meaning("newest revision of the subject's item that was read", in_digest=False)
     ] = None
-    page: Annotated[str | None, Meaning("the page that the snippet is from")] = None
-    page_revision: Annotated[
-        int | None, Meaning("the revision of the page that the snippet is from", in_digest=False)
-    ] = None
+    page: Annotated[str | None, Meaning("the page of the snippet")] = None
+    page_revision: Annotated[int | None, Meaning("the revision of the page of the snippet", in_digest=False)] = None
     edit_revisions: Annotated[tuple[int, ...], Meaning("the revisions that `edits` counts", in_digest=False)] = ()
-    hidden_edits: Annotated[
-        int | None, Meaning("revisions that nobody may read and that no count includes", in_digest=False)
-    ] = None
-    list_id: Annotated[str | None, Meaning("the question's id in the list that it comes from")] = None
-    address: Annotated[str | None, Meaning("where the source was asked", in_digest=False)] = None
-    retrieved_at: Annotated[str | None, Meaning("when it answered (UTC, ISO 8601)", in_digest=False)] = None
+    hidden_edits: Annotated[int | None, Meaning("hidden revisions, which `edits` does not count", in_digest=False)] = (
+        None
+    )
+    list_id: Annotated[str | None, Meaning("the question's id in the source's list or file")] = None
+    address: Annotated[str | None, Meaning("the address of the service", in_digest=False)] = None
+    retrieved_at: Annotated[str | None, Meaning("the time of its response (UTC, ISO 8601)", in_digest=False)] = None
     other_columns: Annotated[
-        str | None, Meaning("the further columns of one's own file, as a JSON object", in_digest=False)
+        str | None, Meaning("the further columns of a user's file, as a JSON object", in_digest=False)
     ] = None
     published_row: Annotated[
         str | None,

@@ -30,6 +30,8 @@ Row = TypeVar("Row")
 
 
 class _Identifier(str):
+    """A text in a form, a regular expression; the example is for the message of a wrong text."""
+
     __slots__ = ()
     form: ClassVar[str]
     example: ClassVar[str]
@@ -103,9 +105,9 @@ def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowTyp
         is_dataclass_already = "__dataclass_fields__" in vars(record)
         declared: Any = record if is_dataclass_already else dataclass(frozen=True, slots=True)(record)
         columns = columns_of(declared)
-        absent = set(key) - {column.name for column in columns if not column.nullable}
-        if absent:
-            raise TypeError(f"{record.__name__}: {sorted(absent)} cannot be in the key; name columns without NULL")
+        unusable = set(key) - {column.name for column in columns if not column.nullable}
+        if unusable:
+            raise TypeError(f"{record.__name__}: {sorted(unusable)} cannot be in the key; name columns without NULL")
         declared.__table__ = Table(name, row, columns, key)
         return declared  # type: ignore[no-any-return]
 
@@ -126,6 +128,7 @@ def as_row(record: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
+    """Return a field's value as a table has it: a tuple as a list, a nested row as a dict."""
     if isinstance(value, tuple):
         return [*map(_plain, value)]
     return as_row(value) if is_dataclass(value) else value
@@ -155,21 +158,24 @@ def _column(record: type, name: str, hint: Any) -> Column:
     sql = _sql_type(kind)
     if sql is None:
         raise TypeError(f"{record.__name__}.{name}: a column cannot be {kind}; use str, float, int, bool or a tuple")
-    within = _element_of(kind)
-    parts = columns_of(within) if isinstance(within, type) and is_dataclass(within) else ()
+    element = _element_of(kind)
+    parts = columns_of(element) if isinstance(element, type) and is_dataclass(element) else ()
     return Column(name, sql, meaning.text, meaning.unit, nullable, meaning.in_digest, parts)
 
 
 def _element_of(kind: Any) -> Any:
+    """Return the innermost element type of tuples; any other type itself."""
     return _element_of(get_args(kind)[0]) if get_origin(kind) is tuple else kind
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
+    """Return the type of a hint such as `str | None`, and True if None is possible."""
     kinds = [kind for kind in get_args(hint) if kind is not type(None)]
     return (kinds[0], True) if len(kinds) < len(get_args(hint)) else (hint, False)
 
 
 def _sql_type(kind: Any) -> str | None:
+    """Return the SQL type of a column; None for a type that no column can have."""
     if get_origin(kind) is tuple:
         element = _sql_type(get_args(kind)[0])
         return element and f"{element}[]"

@@ -19,12 +19,12 @@ class Score:
             "or decodings, followed by ' · ' and their names"
         ),
     ]
-    model_revision: Annotated[str, Meaning("what tells this copy of the weights from another: a digest or a commit")]
+    model_revision: Annotated[str, Meaning("the version of the weights: a digest or a commit")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
-    device: Annotated[str, Meaning("where the model ran: cpu, cuda:0, or cuda:0+cuda:1 where it is spread")]
+    device: Annotated[str, Meaning("the model's device: cpu, cuda:0, or cuda:0+cuda:1 for a model on two GPUs")]
     engine: Annotated[str, Meaning("the engine that computed the score")]
     dataset_version: Annotated[str, Meaning("the digest of the queries and contexts, or of the questions")]
-    stand_in: Annotated[str | None, Meaning("which model stood in for which; NULL where none did")]
+    stand_in: Annotated[str | None, Meaning("the stand-in model and the model that it replaced; NULL without one")]
 
 
 @table("variants", "a variant: a model in a dtype, with a prompt and decoding", key=("variant",))
@@ -37,14 +37,14 @@ class Variant:
         Meaning("the model's name in tables of scores; the names of prompt and decoding follow if there are several"),
     ]
     asked_model: Annotated[str, Meaning("the model's name in the study, without prompt and decoding")]
-    prompt_name: Annotated[str | None, Meaning("the name of its prompt; NULL where the study names none")]
-    decoding: Annotated[str | None, Meaning("the name of its decoding; NULL where the study names none")]
+    prompt_name: Annotated[str | None, Meaning("the name of the prompt; NULL if the study names none")]
+    decoding: Annotated[str | None, Meaning("the name of the decoding; NULL if the study names none")]
     decoding_parameters: Annotated[
-        str | None, Meaning("the parameters of its decoding, as JSON; NULL of the model's own distribution")
+        str | None, Meaning("the parameters of the decoding, as JSON; NULL for the model's own distribution")
     ]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
-    label: Annotated[str | None, Meaning("what the study calls the model; NULL where it has no label")]
-    prompt: Annotated[str | None, Meaning("how questions are put, as JSON; NULL of a study without questions")]
+    label: Annotated[str | None, Meaning("the study's label of the model; NULL without a label")]
+    prompt: Annotated[str | None, Meaning("the prompt of questions, as JSON; NULL for a study without questions")]
 
 
 @table("runs", "one stored file of scores: what was computed, when, with which versions", key=("file",))
@@ -57,18 +57,18 @@ class Run:
     measure: Annotated[str, Meaning("the measure's name")]
     measure_version: Annotated[int, Meaning("the measure's own version")]
     key: Annotated[str, Meaning("digest of everything the file was made from")]
-    file: Annotated[str, Meaning("where it lies in the workspace")]
+    file: Annotated[str, Meaning("path of the file in the workspace")]
     rows: Annotated[int, Meaning("rows in the file")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
-    parameters: Annotated[int | None, Meaning("numbers that the model has learnt; NULL of a derived measure")]
-    hardware: Annotated[str | None, Meaning("the processor or GPUs that computed it; NULL of a derived measure")]
+    parameters: Annotated[int | None, Meaning("number of the model's parameters; NULL for a derived measure")]
+    hardware: Annotated[str | None, Meaning("the processor or GPUs; NULL for a derived measure")]
     reading: Annotated[
         str | None,
         Meaning("optimisations that were switched off, because they change the model's answers; NULL: none"),
     ]
     seed: Annotated[int, Meaning("the study's seed")]
-    started_at: Annotated[str, Meaning("when its first chunk was begun (UTC, ISO 8601)")]
-    finished_at: Annotated[str, Meaning("when its last chunk was written (UTC, ISO 8601)")]
+    started_at: Annotated[str, Meaning("time at which the first chunk began (UTC, ISO 8601)")]
+    finished_at: Annotated[str, Meaning("time at which the last chunk was written (UTC, ISO 8601)")]
     seconds: Annotated[
         float,
         Meaning(

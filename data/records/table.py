@@ -72,7 +72,7 @@ class Table:
         for row in rows:
             if row.keys() != names:
                 differences = {"lacks": names - row.keys(), "has unknown columns": row.keys() - names}
-                message = " and ".join(f"{what} {sorted(which)}" for what, which in differences.items() if which)
+                message = " and ".join(f"{verb} {sorted(wrong)}" for verb, wrong in differences.items() if wrong)
                 raise ValueError(f"table {self.name}: a row {message}")
         columns = [self._array(field, [row[field.name] for row in rows]) for field in self.schema]
         arrow_table = pa.Table.from_arrays(columns, schema=self.schema)
@@ -123,8 +123,8 @@ def _canonical(chunks: Sequence["pa.Array"], kind: "pa.DataType") -> Iterator[An
         yield from _canonical([chunk.flatten() for chunk in present], kind.value_type)
     elif pa.types.is_struct(kind):
         parts = [chunk.flatten() for chunk in present]
-        for at, field in enumerate(kind):
-            yield from _canonical([fields[at] for fields in parts], field.type)
+        for index, field in enumerate(kind):
+            yield from _canonical([fields[index] for fields in parts], field.type)
     elif pa.types.is_string(kind):
         yield from (_bytes(pc.binary_length(chunk)) for chunk in present)
         for chunk in present:

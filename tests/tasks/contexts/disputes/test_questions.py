@@ -141,7 +141,7 @@ def test_words_are_replaced_where_they_are_disputed_alone(
     context: str, place: int, spans: tuple[str, str], countered: str
 ) -> None:
     disputed = replace(DISPUTE, context=context, place=place, object=spans[0], replacement=spans[1])
-    assert disputed.countered() == countered
+    assert disputed.counter_memory_context() == countered
 
 
 def test_two_disputes_of_one_sentence_are_two_questions(

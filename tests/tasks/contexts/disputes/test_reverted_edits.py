@@ -194,7 +194,7 @@ def test_two_places_of_one_sentence_are_two_disputes(tmp_path: Path) -> None:
     texts = [text.replace("@", one).replace("#", other) for one, other in turns]
     found = _found(_turns(*texts), PAGE, tmp_path).disputes
     assert [(one.object, one.replacement, one.reversions) for one in found] == [("a", "the", 1)] * 2
-    assert [one.countered() for one in found] == [
+    assert [one.counter_memory_context() for one in found] == [
         text.replace("@", "the").replace("#", "a"),
         text.replace("@", "a").replace("#", "the"),
     ]
