@@ -66,16 +66,16 @@ class Token(NamedTuple):
         kind: word, number (in figures), sign (of comparison) or character (of a script without spaces).
         text: The written token.
         folded: The normal form, which is compared.
-        clause: True if the token begins a clause, behind punctuation.
-        joined: True if a hyphen or a word in katakana joins the token to the one before.
-        glued: True if nothing separates the token from the one before.
+        begins_clause: True if the token begins a clause, behind punctuation.
+        joined: True if a hyphen, or katakana, joins the token to the token before.
+        glued: True if nothing separates the token from the token before.
         stems: The token's forms without a suffix, a prefix or a particle.
     """
 
     kind: str
     text: str
     folded: str
-    clause: bool = False
+    begins_clause: bool = False
     joined: bool = False
     glued: bool = False
     stems: tuple[str, ...] = ()
@@ -86,16 +86,16 @@ class Word(NamedTuple):
 
     Attributes:
         text: The normal form, which is compared.
-        clause: True if the word begins a clause, as in `Token`.
-        joined: True if the word is joined to the one before, as in `Token`.
-        capitals: 0 for none, 1 for a first letter in capitals, 2 for all letters.
+        begins_clause: True if the word begins a clause, as in `Token`.
+        joined: True if the word is joined to the word before, as in `Token`.
+        capitals: 0 for no capitals, 1 for a first letter in capitals, 2 for all letters.
         article: True if "the" or "a" preceded the word in the text.
         kind: word, number, ordinal, roman (a number in Roman numerals behind a name), unit or sign.
         stems: The word's forms without a suffix, a prefix or a particle.
     """
 
     text: str
-    clause: bool = False
+    begins_clause: bool = False
     joined: bool = False
     capitals: int = 0
     article: bool = False
@@ -103,9 +103,9 @@ class Word(NamedTuple):
     stems: tuple[str, ...] = ()
 
 
-def texts_of(name: Iterable[Word]) -> Texts:
+def texts_of(words: Iterable[Word]) -> Texts:
     """Return the normal forms of words."""
-    return tuple(word.text for word in name)
+    return tuple(word.text for word in words)
 
 
 class Name(NamedTuple):
@@ -117,7 +117,7 @@ class Name(NamedTuple):
         texts: The normal forms of its words.
         first: The first word.
         exact: True if the form states the answer in any reply; see `tasks.scoring.wording.forms`.
-        person: True for the last name of a person.
+        is_last_name: True for the last name of a person.
         items: The items, if the answer is a list.
         are_ordered: True if the order of the items matters.
     """
@@ -126,7 +126,7 @@ class Name(NamedTuple):
     texts: Texts
     first: Word
     exact: bool = True
-    person: bool = False
+    is_last_name: bool = False
     items: tuple[Texts, ...] = ()
     are_ordered: bool = False
 
@@ -136,16 +136,16 @@ class Answer(NamedTuple):
 
     Attributes:
         written: The answer as the study has it.
-        name: The words of the answer.
+        words: The words of the answer.
         texts: The normal forms of these words.
         question: The normal forms of the question's words.
     """
 
     written: str
-    name: tuple[Word, ...]
+    words: tuple[Word, ...]
     texts: Texts
     question: Texts
 
 
-Kind = Callable[[Answer], Iterable[Texts]]
-"""A rule: from an answer to the words of its further forms."""
+FormRule = Callable[[Answer], Iterable[Texts]]
+"""A function that yields the words of further forms of an answer."""

@@ -30,10 +30,10 @@ _LETTERS = str.maketrans(
     | dict(zip("øØłŁđĐðÐı‘’ʼ`´−‐‑٫٬ىیک", "oOlLdDdDi'''''---.,ييك", strict=True))
     | {"♯": "#", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "þ": "th", "Þ": "Th"}
 )
-_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _COMPOSED: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
-    (re.compile(rf"(?<=\d{{4}})[{_RAISED}]+|(?<=\d)¹|(?<=[^\W\d_]{{3}})[{_RAISED}]+"), ""),  # marks of footnotes
-    (re.compile(rf"(?<=\d)[{_RAISED}]+"), lambda match: f"^{unicodedata.normalize('NFKC', match[0])}"),
+    (re.compile(rf"(?<=\d{{4}})[{_SUPERSCRIPTS}]+|(?<=\d)¹|(?<=[^\W\d_]{{3}})[{_SUPERSCRIPTS}]+"), ""),  # footnotes
+    (re.compile(rf"(?<=\d)[{_SUPERSCRIPTS}]+"), lambda match: f"^{unicodedata.normalize('NFKC', match[0])}"),
     (re.compile(r" ?([¼-¾⅐-⅞])"), r" \1"),
 ]
 """Characters that NFKC would make a part of the number before them."""
@@ -98,7 +98,7 @@ _SPELLINGS = [
 ]
 """Patterns of spellings and their normal form, by a part that every spelling contains in lower case."""
 _INITIALS = re.compile(r"(?<![\w.])(?:(?:[A-Z]\.)+[A-Z]\b\.?|(?:[A-Z]\. ?){2,})")
-_ABBREVIATIONS = {
+_AMERICAN_SPELLINGS = {
     "grey": "gray",
     "colour": "color",
     "theatre": "theater",
@@ -134,42 +134,47 @@ _CYRILLIC_ENDING = re.compile(
 )
 _FAMILY_ENDING = re.compile(r"(?<=[\u0400-\u04ff]{3})[оеё]в$")
 """The ending of a family name such as Орлов, which is also a case ending."""
-_SHORTEST = 3
-_JOINING = word_set("and or to bis und oder")
+_SHORTEST_STEM = 3
+"""Letters of the shortest part of a word at an apostrophe."""
+_CONJUNCTIONS = word_set("and or to bis und oder")
+"""Words between two numbers that share a unit."""
 
 
-@lru_cache(maxsize=4096)  # a question and its answers are looked at with every reply
+@lru_cache(maxsize=4096)  # a question and its answers are compared with every reply
 def words(text: str) -> tuple[Word, ...]:
     """Return the normalised words of a text, without articles; an article at the end of a clause stays (group A).
 
     The time is linear in the length of the text.
     """
-    parts = _with_shared_units([*with_numerals([*_tokens(with_dates(_letters(text)))])])
-    remaining: list[Word] = []
-    clause = article = False
-    for index, word in enumerate(parts, 1):
-        clause |= word.clause
-        behind = parts[index] if index < len(parts) else None
-        if word.text in ("a", "an", "the") and behind and not (behind.clause or behind.joined):
+    tokens = [*_tokens(with_dates(_plain_letters(text)))]
+    all_words = _with_shared_units([*with_numerals(tokens)])
+    without_articles: list[Word] = []
+    begins_clause = article = False
+    for index, word in enumerate(all_words, 1):
+        begins_clause |= word.begins_clause
+        behind = all_words[index] if index < len(all_words) else None
+        if word.text in ("a", "an", "the") and behind and not (behind.begins_clause or behind.joined):
             article = True
             continue
-        remaining.append(word._replace(clause=clause, article=article) if clause or article else word)
-        clause = article = False
-    return tuple(remaining)
+        if begins_clause or article:
+            word = word._replace(begins_clause=begins_clause, article=article)
+        without_articles.append(word)
+        begins_clause = article = False
+    return tuple(without_articles)
 
 
 def _with_shared_units(text: list[Word]) -> list[Word]:
-    """Return the words with a unit behind each of two joined numbers: 38 and 52 metres."""
-    shared: list[Word] = []
+    """Return the words with a unit behind each of two joined numbers: 38 metres and 52 metres for 38 and 52 metres."""
+    with_units: list[Word] = []
     for index, word in enumerate(text):
-        shared.append(word)
-        behind = text[index + 1 : index + 4]
-        if len(behind) == 3 and [part.kind for part in (word, *behind)] == ["number", "word", "number", "unit"]:
-            shared += [behind[2]._replace(clause=False)] if behind[0].text in _JOINING else []
-    return shared
+        with_units.append(word)
+        phrase = text[index : index + 4]
+        if [part.kind for part in phrase] == ["number", "word", "number", "unit"] and phrase[1].text in _CONJUNCTIONS:
+            with_units.append(phrase[3]._replace(begins_clause=False))
+    return with_units
 
 
-def _letters(text: str) -> str:
+def _plain_letters(text: str) -> str:
     """Return a text without accents and invisible characters, with digits 0 to 9 and contractions in full."""
     if not text.isascii():
         for pattern, replacement in _COMPOSED:
@@ -187,43 +192,46 @@ def _letters(text: str) -> str:
 
 
 def _tokens(text: str) -> Iterator[Token]:
-    clause, hyphen, end, behind = False, False, 0, "other"
+    """Yield the tokens of a text; other signs, such as punctuation, only begin clauses and join words."""
+    begins_clause, hyphen, end, kind = False, False, 0, "other"
     for match in _TOKEN.finditer(text):
-        touches, before = end == match.start(), behind
-        clause |= "\n" in text[end : match.start()]
-        glued, end, behind = touches and before != "other", match.end(), match.lastgroup or ""
-        if behind == "other":
+        kind_before, kind = kind, match.lastgroup or ""
+        touches = end == match.start()
+        glued = touches and kind_before != "other"
+        begins_clause |= "\n" in text[end : match.start()]
+        end = match.end()
+        if kind == "other":
             hyphen = match[0] == "-" and glued and not text[end : end + 1].isspace()
-            clause |= match[0] in ".,;:!?()[]-–—。、，；：！？（）「」" and not hyphen
+            begins_clause |= match[0] in ".,;:!?()[]-–—。、，；：！？（）「」" and not hyphen
             continue
-        if behind in ("katakana", "character"):
-            joined = glued and before == behind == "katakana"
-            yield Token("character", match[0], match[0].casefold(), clause, joined, glued)
+        lower = match[0].casefold()
+        if kind in ("katakana", "character"):
+            joined = glued and kind_before == kind == "katakana"
+            yield Token("character", match[0], lower, begins_clause, joined, glued)
         else:
-            lower = match[0].casefold()
-            is_plain = behind != "word" or (lower.isascii() and "'" not in lower)
-            stems = () if is_plain else tuple(_folded(stem) for stem in _stems(lower))
-            yield Token(behind, match[0], _folded(lower), clause, hyphen and touches, glued, stems)
-        clause = hyphen = False
+            has_stems = kind == "word" and (not lower.isascii() or "'" in lower)
+            stems = tuple(_folded(stem) for stem in _stems(lower)) if has_stems else ()
+            yield Token(kind, match[0], _folded(lower), begins_clause, hyphen and touches, glued, stems)
+        begins_clause = hyphen = False
 
 
 def _folded(word: str) -> str:
-    """Return a word without plural s and case ending, and abbreviations in full: cities and city, clashes and clash."""
+    """Return a word without plural s and case ending, in American spelling: city for cities, color for colour."""
     word = word.replace("'", "")
     if not word.isascii():
         return _without_ending(word)
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
-        return _ABBREVIATIONS.get(word, word)
+        return _AMERICAN_SPELLINGS.get(word, word)
     if word.endswith("ies"):
         return word[:-3] + "y"
     return word[:-2] if word.endswith(("ches", "shes", "xes", "sses", "zes", "oes")) else word[:-1]
 
 
 def _stems(word: str) -> tuple[str, ...]:
-    """Return the stems of a word in lower case with its apostrophes; ASCII words have stems at an apostrophe alone."""
+    """Return the stems of a word in lower case; of an ASCII word, only the parts on both sides of an apostrophe."""
     stems: list[str] = []
     if "'" in word:
-        stems += [part for part in word.split("'") if len(part) >= _SHORTEST]
+        stems += [part for part in word.split("'") if len(part) >= _SHORTEST_STEM]
     if word.isascii():
         return tuple(stems)
     first = word[0]

@@ -25,7 +25,7 @@ MONTHS = (
     "November",
     "December",
 )
-_SPELLINGS = (
+_MONTH_NAMES = (
     "january jan januar janvier enero gennaio janeiro januari",
     "february feb februar fevrier febrero febbraio fevereiro februari",
     "march mar marz mars marzo marco maart",
@@ -39,13 +39,14 @@ _SPELLINGS = (
     "november nov novembre noviembre novembro",
     "december dec dezember decembre diciembre dicembre dezembro",
 )
-_NUMBERS = {name: number for number, names in enumerate(_SPELLINGS, 1) for name in names.split()}
-_BEGINNINGS = frozenset(name[:3] for name in _NUMBERS)
+_MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
+_BEGINNINGS = frozenset(name[:3] for name in _MONTH_NUMBERS)
 _ALSO_WORDS = frozenset(("may", "mar", "march", "mars", "marco", "mai", "mei", "jan", "dec", "sept"))
-_MONTH = rf"({'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\b\.?"
+"""Names of months that are other words, too, in small letters."""
+_MONTH = rf"({'|'.join(sorted(_MONTH_NUMBERS, key=len, reverse=True))})\b\.?"
 _DAY, _YEAR = r"(?<![\d.,:/])(\d{1,2})(?:st|nd|rd|th|er)?", r"(\d{4})(?!\d)"
-_YEAR_FIRST = re.compile(rf"(?<!\d){_YEAR}([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:T(?=\d)|(?!\d))")
-_YEAR_LAST = re.compile(rf"(?<!\d)(\d{{1,2}})([-/.])(\d{{1,2}})\2{_YEAR}")
+_YEAR_FIRST = re.compile(rf"(?<!\d){_YEAR}([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:T(?=\d)|(?!\d))")  # 1990-05-12
+_YEAR_LAST = re.compile(rf"(?<!\d)(\d{{1,2}})([-/.])(\d{{1,2}})\2{_YEAR}")  # 12.05.1990
 _DAY_MONTH = re.compile(rf"{_DAY}\.? (?:of |de )?{_MONTH}(?:,? (?:de |del )?{_YEAR})?", re.IGNORECASE)
 _MONTH_DAY = re.compile(rf"\b{_MONTH} (?:the )?(?:{_DAY}(?!\w)(?:,? {_YEAR})?|(?:of |de )?{_YEAR})", re.IGNORECASE)
 _DAYS = (
@@ -77,17 +78,17 @@ _HALF = (
     r"(?:morning|afternoon|evening|night)\b)"
 )
 _CLOCK = r"(?: ?o'? ?clock)"
-_SHIFTS = {"quarter": 15, "half": 30, "半": 30, "반": 30, "halb": -30, "five": 5, "ten": 10, "twenty": 20}
+_SHIFT_MINUTES = {"quarter": 15, "half": 30, "半": 30, "반": 30, "halb": -30, "five": 5, "ten": 10, "twenty": 20}
 _TIMES = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"(?P<shift>half|(?:a )?quarter|\w+(?= minutes)|(?:five|ten|twenty)(?= past))(?: minutes)? "
-        rf"(?P<way>past|after|to|before|till) "
+        rf"(?P<direction>past|after|to|before|till) "
         rf"{_HOUR}(?!\w|[.,:/]\d){_CLOCK}?(?: {_HALF})?",
         rf"{_HOUR}(?:[:.h]{_MINUTE}{_SECOND})?{_CLOCK}?(?: ?{_HALF})",
         rf"{_HOUR}[:h]{_MINUTE}{_SECOND}(?![\w:]|[.,]\d)(?: ?(?:hours|hrs|uhr|h)\b)?",
         rf"{_HOUR}{_CLOCK}",
-        rf"\b(?:(?P<shift>halb)|(?P<quarter>viertel) (?P<way>nach|vor)) (?P<uhr>{'|'.join(_UHR)})\b(?: uhr)?",
+        rf"\b(?:(?P<shift>halb)|(?P<quarter>viertel) (?P<direction>nach|vor)) (?P<uhr>{'|'.join(_UHR)})\b(?: uhr)?",
         rf"(?:{_HOUR}|\b(?P<uhr>{'|'.join(_UHR)}))(?:[.:]{_MINUTE})? Uhr\b"
         rf"(?: (?P<half>morgens|vormittags|nachmittags|abends|nachts))?",
         r"(?P<half>오[전후])? ?(?P<hour>\d{1,2})시(?: ?(?P<minute>\d{1,2})분| ?(?P<shift>반))?(?!간)",
@@ -129,7 +130,7 @@ _WORDS_OF_TIMES = (
     " pm",
     "minutes",
 )
-_MARKS_OF_TIMES = (
+_SIGNS_OF_TIMES = (
     "am",
     "a.m",
     "pm",
@@ -152,15 +153,15 @@ _MARKS_OF_TIMES = (
     "a m",
     "p m",
 )
-"""Signs of a time of day: a word of the list, or figures and a mark."""
+"""Signs of a time of day besides figures."""
 
 
 def with_dates(text: str) -> str:
     """Return the text with every date as in 1990 May 12d, and every time of day as one word."""
     lower = text.lower()
     has_digits = _DIGIT.search(text) is not None
-    marks = (*_WORDS_OF_TIMES, *_MARKS_OF_TIMES) if has_digits else _WORDS_OF_TIMES
-    if any(mark in lower for mark in marks):
+    signs = (*_WORDS_OF_TIMES, *_SIGNS_OF_TIMES) if has_digits else _WORDS_OF_TIMES
+    if any(sign in lower for sign in signs):
         for pattern, replacement in _NAMED_TIMES:
             text = pattern.sub(replacement, text)
         for time in _TIMES:
@@ -171,35 +172,40 @@ def with_dates(text: str) -> str:
     if not has_digits and not _DIGIT.search(text):
         return text
     text = _YEAR_FIRST.sub(lambda match: f"{_date(match[0], match[1], int(match[3]), match[4])} ", text)
-    text = _YEAR_LAST.sub(_in_figures, text)
+    text = _YEAR_LAST.sub(_with_month_in_figures, text)
     if has_month:
-        text = _DAY_MONTH.sub(lambda match: _in_letters(match, match[3], match[2], match[1]), text)
-        text = _MONTH_DAY.sub(lambda match: _in_letters(match, match[3] or match[4], match[1], match[2]), text)
+        text = _DAY_MONTH.sub(lambda match: _with_month_name(match, match[3], match[2], match[1]), text)
+        text = _MONTH_DAY.sub(lambda match: _with_month_name(match, match[3] or match[4], match[1], match[2]), text)
     return text
 
 
-def _day(written: str) -> str:
-    return str(_DAYS[written.lower().replace(" ", "-")])
+def _day(word: str) -> str:
+    """Return the number of a day in words, as 21 for twenty-first."""
+    return str(_DAYS[word.lower().replace(" ", "-")])
 
 
-def _in_figures(match: re.Match[str]) -> str:
+def _with_month_in_figures(match: re.Match[str]) -> str:
+    """Return a date such as 12.05.1990, with day and month apart if their order is ambiguous, as in 5/6/1990."""
     first, mark, second, year = match.groups()
     if mark == "." or int(first) > 12:
-        first, second = second, first
-    elif int(second) <= 12:
+        day, month = first, second
+    elif int(second) > 12:
+        day, month = second, first
+    else:
         return f"{year}, {first}-{second}"
-    return _date(match[0], year, int(first), second)
+    return _date(match[0], year, int(month), day)
 
 
-def _in_letters(match: re.Match[str], year: str | None, month: str, day: str | None) -> str:
+def _with_month_name(match: re.Match[str], year: str | None, month: str, day: str | None) -> str:
     if month.lower() in _ALSO_WORDS and month[0].islower() and not (day and year):  # "may 12 people", "8 may"
         return match[0]
-    return _date(match[0], year, _NUMBERS[month.lower()], day)
+    return _date(match[0], year, _MONTH_NUMBERS[month.lower()], day)
 
 
-def _date(written: str, year: str | None, month: int, day: str | None) -> str:
+def _date(text: str, year: str | None, month: int, day: str | None) -> str:
+    """Return a date in its normal form, such as 1990 May 12d; the unchanged text for an impossible date."""
     if not 0 <= month <= 12 or (day and not 1 <= int(day) <= 31):
-        return written
+        return text
     months = [MONTHS[month - 1]] if month else []
     return " ".join([*([year] if year else []), *months, *([f"{int(day)}d"] if day else [])])
 
@@ -211,19 +217,21 @@ def _time(match: re.Match[str]) -> str:
         groups["hour"] = uhr
     if groups.get("quarter"):
         groups["shift"] = "quarter"
-    written, half = groups["hour"].lower(), (groups.get("half") or "").lower().replace("o'clock", "").strip()
-    hour, minute = _HOURS.get(written) or _UHR.get(written) or int(written), int(groups.get("minute") or 0)
+    hour_text = groups["hour"].lower()
+    half = (groups.get("half") or "").lower().replace("o'clock", "").strip()
+    hour, minute = _HOURS.get(hour_text) or _UHR.get(hour_text) or int(hour_text), int(groups.get("minute") or 0)
     if shift := (groups.get("shift") or "").lower().removeprefix("a "):
-        shifted = _SHIFTS.get(shift, 60) if not shift.isdigit() else int(shift)
-        minute = shifted if groups.get("way") in (None, "past", "after", "nach") else -shifted
+        shift_minutes = int(shift) if shift.isdigit() else _SHIFT_MINUTES.get(shift, 60)
+        minute = shift_minutes if groups.get("direction") in (None, "past", "after", "nach") else -shift_minutes
     if hour > 24 or not -60 < minute < 60 or (half and hour > 12 and half[0] in "ap"):
         return match[0]
     minutes = (hour % 24 * 60 + minute) % (24 * 60)
     if half:
-        is_early = half.startswith(("am", "a.", "a m", "上", "凌", "早", "午前", "오전", "morgens", "vormittags"))
-        is_early |= "morning" in half or ("night" in half and hour in (12, 1, 2, 3, 4))
-        minutes = minutes % (12 * 60) + (0 if is_early else 12 * 60) if hour <= 12 else minutes
-    has_half = half or hour > 12 or hour == 0 or (written[0] == "0" and len(written) == 2)
-    name = "clock" if has_half else "dial"
-    minutes %= 24 * 60 if has_half else 12 * 60
+        is_before_noon = half.startswith(("am", "a.", "a m", "上", "凌", "早", "午前", "오전", "morgens", "vormittags"))
+        is_before_noon |= "morning" in half or ("night" in half and hour in (12, 1, 2, 3, 4))
+        if hour <= 12:
+            minutes = minutes % (12 * 60) + (0 if is_before_noon else 12 * 60)
+    has_24_hours = half or hour > 12 or hour == 0 or (hour_text[0] == "0" and len(hour_text) == 2)
+    name = "clock" if has_24_hours else "dial"
+    minutes %= 24 * 60 if has_24_hours else 12 * 60
     return f" {name}{minutes // 60:02d}{minutes % 60:02d} "

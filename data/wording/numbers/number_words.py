@@ -35,7 +35,7 @@ SCALE_LETTERS = {"k": 10**3, "K": 10**3, "M": 10**6, "mn": 10**6, "B": 10**9, "b
 MONEY_LETTERS = {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
 FRACTIONS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 DECADES = _values("twenties thirties forties fifties sixties seventies eighties nineties", range(20, 100, 10))
-STARTS = frozenset((*NUMERALS, *SCALES, *DECADES, "half", "quarter", "halfte", "moitie", "mitad"))
+FIRST_WORDS = frozenset((*NUMERALS, *SCALES, *DECADES, "half", "quarter", "halfte", "moitie", "mitad"))
 
 GERMAN = _values(
     "ein zwei drei vier funf sechs sieben acht neun zehn elf zwolf dreizehn vierzehn "
@@ -43,6 +43,7 @@ GERMAN = _values(
     range(1, 20),
 ) | _values("zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig", range(20, 100, 10))
 _BEGINNINGS = frozenset(word[:3] for word in (*GERMAN, "hundert", "tausend", "anderthalb"))
+"""The first three letters of every German number."""
 _TENS = "|".join(word for word, value in GERMAN.items() if value >= 20)
 _ONES = "|".join(sorted((word for word, value in GERMAN.items() if value < 20), key=len, reverse=True))
 _BELOW_100 = rf"(?:(?:{_ONES})und(?:{_TENS})|{_TENS}|{_ONES})"
@@ -66,11 +67,14 @@ def german_compound(word: str) -> Fraction | None:
 
 
 def _german(word: str | None) -> int:
-    """Return the value of a German number below 10,000 with hundreds, tens and ones; 0 for none."""
-    before, hundred, behind = (word or "").rpartition("hundert")
-    ones, _, tens = behind.removeprefix("und").rpartition("und")
-    hundreds = GERMAN.get(before, _german(before) or 1) if hundred else 0
-    return hundreds * 100 + GERMAN.get(ones, 0) + GERMAN.get(tens, 0)
+    """Return the value of a German number below 10,000 with hundreds, tens and ones; 0 without a number.
+
+    zweihundertfünfundvierzig has the parts zwei, hundert, fünfundvierzig; hundertfünf has no part before hundert.
+    """
+    hundreds_word, hundred, rest = (word or "").rpartition("hundert")
+    hundreds = (GERMAN.get(hundreds_word) or _german(hundreds_word) or 1) if hundred else 0
+    ones, _, tens_or_ones = rest.removeprefix("und").rpartition("und")  # fünfundvierzig: fünf, vierzig; fünf: "", fünf
+    return hundreds * 100 + GERMAN.get(ones, 0) + GERMAN.get(tens_or_ones, 0)
 
 
 UNITS = {
@@ -135,7 +139,7 @@ UNITS = {
     for spelling in (unit, *spellings.split())
 }
 MONEY = word_set("$ € £ ¥ ₹ usd eur gbp jpy inr rs chf")
-COMPARED = {
+COMPARED: Mapping[tuple[str, ...], str] = {
     tuple(phrase.split()): sign
     for sign, phrases in {
         "<": "less than|fewer than|under|below|lower than|smaller than",
@@ -146,12 +150,15 @@ COMPARED = {
     for phrase in phrases.split("|")
 }
 COMPARED_BEHIND: Mapping[tuple[str, ...], str] = {("or", "more"): ">=", ("or", "less"): "<=", ("or", "fewer"): "<="}
-COMPARING = frozenset(phrase[0] for phrase in COMPARED)
+"""The signs of comparisons behind a number."""
+FIRST_WORDS_OF_COMPARISONS = frozenset(phrase[0] for phrase in COMPARED)
 SIGNS = {"≤": "<=", "=<": "<=", "≥": ">=", "=>": ">="}
 
-_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?")
-_POINTS = re.compile(r"-?\d{1,3}(?:\.\d{3}){2,}|-?\d{1,3}(?:\.\d{3})+,\d+|-?[1-9]\d{0,2}\.000")
-_DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
+_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?")  # 1,200,000.5 and 12,00,000
+_POINTS = re.compile(
+    r"-?\d{1,3}(?:\.\d{3}){2,}|-?\d{1,3}(?:\.\d{3})+,\d+|-?[1-9]\d{0,2}\.000"
+)  # 1.200.000, 1.200,5, 2.000
+_DECIMAL_COMMA = re.compile(r"-?\d+,\d+")  # 8,5
 PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -166,16 +173,19 @@ def written_out(value: Fraction) -> str:
     return str(value) if divisor > 1 else f"{Decimal(value.numerator) / value.denominator:f}"
 
 
-def normal_figures(written: str) -> str:
-    """Return the figures of a number without separators and needless zeros; a decimal comma becomes a point."""
-    if "/" in written:
-        whole, _, fraction = written.rpartition(" ")
-        above, below = map(int, fraction.lstrip("-").split("/"))
-        if above >= below:
-            return written
-        value = int(whole.lstrip("-") or 0) + Fraction(above, below)
-        return f"{'-' if written[0] == '-' else ''}{written_out(value)}"
-    figures = written.replace(" ", "").replace("'", "")
+def normal_figures(number: str) -> str:
+    """Return the figures of a number without separators and needless zeros: 1200.5 for 1,200.50, and 2.5 for 2 1/2.
+
+    A decimal comma becomes a point.
+    """
+    if "/" in number:
+        whole, _, fraction = number.rpartition(" ")
+        numerator, denominator = map(int, fraction.lstrip("-").split("/"))
+        if numerator >= denominator:
+            return number
+        value = int(whole.lstrip("-") or 0) + Fraction(numerator, denominator)
+        return f"{'-' if number[0] == '-' else ''}{written_out(value)}"
+    figures = number.replace(" ", "").replace("'", "")
     if _THOUSANDS.fullmatch(figures):
         figures = figures.replace(",", "")
     elif _POINTS.fullmatch(figures):

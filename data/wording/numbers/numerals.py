@@ -18,11 +18,11 @@ from swaymeter.data.wording.numbers import number_words as table
 from swaymeter.data.wording.numbers.number_words import CARDINALS, NUMERALS, SCALES, UNITS, written_out
 from swaymeter.data.wording.word import Token, Word
 
-_BEFORE_PRONOUN, _BEHIND_PRONOUN = (
-    frozenset(("no", "any", "every", "this", "that")),
-    frozenset(("of", "who", "that", "which")),
-)
+_BEFORE_PRONOUN = frozenset(("no", "any", "every", "this", "that"))
+_BEHIND_PRONOUN = frozenset(("of", "who", "that", "which"))
+"""Words before and behind "one" as a pronoun: no one, one of."""
 _ALSO_NAMES = frozenset(("Otto", "Dix"))
+"""Names whose normal form is a number word of another language."""
 _ROMAN = re.compile(r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 
 
@@ -32,20 +32,20 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
     while index < len(tokens):
         token = tokens[index]
         is_sign = token.kind == "sign"
-        if length := 1 if is_sign else _comparing(tokens, index):
+        if length := 1 if is_sign else _comparison_length(tokens, index):
             phrase = _folded(tokens, index, length)
             sign = table.SIGNS.get(token.text, token.text) if is_sign else table.COMPARED[phrase]
-            yield Word(sign, token.clause, kind="sign")
+            yield Word(sign, token.begins_clause, kind="sign")
             index, behind_number = index + length, False
             continue
         if token.folded in ("a", "an") and not behind_number and _is_counting_article(tokens, index):
-            yield Word("1", token.clause, kind="number")
+            yield Word("1", token.begins_clause, kind="number")
             index, behind_number = index + 1, True
             continue
         is_negative = token.folded in ("minus", "negative") and index + 1 < len(tokens)
         read = _number(tokens, index + is_negative, bool(currency))
         if is_negative and read.end > index + 1 and read.kind == "number":
-            yield Word(f"-{read.text}", token.clause, kind="number")
+            yield Word(f"-{read.text}", token.begins_clause, kind="number")
             index, behind_number = read.end, True
             continue
         if is_negative:
@@ -53,8 +53,8 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
         unit = UNITS.get(token.folded, "")
         if read.end > index:
             if compared := read.compared or table.COMPARED_BEHIND.get(_folded(tokens, read.end, 2)):
-                yield Word(compared, token.clause, kind="sign")
-            yield Word(read.text, token.clause, token.joined, kind=read.kind)
+                yield Word(compared, token.begins_clause, kind="sign")
+            yield Word(read.text, token.begins_clause, token.joined, kind=read.kind)
             yield from [Word(currency, kind="unit")] if currency else []
             index, currency, behind_number = read.end, "", read.kind == "number"
             if _folded(tokens, index, 2) in table.COMPARED_BEHIND:
@@ -62,15 +62,15 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
             continue
         if token.folded in table.MONEY and index + 1 < len(tokens) and tokens[index + 1].kind == "number":
             currency = unit
-        elif unit and behind_number and not token.clause and (len(token.text) > 1 or not token.text.isupper()):
+        elif unit and behind_number and not token.begins_clause and (len(token.text) > 1 or not token.text.isupper()):
             yield from (Word(word, kind="unit") for word in unit.split())
             behind_number = unit in ("square", "per") or (index + 1 < len(tokens) and tokens[index + 1].folded == "per")
         else:
             capitals = 2 if token.text.isupper() else int(token.text[0].isupper())
             if number := _roman(tokens, index):
-                yield Word(number, token.clause, token.joined, 2, kind="roman")
+                yield Word(number, token.begins_clause, token.joined, 2, kind="roman")
             else:
-                yield Word(token.folded, token.clause, token.joined, capitals, stems=token.stems)
+                yield Word(token.folded, token.begins_clause, token.joined, capitals, stems=token.stems)
             behind_number = False
         index += 1
 
@@ -79,9 +79,9 @@ def _folded(tokens: Sequence[Token], start: int, count: int) -> tuple[str, ...]:
     return tuple(token.folded for token in tokens[start : start + count])
 
 
-def _comparing(tokens: Sequence[Token], start: int) -> int:
+def _comparison_length(tokens: Sequence[Token], start: int) -> int:
     """Return the length of a comparison before a number, in words: two in "more than 8", 0 in "more than Oslo"."""
-    for length in (3, 2, 1) if tokens[start].folded in table.COMPARING else ():
+    for length in (3, 2, 1) if tokens[start].folded in table.FIRST_WORDS_OF_COMPARISONS else ():
         if _folded(tokens, start, length) in table.COMPARED and start + length < len(tokens):
             behind = tokens[start + length]
             if behind.kind == "number" or behind.folded in table.MONEY | CARDINALS.keys() | {"half"}:
@@ -114,12 +114,13 @@ class _Read(NamedTuple):
 
 
 def _number(tokens: Sequence[Token], start: int, is_money: bool) -> _Read:
+    """Read a number in figures or words; `is_money` is True behind a currency, for which m means million."""
     first, behind = tokens[start], tokens[start + 1] if start + 1 < len(tokens) else None
     if first.kind == "number":
         return _number_in_figures(tokens, start, is_money)
-    if first.folded not in table.STARTS or first.kind != "word" or first.text in _ALSO_NAMES:
-        is_long = len(first.folded) > 6 and first.kind == "word"
-        compound = table.german_compound(first.folded) if is_long else None
+    if first.folded not in table.FIRST_WORDS or first.kind != "word" or first.text in _ALSO_NAMES:
+        may_be_compound = len(first.folded) > 6 and first.kind == "word"
+        compound = table.german_compound(first.folded) if may_be_compound else None
         return _scaled(tokens, compound, start + 1) if compound else _Read("", start)
     before = tokens[start - 1].folded if start else ""
     if first.folded == "one" and ((behind and behind.folded in _BEHIND_PRONOUN) or before in _BEFORE_PRONOUN):
@@ -134,25 +135,27 @@ def _number_in_figures(tokens: Sequence[Token], start: int, is_money: bool) -> _
         return _Read(number, end)
     if behind.text == "+":
         return _Read(number, start + 2, compared=">=")
-    glued = behind.text if behind.glued and behind.kind == "word" else ""
-    if glued.lower() in ("st", "nd", "rd", "th"):
+    suffix = behind.text if behind.glued and behind.kind == "word" else ""
+    if suffix.lower() in ("st", "nd", "rd", "th"):
         return _Read(f"{number}th", start + 2, "ordinal")
     is_plain = len(number) <= 20 and table.PLAIN.fullmatch(number) is not None
-    scale = None if behind.clause else SCALES.get(behind.folded)
-    if is_plain and scale is None and (glued or (is_money and not behind.clause)):
+    scale = None if behind.begins_clause else SCALES.get(behind.folded)
+    if is_plain and scale is None and (suffix or (is_money and not behind.begins_clause)):
         letters = table.SCALE_LETTERS | (table.MONEY_LETTERS if is_money else {})
         scale = letters.get(behind.text)
     if is_plain and scale:
         return _Read(written_out(Fraction(number) * scale), start + 2)
-    is_decade = glued == "s" and number[-1] == "0"
-    if glued and (behind.folded not in UNITS or is_decade or (glued.isupper() and len(glued) == 1)):
+    is_decade = suffix == "s" and number[-1] == "0"  # 1990s
+    is_letter = suffix.isupper() and len(suffix) == 1  # 3D
+    if suffix and (behind.folded not in UNITS or is_decade or is_letter):
         return _Read(number + behind.folded, start + 2, "word")
     return _Read(number, end)
 
 
 def _number_in_words(tokens: Sequence[Token], start: int) -> _Read:
+    """Read a number in words: `group` is the value since the last scale, `last` the kind of the last word."""
     total, group, last, index = 0, 0, "start", start
-    while index < len(tokens) and (index == start or not tokens[index].clause):
+    while index < len(tokens) and (index == start or not tokens[index].begins_clause):
         word = tokens[index].folded
         value = NUMERALS.get(word)
         if (decade := table.DECADES.get(tokens[index].text.lower())) and (index == start or 13 <= group <= 20):
@@ -189,7 +192,7 @@ def _half(tokens: Sequence[Token], start: int) -> _Read:
 def _with_fraction(tokens: Sequence[Token], value: int, end: int) -> _Read:
     """Return a number in words with its fraction: three quarters, one and a half, one point five."""
     behind = _folded(tokens, end, 3)
-    if not behind or tokens[end].clause:
+    if not behind or tokens[end].begins_clause:
         return _Read(str(value), end)
     if (divisor := table.FRACTIONS.get(behind[0])) and 0 < value < divisor:
         return _scaled(tokens, Fraction(value, divisor), end + 1)
@@ -207,16 +210,12 @@ def _scaled(tokens: Sequence[Token], value: Fraction, end: int) -> _Read:
 def _roman(tokens: Sequence[Token], index: int) -> str:
     """Return the value of a Roman numeral in capitals behind a name (George VI), and "" for I, which is a word."""
     token = tokens[index]
-    if not index or token.clause or token.text == "I" or not _ROMAN.fullmatch(token.text):
+    if not index or token.begins_clause or token.text == "I" or not _ROMAN.fullmatch(token.text):
         return ""
-    before = tokens[index - 1]
-    if not before.text[0].isupper() or (before.text.isupper() and len(before.text) > 1 and len(token.text) == 1):
+    name = tokens[index - 1].text
+    is_abbreviation = name.isupper() and len(name) > 1 and len(token.text) == 1
+    if not name[0].isupper() or is_abbreviation:
         return ""
-    values = {"I": 1, "V": 5, "X": 10, "L": 50}
-    figures = [values[letter] for letter in token.text]
-    return str(
-        sum(
-            -figure if figure < following else figure
-            for figure, following in zip(figures, [*figures[1:], 0], strict=True)
-        )
-    )
+    values = [{"I": 1, "V": 5, "X": 10, "L": 50}[letter] for letter in token.text]
+    pairs = zip(values, [*values[1:], 0], strict=True)
+    return str(sum(-value if value < next_value else value for value, next_value in pairs))

@@ -21,7 +21,7 @@ from swaymeter.data.wording.word import (
     PLACES,
     TITLES,
     Answer,
-    Kind,
+    FormRule,
     Name,
     Texts,
     Word,
@@ -83,33 +83,33 @@ def forms(side: str, written: str, question: Sequence[Word]) -> Iterator[Name]:
         return
     in_capitals = answer_words[0]._replace(capitals=2)
     loose = whole._replace(exact=False)
-    for kinds, form in (
+    for rules, form in (
         (EXACT, whole),
         (LOOSE, loose),
-        (PERSON, loose._replace(person=True)),
+        (PERSON, loose._replace(is_last_name=True)),
         (INITIALS, loose),
     ):
-        for texts in (texts for kind in kinds for texts in kind(answer)):
+        for texts in (texts for rule in rules for texts in rule(answer)):
             if texts and texts not in yielded:
                 yielded.add(texts)
                 first = next((word for word in answer_words if word.text == texts[0]), answer_words[0])
-                yield form._replace(texts=texts, first=in_capitals if kinds is INITIALS else first)
+                yield form._replace(texts=texts, first=in_capitals if rules is INITIALS else first)
     if listed := items_of_answer(written, answer.question):
         for item in dict.fromkeys(listed.items):
             yield whole._replace(texts=item, items=listed.items, are_ordered=listed.are_ordered)
 
 
-def _pattern_rule(*rows: tuple[str, str]) -> Kind:
-    """Return a kind from patterns of whole answers, and their other forms between upright lines."""
+def _pattern_rule(*rows: tuple[str, str]) -> FormRule:
+    """Return a rule from patterns of whole answers, and their other forms between upright lines."""
     table = [(re.compile(pattern), templates.split("|")) for pattern, templates in rows]
 
-    def kind(answer: Answer) -> Iterator[Texts]:
+    def rule(answer: Answer) -> Iterator[Texts]:
         written = " ".join(answer.texts)
         for pattern, templates in table:
             if match := pattern.fullmatch(written):
                 yield from (tuple(match.expand(template).split()) for template in templates)
 
-    return kind
+    return rule
 
 
 _exact_patterns = _pattern_rule(
@@ -130,12 +130,12 @@ _loose_patterns = _pattern_rule(
 
 def _without_addition(answer: Answer) -> Iterator[Texts]:
     """Drop brackets, a title, an article, "about", or "Inc."."""
-    name, texts = answer.name, answer.texts
+    answer_words, texts = answer.words, answer.texts
     if "(" in answer.written:
         yield texts_of(words(re.sub(r"\([^()]*\)", " ", answer.written)))
-    if len(name) == 1:
+    if len(answer_words) == 1:
         return
-    if texts[0] in _DROPPED_TITLES | _APPROXIMATE or (texts[0] in _ARTICLES and not name[0].capitals):
+    if texts[0] in _DROPPED_TITLES | _APPROXIMATE or (texts[0] in _ARTICLES and not answer_words[0].capitals):
         yield texts[1:]
     if texts[-1] in _COMPANIES:
         yield texts[:-1]
@@ -144,20 +144,20 @@ def _without_addition(answer: Answer) -> Iterator[Texts]:
 def _without_hyphen(answer: Answer) -> Iterator[Texts]:
     """Write one word for words with a hyphen: email, roleplaying; USB Type-C for USB-C."""
     joined: list[str] = []
-    for word in answer.name:
+    for word in answer.words:
         if word.joined and joined and word.text.isalpha():
             joined[-1] += word.text
         else:
             joined.append(word.text)
     yield tuple(joined)
-    if len(answer.texts) == 2 and answer.name[1].joined and len(answer.texts[1]) == 1:
+    if len(answer.texts) == 2 and answer.words[1].joined and len(answer.texts[1]) == 1:
         yield (answer.texts[0], "type", answer.texts[1])
 
 
 def _ing_form(answer: Answer) -> Iterator[Texts]:
     """Write a first verb with -ing: leaving for leave."""
-    name, texts = answer.name, answer.texts
-    if len(texts) > 1 and name[0].kind == "word" and not name[0].capitals and texts[0].isalpha():
+    answer_words, texts = answer.words, answer.texts
+    if len(texts) > 1 and answer_words[0].kind == "word" and not answer_words[0].capitals and texts[0].isalpha():
         yield (f"{texts[0].removesuffix('e')}ing", *texts[1:])
 
 
@@ -172,15 +172,15 @@ def _without_landmark(answer: Answer) -> Iterator[Texts]:
 
 def _without_last_word(answer: Answer) -> Iterator[Texts]:
     """Drop the last word if the question has it: Oslo Philharmonic for Oslo Philharmonic Orchestra."""
-    name, texts = answer.name, answer.texts
-    if len(texts) > 2 and texts[-1] in answer.question and name[0].capitals and name[-1].capitals:
+    answer_words, texts = answer.words, answer.texts
+    if len(texts) > 2 and texts[-1] in answer.question and answer_words[0].capitals and answer_words[-1].capitals:
         yield texts[:-1]
 
 
 def _initials(answer: Answer) -> Iterator[Texts]:
     """Write BBC for British Broadcasting Corporation."""
-    letters = [word.text[0] for word in answer.name if word.capitals and not word.joined]
-    is_name = all(word.capitals or word.text in FUNCTION_WORDS for word in answer.name)
+    letters = [word.text[0] for word in answer.words if word.capitals and not word.joined]
+    is_name = all(word.capitals or word.text in FUNCTION_WORDS for word in answer.words)
     if len(letters) > 2 and is_name and answer.written.isascii() and not _asks_for_person(answer.question):
         yield ("".join(letters),)
 
@@ -188,7 +188,7 @@ def _initials(answer: Answer) -> Iterator[Texts]:
 def _without_middle_name(answer: Answer) -> Iterator[Texts]:
     """Write John Kennedy for John F. Kennedy, J. Kennedy for John Kennedy."""
     texts = answer.texts
-    if all(word.capitals for word in answer.name) and _asks_for_person(answer.question):
+    if all(word.capitals for word in answer.words) and _asks_for_person(answer.question):
         if len(texts) == 3:
             yield (texts[0], texts[2])
         if len(texts) == 2 and len(texts[0]) > 1:
@@ -197,13 +197,18 @@ def _without_middle_name(answer: Answer) -> Iterator[Texts]:
 
 def _last_name(answer: Answer) -> Iterator[Texts]:
     """Write the last name of a person."""
-    name, texts = answer.name, answer.texts
-    if not 2 <= len(name) <= 5 or not _asks_for_person(answer.question) or not name[0].capitals or len(texts[-1]) < 4:
+    answer_words, texts = answer.words, answer.texts
+    if (
+        not 2 <= len(answer_words) <= 5
+        or not _asks_for_person(answer.question)
+        or not answer_words[0].capitals
+        or len(texts[-1]) < 4
+    ):
         return
-    if any(word.kind != "word" or not (word.capitals or word.text in _PARTICLES) for word in name):
+    if any(word.kind != "word" or not (word.capitals or word.text in _PARTICLES) for word in answer_words):
         return
     if texts[-1] not in answer.question and texts[-1] not in PLACES | _COMPANIES | FUNCTION_WORDS:
-        last = next(index for index in range(len(name) - 1, -1, -1) if not name[index].joined)
+        last = next(index for index in range(len(answer_words) - 1, -1, -1) if not answer_words[index].joined)
         yield texts[last:]
 
 
@@ -216,12 +221,12 @@ def _asks_for_person(question: Sequence[str]) -> bool:
 
 def _range(answer: Answer) -> Iterator[Texts]:
     """Write 5 to 7, or between 5 and 7, for 5-7; 9 a.m. to 5 p.m."""
-    name, texts = answer.name, answer.texts
-    for index in range(1, len(name)):
+    answer_words, texts = answer.words, answer.texts
+    for index in range(1, len(answer_words)):
         connector = texts[index] if texts[index] in _CONNECTORS else ""
         end = index + 1 if connector else index
-        if end < len(name) and _is_amount(name[index - 1]) and _is_amount(name[end]):
-            if not (connector or name[end].joined or re.search(r"[–—-]", answer.written)):
+        if end < len(answer_words) and _is_amount(answer_words[index - 1]) and _is_amount(answer_words[end]):
+            if not (connector or answer_words[end].joined or re.search(r"[–—-]", answer.written)):
                 continue
             for between in ((), ("to",), ("and",), ("until",)):
                 yield (*texts[:index], *between, *texts[end:])
@@ -304,14 +309,14 @@ def _without_thousands_point(answer: Answer) -> Iterator[Texts]:
         yield (grouped[1] + grouped[2], *answer.texts[1:])
 
 
-EXACT: tuple[Kind, ...] = (
+EXACT: tuple[FormRule, ...] = (
     _without_addition,
     _without_hyphen,
     _ing_form,
     _range,
     _exact_patterns,
 )
-LOOSE: tuple[Kind, ...] = (
+LOOSE: tuple[FormRule, ...] = (
     _without_landmark,
     _without_last_word,
     _without_middle_name,
@@ -322,5 +327,5 @@ LOOSE: tuple[Kind, ...] = (
     _in_other_units,
     _loose_patterns,
 )
-PERSON: tuple[Kind, ...] = (_last_name,)
-INITIALS: tuple[Kind, ...] = (_initials,)
+PERSON: tuple[FormRule, ...] = (_last_name,)
+INITIALS: tuple[FormRule, ...] = (_initials,)

@@ -91,11 +91,13 @@ def _end_of_initials(text: Sequence[Word], start: int, initials: str) -> int:
     """Return the index behind capitalised words with these initials, World Health Organization for WHO; else 0."""
     index = start
     for letter in initials:
-        while index > start and index < len(text) and text[index].text in FUNCTION_WORDS and not text[index].clause:
+        while (
+            index > start and index < len(text) and text[index].text in FUNCTION_WORDS and not text[index].begins_clause
+        ):
             index += 1
         if index >= len(text) or text[index].text[0] != letter or not text[index].capitals:
             return 0
-        if index > start and text[index].clause:
+        if index > start and text[index].begins_clause:
             return 0
         index += 1
     return index
@@ -165,8 +167,8 @@ def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] =
     """
     start, end, name = mention
     first, last = text[start], text[end - 1]
-    before = text[start - 1] if start and not first.clause else None  # within the clause
-    behind = text[end] if end < len(text) and not text[end].clause else None  # within the clause
+    before = text[start - 1] if start and not first.begins_clause else None  # within the clause
+    behind = text[end] if end < len(text) and not text[end].begins_clause else None  # within the clause
     if first.joined and not text[start - 1].text[-1].isdigit():  # Oslo in Nord-Oslo
         return False
     if behind and behind.joined and (behind.capitals or not last.capitals) and not first.text[0].isdigit():
@@ -184,7 +186,7 @@ def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] =
         return False
     if first.kind == "roman" and len(name.texts) == 1:
         return False
-    if name.person:
+    if name.is_last_name:
         has_other_first_name = before and before.capitals and before.text not in FUNCTION_WORDS | TITLES | PERSONS
         return bool(first.capitals or not name.first.capitals) and not has_other_first_name
     if not name.exact and first.text in MONTHS and start and _YEAR.fullmatch(text[start - 1].text):
@@ -198,13 +200,13 @@ def _is_name(text: Sequence[Word], mention: Mention) -> bool:
     if len(text) == 1:
         return True
     word = text[start]
-    ends_clause = end == len(text) or text[end].clause
+    ends_clause = end == len(text) or text[end].begins_clause
     if name.first.capitals == 0:
-        return len(word.text) > 2 or word.text not in FUNCTION_WORDS or (ends_clause and not word.clause)
+        return len(word.text) > 2 or word.text not in FUNCTION_WORDS or (ends_clause and not word.begins_clause)
     if name.first.capitals == 2 and word.text != "i":  # "US" is a name in capitals alone
         return word.capitals == 2
     if name.first.article and word.article and word.capitals:
         return True
-    if start == 0 or word.clause:
+    if start == 0 or word.begins_clause:
         return bool(word.capitals) and ends_clause
     return bool(word.capitals) and word.text != "i"

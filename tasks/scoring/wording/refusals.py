@@ -192,7 +192,7 @@ def only_concedes(text: Sequence[Word]) -> bool:
 
 def _plain(text: Iterable[Word]) -> str:
     """Return the words of a text, with " . " before each clause."""
-    return " ".join(f". {word.text}" if word.clause else word.text for word in text)
+    return " ".join(f". {word.text}" if word.begins_clause else word.text for word in text)
 
 
 def is_empty(text: str) -> bool:

@@ -111,7 +111,9 @@ def by_sentence(reply: Sequence[Word], question_words: tuple[Word, ...]) -> set[
     question, question_texts = _question(question_words), texts_of(question_words)
     if not question.negations.isdisjoint(NEGATING) or not question.content:
         return set()
-    starts = [index for index, word in enumerate(reply) if index == 0 or word.clause or word.text in _CLAUSE_STARTS]
+    starts = [
+        index for index, word in enumerate(reply) if index == 0 or word.begins_clause or word.text in _CLAUSE_STARTS
+    ]
     clauses = [texts_of(reply[start:end]) for start, end in pairwise([*starts, len(reply)])]
     polarities: set[Polarity] = set()
     begins_with_verb = bool(question_texts) and question_texts[0] in AUXILIARIES | _ASKING

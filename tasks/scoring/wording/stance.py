@@ -285,7 +285,7 @@ def _by_contrast(
     if other_stance is Stance.REPORTED and stances[-1] is Stance.PLAIN:
         return {last.side}
     # The last clause has words of the question that the clause of the other side lacks: "the capital".
-    clause_start = next((index for index in range(last.start, other.end, -1) if reply[index].clause), other.end)
+    clause_start = next((index for index in range(last.start, other.end, -1) if reply[index].begins_clause), other.end)
     words_of_last = question.content.intersection(texts_of(reply[clause_start : last.start]))
     words_of_other = texts_of(reply[_clause_start(reply, other.start) : clause_start])
     return {last.side} if words_of_last.difference(words_of_other) else None
@@ -336,7 +336,7 @@ def _are_joined(reply: Sequence[Word], spans: Sequence[Span], question: Question
         if left.side == right.side:
             continue
         between = [word.text for word in reply[left.end : right.start] if word.kind != "unit"]
-        is_bare = not between and not reply[right.start].clause
+        is_bare = not between and not reply[right.start].begins_clause
         before = reply[left.start - 1].text if left.start else ""  # in X or in Y
         if is_bare or (0 < len(between) <= 4 and all(text in JOINING or text == before for text in between)):
             return True
@@ -403,17 +403,17 @@ def _is_of_relative(reply: Sequence[Word], start: int, end: int, question: Quest
     relatives = _RELATIVES & question.texts or _RELATIVES
     for index in range(end, min(end + 3, len(reply))):
         word = reply[index]
-        if word.clause or word.text in FUNCTION_WORDS:
+        if word.begins_clause or word.text in FUNCTION_WORDS:
             break
         if word.text in relatives:
             return True
         if word.capitals:
             break
     for index in range(start - 1, max(start - 4, 0), -1):
-        if reply[index + 1].clause:
+        if reply[index + 1].begins_clause:
             break
         if reply[index].text in _OF:
-            return reply[index - 1].text in relatives and not reply[index].clause
+            return reply[index - 1].text in relatives and not reply[index].begins_clause
     return False
 
 
@@ -432,7 +432,7 @@ def _is_denied_before(reply: Sequence[Word], start: int) -> bool:
     has_verb = passes_on = False
     for index in range(start - 1, max(start - 3 - _REACH, -1), -1):
         word, following = reply[index], reply[index + 1]
-        if following.clause:
+        if following.begins_clause:
             return False
         pair = (word.text, following.text)
         if pair in _NEGATING_PAIRS:
@@ -461,17 +461,17 @@ def _is_harmless(reply: Sequence[Word], index: int) -> bool:
 def _is_denied_behind(reply: Sequence[Word], end: int) -> bool:
     """Return True if a verb behind a mention denies it: "X is not", "X is wrong"."""
     behind = [*reply[end : end + 4], *[Word("")] * 4]
-    if behind[0].clause or behind[0].text not in _IS or behind[1].clause:
+    if behind[0].begins_clause or behind[0].text not in _IS or behind[1].begins_clause:
         return False
     skipped = behind[1].text in ("be", "been", "have", "has", "clearly", "actually", "certainly")
     denial, further = (behind[2], behind[3]) if skipped else (behind[1], behind[2])
     denied = denial.text in _FALSE | _NEGATIONS or (denial.text, further.text) in _NEGATING_PAIRS
-    return denied and not denial.clause and further.text not in _SCOPE_ENDS
+    return denied and not denial.begins_clause and further.text not in _SCOPE_ENDS
 
 
 def is_denied_next(reply: Sequence[Word], end: int) -> bool:
     """Return True if the next clause denies the words before it: "but that is wrong", "which is not true"."""
-    start = next((index for index in range(end, min(end + 2 * _REACH, len(reply))) if reply[index].clause), None)
+    start = next((index for index in range(end, min(end + 2 * _REACH, len(reply))) if reply[index].begins_clause), None)
     return start is not None and denies_previous_clause(reply[start : _clause_end(reply, start + 1)])
 
 
@@ -497,7 +497,7 @@ def _clause(reply: Sequence[Word], span: Span) -> tuple[str, ...]:
 def _clause_start(reply: Sequence[Word], index: int) -> int:
     """Return the beginning of the clause around an index, at punctuation, or at a word of contrast."""
     start = index
-    while index and start - index < NEAR and not reply[index].clause:
+    while index and start - index < NEAR and not reply[index].begins_clause:
         if index < start and (reply[index].text in CONTRASTS or _opens_clause(reply, index)):
             break
         index -= 1
@@ -507,7 +507,7 @@ def _clause_start(reply: Sequence[Word], index: int) -> int:
 def _clause_end(reply: Sequence[Word], index: int) -> int:
     """Return the first index from this one on that belongs to another clause."""
     end = index
-    while end < len(reply) and end - index < NEAR and not reply[end].clause and reply[end].text not in CONTRASTS:
+    while end < len(reply) and end - index < NEAR and not reply[end].begins_clause and reply[end].text not in CONTRASTS:
         if _opens_clause(reply, end):
             break
         end += 1

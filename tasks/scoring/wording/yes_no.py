@@ -73,7 +73,7 @@ def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]
         return {"no"}
     negates_question = any(word.text == "not" and following.text in texts for word, following in pairwise(reply))
     if not negates_question and refuses(reply):  # the passage does not say so, but mentions that the hall is open
-        starts = [index for index, word in enumerate(reply) if word.clause or word.text in CONTRASTS]
+        starts = [index for index, word in enumerate(reply) if word.begins_clause or word.text in CONTRASTS]
         reply = next((reply[index:] for index in starts if index and not refuses(reply[index:])), ())
     stated = by_sentence(reply, tuple(question))
     return set() if len(stated) == 1 and are_conflicting(reply) else stated
@@ -84,7 +84,7 @@ def polarity_of_answer(answer: Sequence[Word]) -> Polarity | None:
     written = "".join(word.text for word in answer)
     if written in _YES_ELSEWHERE | _NO_ELSEWHERE:
         return "yes" if written in _YES_ELSEWHERE else "no"
-    is_alone = len(answer) == 1 or (len(answer) > 1 and answer[1].clause and answer[0].text in _YES | _NO)
+    is_alone = len(answer) == 1 or (len(answer) > 1 and answer[1].begins_clause and answer[0].text in _YES | _NO)
     return _POLARITIES.get(answer[0].text) if answer and is_alone else None
 
 
@@ -115,7 +115,7 @@ def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
 def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
     """Return the polarity of a first clause: of course, certainly not, not really, I am afraid not, I think so."""
     texts = [word.text for word in reply]
-    clause = texts[: next((index for index, word in enumerate(reply) if index and word.clause), len(reply))]
+    clause = texts[: next((index for index, word in enumerate(reply) if index and word.begins_clause), len(reply))]
     if whole := _WHOLE_CLAUSES.get(tuple(clause)):
         return {whole}
     if clause[0] == "not" and len(clause) > 1 and clause[1] in _BEHIND_NOT:
@@ -132,7 +132,7 @@ def _in_words(reply: Sequence[Word]) -> set[Polarity]:
         polarity = _polarity_at(reply, index, _POLARITIES[word.text])
         if polarity is None:
             continue
-        if index and not word.clause and is_denied_next(reply, index + 1):  # it says yes, but that is wrong
+        if index and not word.begins_clause and is_denied_next(reply, index + 1):  # it says yes, but that is wrong
             polarity = OPPOSITE[polarity]
         is_both = index == 0 and len(reply) > 2 and _POLARITIES.get(reply[2].text) == OPPOSITE[polarity]  # yes and no
         if index == 0 and not is_both:
@@ -150,12 +150,12 @@ def _polarity_at(reply: Sequence[Word], index: int, polarity: Polarity) -> Polar
     """Return the polarity of a word such as "yes" or "false" at an index; None for the "no" of "no doubt"."""
     word, before = reply[index], reply[index - 1].text if index else ""
     behind = reply[index + 1] if index + 1 < len(reply) else None
-    ends = behind is None or behind.clause
-    opens = index == 0 or word.clause
+    ends = behind is None or behind.begins_clause
+    opens = index == 0 or word.begins_clause
     if word.text in _YES:
-        return polarity if before not in ("not", "neither", "nor") or word.clause else None
+        return polarity if before not in ("not", "neither", "nor") or word.begins_clause else None
     if word.text in _NO:
-        is_noun = behind is not None and not behind.clause and behind.text in _NO_NEGATION
+        is_noun = behind is not None and not behind.begins_clause and behind.text in _NO_NEGATION
         return polarity if (opens or before in _BEFORE_NO or ends) and not is_noun else None
     follows = opens or before in AUXILIARIES | _BEFORE_TRUE
     if not follows or not (ends or (behind is not None and behind.text in _BEHIND_TRUE)):
@@ -173,9 +173,9 @@ def _is_option(reply: Sequence[Word], index: int) -> bool:
 def _by_auxiliary(reply: Sequence[Word]) -> set[Polarity]:
     """Return the polarity of a short clause with an auxiliary: It is not. They do. Indeed it is."""
     reply = reply[1:] if reply[0].text in ADVERBS else reply
-    reply = [word for index, word in enumerate(reply) if index == 0 or word.clause or word.text not in ADVERBS]
-    if len(reply) < 2 or reply[0].text not in PRONOUNS or reply[1].text not in AUXILIARIES or reply[1].clause:
+    reply = [word for index, word in enumerate(reply) if index == 0 or word.begins_clause or word.text not in ADVERBS]
+    if len(reply) < 2 or reply[0].text not in PRONOUNS or reply[1].text not in AUXILIARIES or reply[1].begins_clause:
         return set()
-    if len(reply) == 2 or reply[2].clause:
+    if len(reply) == 2 or reply[2].begins_clause:
         return {"yes"}
-    return {"no"} if reply[2].text == "not" and (len(reply) == 3 or reply[3].clause) else set()
+    return {"no"} if reply[2].text == "not" and (len(reply) == 3 or reply[3].begins_clause) else set()
