@@ -14,7 +14,7 @@ from swaymeter.data.errors import InputError, WorkspaceError
 from swaymeter.data.escaping import csv_cell
 from swaymeter.data.records.findings import Findings, StudyCard, write_findings
 from swaymeter.data.storage.artifact import write_manifest
-from swaymeter.data.storage.writing import replaced
+from swaymeter.data.storage.writing import replacing_folder
 from swaymeter.reports.answers import ANSWERS_QUERIES, write_answers
 from swaymeter.reports.changes import HISTORY_QUERIES, section, write_history
 from swaymeter.reports.figures import FIGURES
@@ -80,7 +80,7 @@ def write_report(
         shown_frames = labelled(with_empty(frames, queries()))
         outcome = findings(shown_frames, card)
         show(outcome)
-        with replaced(folder, _is_report, "report", "choose another --workspace") as new:
+        with replacing_folder(folder, _is_report, "report", "choose another --workspace") as new:
             _fill(new, shown_frames, card, outcome, changes)
             write_manifest(new / MANIFEST, key, filter(Path.is_file, new.rglob("*")))
     except KeyError as error:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from swaymeter.data.errors import InputError, UsageError, WorkspaceError, first_line
 from swaymeter.data.escaping import sheet_cell, sheet_text, visible
 from swaymeter.data.records.judgements import FIELDS, Judgement, same_words
-from swaymeter.data.storage.writing import put, unfinished
+from swaymeter.data.storage.writing import move_to_target, temporary_file
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -94,13 +94,13 @@ def write_judgements(file: Path, rows: Iterable[Judgement | Mapping[str, str]], 
     if new and os.path.lexists(file):
         raise file_exists
     try:
-        with unfinished(file) as temporary:
+        with temporary_file(file) as temporary:
             if suffix == ".csv":  # with the byte-order mark, without which Excel assumes another encoding
                 frame.to_csv(temporary, index=False, encoding="utf-8-sig", quoting=csv.QUOTE_ALL, lineterminator="\r\n")
             else:
                 frame.to_excel(temporary, index=False, engine="openpyxl")
             try:
-                put(temporary, file, new=new)
+                move_to_target(temporary, file, new=new)
             except FileExistsError:  # another process was faster
                 raise file_exists from None
     except WorkspaceError as error:

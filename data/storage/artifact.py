@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from swaymeter.data.digests import content_key, digest_of_large
 from swaymeter.data.errors import DamagedFile, MissingFile
 from swaymeter.data.records.table import Table, table_digest
-from swaymeter.data.storage.files import CHARACTERS, metadata_of, read_parquet, verify, write_parquet
+from swaymeter.data.storage.files import DIGEST_CHARACTERS, metadata_of, read_parquet, verify, write_parquet
 from swaymeter.data.storage.notes import note_of, unsealed, write_sealed
 
 State = Literal["done", "missing", "damaged"]
@@ -27,7 +27,7 @@ FORCED = "forced"
 """The entry of the key inputs that has the number of a forced artifact."""
 T = TypeVar("T")
 
-_FILE = re.compile(rf"(?P<name>.+)-[0-9a-f]{{{CHARACTERS}}}-[0-9a-f]{{{CHARACTERS}}}\.parquet")
+_FILE = re.compile(rf"(?P<name>.+)-[0-9a-f]{{{DIGEST_CHARACTERS}}}-[0-9a-f]{{{DIGEST_CHARACTERS}}}\.parquet")
 _PART = re.compile(r"(?P<name>.+)\.part-\d+-(?P<key>[0-9a-f]+)-")
 
 
@@ -71,7 +71,7 @@ class TableArtifact:
     @property
     def stem(self) -> str:
         """The beginning of its file's name."""
-        return f"{self.name}-{self.key[:CHARACTERS]}"
+        return f"{self.name}-{self.key[:DIGEST_CHARACTERS]}"
 
     def files(self) -> list[Path]:
         """Return the files with its name and key, readable or not; a task that ran twice may leave two."""
@@ -80,7 +80,7 @@ class TableArtifact:
     def check(self) -> Check:
         """Check that one of its files is as it was written; the reason names the damaged file."""
         try:
-            return self._first(self._checked)
+            return self._load_first(self._checked)
         except MissingFile:
             return Check("missing")
         except DamagedFile as error:
@@ -88,14 +88,14 @@ class TableArtifact:
 
     def read(self) -> pa.Table:
         """Return its rows, verified; MissingFile without a file, DamagedFile for changed content."""
-        return self._first(self._rows)
+        return self._load_first(self._rows)
 
     def about(self) -> dict[str, Any]:
         """Return the metadata of the writer; raises like `read`."""
-        return dict(self._first(self._checked).about or {})
+        return dict(self._load_first(self._checked).about or {})
 
-    def _first(self, load: Callable[[Path], T]) -> T:
-        """Load its first undamaged file."""
+    def _load_first(self, load: Callable[[Path], T]) -> T:
+        """Return the result of `load` for the first undamaged file; raises the error of the last damaged file."""
         problem: DamagedFile = MissingFile(f"{self.folder / self.stem} does not exist; run the step that makes it")
         for path in self.files():
             try:
@@ -137,13 +137,12 @@ class TableArtifact:
         if rows.schema.names != self.table.schema.names:
             raise ValueError(f"{self.name}: columns {rows.schema.names} are not those of table {self.table.name}")
         full_digest = table_digest(rows)
+        has_full_digest = all(column.in_digest for column in self.table.columns)
         metadata = {
             "table": self.table.name,
             "columns": self.table.schema.names,
             "key": self.key,
-            "digest": full_digest
-            if all(column.in_digest for column in self.table.columns)
-            else self.table.digest(rows),
+            "digest": full_digest if has_full_digest else self.table.digest(rows),
             "digest_of_all": full_digest,
             "made_from": dict(self.key_inputs),
             "made_at": datetime.now(UTC).isoformat(),
@@ -151,11 +150,10 @@ class TableArtifact:
             "about": dict(about or {}),
             "rows": rows.num_rows,
         }
-        before = {*self.files(), *self._forced_files()}  # two concurrent writers keep each other's file
+        older_files = {*self.files(), *self._forced_files()}  # two concurrent writers keep each other's file
         path = write_parquet(self.folder, self.stem, rows, metadata)
-        for other in before:
-            if other != path:
-                other.unlink(missing_ok=True)
+        for older_file in older_files - {path}:
+            older_file.unlink(missing_ok=True)
         return path
 
     def _forced_files(self) -> list[Path]:
@@ -166,27 +164,29 @@ class TableArtifact:
         return [path for path in self._all_files() if _key_without_number(_key_inputs_of(path)) == key]
 
     def _all_files(self) -> list[Path]:
+        """Return the files with its name and any key."""
         try:  # a glob takes several times as long, and every artifact is checked
-            files = [(_FILE.fullmatch(name), name) for name in os.listdir(self.folder) if name.startswith(self.name)]
+            names = [name for name in os.listdir(self.folder) if name.startswith(self.name)]
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return sorted(self.folder / name for match, name in files if match and match["name"] == self.name)
+        matches = filter(None, map(_FILE.fullmatch, names))
+        return sorted(self.folder / match[0] for match in matches if match["name"] == self.name)
 
     def discard(self) -> None:
         """Remove its files, and the files of its parts."""
-        for path in (*self.files(), *self.folder.glob(f"{self.name}.part-*-{self.key[:CHARACTERS]}-*.parquet")):
+        for path in (*self.files(), *self.folder.glob(f"{self.name}.part-*-{self.key[:DIGEST_CHARACTERS]}-*.parquet")):
             path.unlink(missing_ok=True)
 
     def part(self, number: int) -> "TableArtifact":
         """Return the artifact of one chunk of an unfinished table; its key names the whole."""
-        name = f"{self.name}.part-{number:05d}-{self.key[:CHARACTERS]}"
+        name = f"{self.name}.part-{number:05d}-{self.key[:DIGEST_CHARACTERS]}"
         return TableArtifact(self.folder, name, self.table, {"whole": self.key, "part": number})
 
 
-def is_joined(part: Path) -> bool:
-    """Return True if a whole of the same key and columns has replaced the part."""
-    named = _PART.match(part.name)
-    wholes = part.parent.glob(f"{named['name']}-{named['key']}-*.parquet") if named else ()
+def has_whole(part: Path) -> bool:
+    """Return True if a file of the whole table has the same key and columns as the part."""
+    match = _PART.match(part.name)
+    wholes = part.parent.glob(f"{match['name']}-{match['key']}-*.parquet") if match else ()
     try:
         columns = verify(part).get("columns")
         return any(whole.get("columns") == columns for whole in map(verify, wholes))
@@ -202,6 +202,7 @@ def _key_inputs_of(path: Path) -> Mapping[str, Any]:
 
 
 def _key_without_number(key_inputs: Mapping[str, Any]) -> str:
+    """Return the key that the artifact would have if it were not forced."""
     return content_key({name: value for name, value in key_inputs.items() if name != FORCED})
 
 
@@ -241,11 +242,13 @@ class FilesArtifact:
             return Check("damaged", f"{self.manifest} cannot be read ({error}); it is made again by the next run")
         if key != self.key:
             return Check("missing")
-        if path := next((self.folder / name for name in files if not self._is_as_written(name, files[name])), None):
-            return Check("damaged", f"{path} holds other bytes than were written; it is made again by the next run")
+        for name, digest in files.items():
+            if not self._is_as_written(name, digest):
+                problem = f"{self.folder / name} holds other bytes than were written; it is made again by the next run"
+                return Check("damaged", problem)
         return Check("done", "", key, self.manifest)
 
-    def written(self) -> Mapping[str, str]:
+    def digests(self) -> Mapping[str, str]:
         """Return the digests of the files in the manifest, with any key; empty if it cannot be read."""
         try:
             return dict(unsealed(note_of(self.manifest))["files"])

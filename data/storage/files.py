@@ -13,26 +13,26 @@ from typing import TYPE_CHECKING, Any
 from swaymeter.data.digests import open_file, sha256, sha256_of
 from swaymeter.data.errors import DamagedFile, MissingFile, first_line
 from swaymeter.data.storage.notes import json_object
-from swaymeter.data.storage.writing import put, unfinished
+from swaymeter.data.storage.writing import move_to_target, temporary_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-CHARACTERS = 12
+DIGEST_CHARACTERS = 12
 """Number of characters of a key and of a digest in a file name: 48 bits."""
 
 _METADATA = b"swaymeter"
 
 
 def write_parquet(folder: Path, stem: str, rows: "pa.Table", metadata: Mapping[str, Any]) -> Path:
-    """Writes rows and metadata to `<stem>-<digest>.parquet`, whole or not at all, and gives its path."""
+    """Write rows and metadata to `<stem>-<digest>.parquet`, whole or not at all, and return its path."""
     import pyarrow.parquet as pq  # a local import, because other callers of this module do not need it
 
-    described = rows.replace_schema_metadata({_METADATA: json.dumps(metadata, ensure_ascii=False)})
-    with unfinished(folder / f"{stem}.parquet") as temporary:
-        pq.write_table(described, temporary, compression="zstd")
-        path = folder / f"{stem}-{sha256_of(temporary)[:CHARACTERS]}.parquet"
-        put(temporary, path)
+    with_metadata = rows.replace_schema_metadata({_METADATA: json.dumps(metadata, ensure_ascii=False)})
+    with temporary_file(folder / f"{stem}.parquet") as temporary:
+        pq.write_table(with_metadata, temporary, compression="zstd")
+        path = folder / f"{stem}-{sha256_of(temporary)[:DIGEST_CHARACTERS]}.parquet"
+        move_to_target(temporary, path)
     return path
 
 
@@ -41,7 +41,7 @@ def verify(path: Path) -> dict[str, Any]:
     import pyarrow.parquet as pq
 
     with _readable(path):
-        _compare(path, sha256_of(path))
+        _check_digest(path, sha256_of(path))
         return _metadata(pq.read_schema(path))
 
 
@@ -61,7 +61,7 @@ def read_parquet(path: Path) -> tuple["pa.Table", dict[str, Any]]:
     with _readable(path):
         with open_file(path) as file:
             content = file.read()  # the same bytes are hashed and parsed, so that nothing changes in between
-        _compare(path, sha256(content))
+        _check_digest(path, sha256(content))
         with pq.ParquetFile(pa.BufferReader(content)) as table:  # read_table would import pyarrow.dataset and pandas
             rows = table.read()
         return rows.replace_schema_metadata(None), _metadata(rows.schema)
@@ -69,6 +69,7 @@ def read_parquet(path: Path) -> tuple["pa.Table", dict[str, Any]]:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
+    """Turn errors of reading a file into MissingFile or DamagedFile."""
     import pyarrow as pa
 
     try:
@@ -79,8 +80,9 @@ def _readable(path: Path) -> Iterator[None]:
         raise DamagedFile(f"{path} cannot be read ({first_line(error)}); it is made again by the next run") from None
 
 
-def _compare(path: Path, digest: str) -> None:
-    if path.stem.rpartition("-")[2] != digest[:CHARACTERS]:
+def _check_digest(path: Path, digest: str) -> None:
+    """Raise DamagedFile if the name of a file has another digest."""
+    if path.stem.rpartition("-")[2] != digest[:DIGEST_CHARACTERS]:
         raise DamagedFile(f"{path} holds other bytes than were written; it is made again by the next run")
 
 

@@ -60,7 +60,7 @@ def _checksum(content: Mapping[str, Any]) -> str:
     return sha256_of_json(dict(content), sort_keys=True)
 
 
-NAME = ".holder.json"
+HOLDER_NOTE = ".holder.json"
 """The note of the holder of a workspace, beside its lock: for messages to other runs, and to detect a lost lock."""
 LONGEST_COMMAND = 200
 """Limit of the characters of a command in the note."""
@@ -76,14 +76,14 @@ def note_holder(root: Path) -> bytes:
         "since": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     note = json.dumps(holder)
-    write_file(root / NAME, note)
+    write_file(root / HOLDER_NOTE, note)
     return note.encode()
 
 
 def describe_holder(root: Path) -> str:
     """Return a sentence with the holder of the workspace and its start; "another run" if the note cannot be read."""
     try:
-        return _sentence(root, json_object(note_of(root / NAME)))
+        return _sentence(root, json_object(note_of(root / HOLDER_NOTE)))
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return f"another run uses the workspace {root}"
 

@@ -23,18 +23,18 @@ REMEMBER_SECONDS = 10.0
 
 def remembered_digests(files: Sequence[Path], folder: Path) -> list[str]:
     """Return the digest (hex) of the bytes of each file; OSError names a file that cannot be read and never was."""
-    remembered = _remembered(folder)
+    remembered = _stored_states(folder)
     current: dict[str, _FileState] = {}
-    begun = time.monotonic()
+    stored_at = time.monotonic()
     try:
         for file in files:
             name = str(file.absolute())
             current[name] = _state(file, remembered.get(name))
-            if time.monotonic() - begun > REMEMBER_SECONDS:
-                _remember(folder, remembered, current)
-                begun = time.monotonic()
+            if time.monotonic() - stored_at > REMEMBER_SECONDS:
+                _store(folder, remembered, current)
+                stored_at = time.monotonic()
     finally:
-        _remember(folder, remembered, current)
+        _store(folder, remembered, current)
     return [current[str(file.absolute())].digest for file in files]
 
 
@@ -46,16 +46,16 @@ class _FileState(NamedTuple):
     digest: str
 
 
-def _remember(folder: Path, remembered: dict[str, _FileState], current: dict[str, _FileState]) -> None:
-    """Add new digests to the stored ones; a failure costs only time."""
+def _store(folder: Path, remembered: dict[str, _FileState], current: dict[str, _FileState]) -> None:
+    """Store the current states besides those of other processes; without them, files are only read again."""
     if not current.items() - remembered.items():
         return
-    states = {name: state._asdict() for name, state in (_remembered(folder) | current).items()}
+    states = {name: state._asdict() for name, state in (_stored_states(folder) | current).items()}
     with suppress(WorkspaceError):
         write_sealed(folder / _DIGESTS, {"files": states})
 
 
-def _remembered(folder: Path) -> dict[str, _FileState]:
+def _stored_states(folder: Path) -> dict[str, _FileState]:
     try:
         states = unsealed(note_of(folder / _DIGESTS))["files"]
         return {name: _FileState(**state) for name, state in states.items()}
@@ -67,6 +67,7 @@ def _remembered(folder: Path) -> dict[str, _FileState]:
 
 
 def _state(file: Path, remembered: _FileState | None) -> _FileState:
+    """Return the state of a file; the remembered state if the file is deleted or unchanged."""
     try:
         status = file.stat()
     except (FileNotFoundError, NotADirectoryError):

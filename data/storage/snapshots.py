@@ -19,7 +19,7 @@ from swaymeter.data.storage.files import read_parquet, verify, write_parquet
 log = logging.getLogger(__name__)
 
 Key = tuple[ItemKind, str, str, str]
-"""kind, model, dtype and item."""
+"""The kind, model, dtype and item of an item."""
 
 
 def snapshot_files(folder: Path) -> list[Path]:
@@ -44,13 +44,14 @@ def last_items(files: Iterable[Path]) -> tuple[int, dict[Key, str]]:
     Raises:
         DamagedFile: a file has changed since it was written.
     """
-    last, states = 0, dict[Key, str | None]()
+    last_run, states = 0, dict[Key, str | None]()
     for path in files:
-        rows = read_parquet(path)[0].to_pydict()
-        last = max(rows["run"])  # each snapshot has the item of its run
-        for *key, state in zip(*(rows[name] for name in ("kind", "model", "dtype", "item", "state")), strict=True):
-            states[key[0], key[1], key[2], key[3]] = state
-    return last, {key: state for key, state in states.items() if state is not None}
+        columns = read_parquet(path)[0].to_pydict()
+        last_run = max(columns["run"])  # each snapshot has the item of its run
+        rows = zip(*(columns[name] for name in ("kind", "model", "dtype", "item", "state")), strict=True)
+        for kind, model, dtype, item, state in rows:
+            states[kind, model, dtype, item] = state
+    return last_run, {key: state for key, state in states.items() if state is not None}
 
 
 def write_snapshot(folder: Path, rows: Sequence[HistoryRow]) -> Path:

@@ -33,10 +33,17 @@ from filelock import FileLock, Timeout
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import WorkspaceBusy, WorkspaceError, first_line
 from swaymeter.data.records.table import Table
-from swaymeter.data.storage.artifact import FilesArtifact, TableArtifact, is_joined
-from swaymeter.data.storage.files import CHARACTERS
-from swaymeter.data.storage.notes import NAME as HOLDER
-from swaymeter.data.storage.notes import describe_holder, json_object, note_holder, note_of, unsealed, write_sealed
+from swaymeter.data.storage.artifact import FilesArtifact, TableArtifact, has_whole
+from swaymeter.data.storage.files import DIGEST_CHARACTERS
+from swaymeter.data.storage.notes import (
+    HOLDER_NOTE,
+    describe_holder,
+    json_object,
+    note_holder,
+    note_of,
+    unsealed,
+    write_sealed,
+)
 from swaymeter.data.storage.writing import TEMPORARY
 
 DATABASE = "study.duckdb"
@@ -52,9 +59,9 @@ _UNUSABLE = set("?*[\\\0") - {os.sep}
 WAITING_SECONDS = 0.5
 """Interval between two checks that another process has left the workspace."""
 
-_holders: dict[Path, bytes] = {}
+_holder_notes: dict[Path, bytes] = {}
 """The holder's notes of the workspaces that this process holds."""
-_first: dict[Path, str] = {}
+_first_studies: dict[Path, str] = {}
 """The first study of each workspace that this process holds, for the case that a file server fails."""
 
 
@@ -82,12 +89,12 @@ class Workspace:
         Raises:
             WorkspaceError: the first study cannot be read.
         """
-        first = _first.get(self.root) or (self._description() or {}).get("study")
-        if not (first and self.study) or first == self.study:
+        first_study = _first_studies.get(self.root) or (self._description() or {}).get("study")
+        if not first_study or not self.study or first_study == self.study:
             return ()
         folder = slug(self.study)
         if folder != self.study:  # another name has the same slug
-            folder = f"{folder[:64]}-{content_key({'study': self.study})[:CHARACTERS]}"
+            folder = f"{folder[:64]}-{content_key({'study': self.study})[:DIGEST_CHARACTERS]}"
         return ("studies", folder)
 
     @property
@@ -148,15 +155,15 @@ class Workspace:
         try:
             with self._writing():
                 self._prepare()
-                _first[self.root] = (self._description() or {}).get("study", "")
+                _first_studies[self.root] = (self._description() or {}).get("study", "")
                 if lock.lock_counter == 1:
-                    _holders[self.root] = note_holder(self.root)
+                    _holder_notes[self.root] = note_holder(self.root)
                     self._log_folders()
             yield
         finally:
             if lock.lock_counter == 1:
-                for by_root in (_holders, _first):
-                    by_root.pop(self.root, None)
+                _holder_notes.pop(self.root, None)
+                _first_studies.pop(self.root, None)
             try:
                 lock.release()
             except OSError as error:  # all files are whole, and the run has reported its own error
@@ -195,9 +202,9 @@ class Workspace:
 
         A restarted file server may have forgotten the lock. An unreadable note counts as a valid lock.
         """
-        mine = _holders.get(self.root)
+        own_note = _holder_notes.get(self.root)
         with suppress(OSError, ValueError):
-            if mine is not None and note_of(self.root / HOLDER) != mine:
+            if own_note is not None and note_of(self.root / HOLDER_NOTE) != own_note:
                 raise WorkspaceBusy(
                     f"the workspace {self.root} is held by two runs, as its file server did not keep the lock of this "
                     f"one: {describe_holder(self.root)}; once that has ended, run the same command again"
@@ -225,9 +232,10 @@ class Workspace:
             )
 
     def _prepare(self) -> None:
-        half_written = self.root.rglob(f".*{TEMPORARY}*")  # files, and folders of a database
-        joined = filter(is_joined, self.root.glob("scores/**/*.part-*.parquet"))  # parts of a seed are deeper
-        for leftover in [*half_written, *joined]:
+        """Remove the leftovers of killed runs, check that the folder can be written, and write workspace.json."""
+        temporary = self.root.rglob(f".*{TEMPORARY}*")  # files, and folders of a database
+        needless_parts = filter(has_whole, self.root.glob("scores/**/*.part-*.parquet"))  # parts of a seed are deeper
+        for leftover in [*temporary, *needless_parts]:
             if leftover.is_dir() and not leftover.is_symlink():
                 shutil.rmtree(leftover)
             else:
@@ -246,7 +254,8 @@ class Workspace:
         try:
             text = note_of(file)
             content = json_object(text)
-            return unsealed(text) if {"study", "sha256"} & content.keys() else content  # an earlier version wrote it
+            is_sealed = bool({"study", "sha256"} & content.keys())  # the user may have written the layout alone
+            return unsealed(text) if is_sealed else content
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -263,7 +272,7 @@ class Workspace:
         if folders := self.study_folders:
             log.warning(
                 "study %s came first in %s: statistics, database and report of %s are in %s",
-                _first[self.root],
+                _first_studies[self.root],
                 self.root,
                 self.study,
                 "/".join(folders),
@@ -271,6 +280,7 @@ class Workspace:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
+        """Turn errors of writing into WorkspaceError."""
         try:
             yield
         except OSError as error:
@@ -279,7 +289,8 @@ class Workspace:
             ) from error
 
     def _failure(self, step: str, key: str) -> Path:
-        return self.root / "failures" / f"{slug(step)}-{content_key({'step': step, 'key': key})[:CHARACTERS]}.json"
+        digest = content_key({"step": step, "key": key})[:DIGEST_CHARACTERS]
+        return self.root / "failures" / f"{slug(step)}-{digest}.json"
 
     def note_failure(self, step: str, key: str, reason: str, detail: str = "") -> None:
         """Write the reason why a task failed with these inputs, for `status`; `key` is that of its outputs."""

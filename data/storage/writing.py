@@ -21,24 +21,24 @@ TEMPORARY = ".unfinished"
 
 def write_file(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all, a text in UTF-8; WorkspaceError if it cannot be written."""
-    with written_whole(path) as temporary:
+    with replacing_file(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def replacing_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path` that replaces it once all content is on the disk."""
-    with unfinished(path) as temporary:
+    with temporary_file(path) as temporary:
         yield temporary
-        put(temporary, path)
+        move_to_target(temporary, path)
 
 
 @contextmanager
-def unfinished(path: Path) -> Iterator[Path]:
+def temporary_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`, removed on leaving; WorkspaceError if it cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside(path) as temporary:
+        with temporary_beside(path) as temporary:
             yield temporary
     except OSError as error:
         raise WorkspaceError(
@@ -47,8 +47,8 @@ def unfinished(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def beside(path: Path) -> Iterator[Path]:
-    """Yield a path as `unfinished` does, for a file or a folder in an existing folder, with the system's errors."""
+def temporary_beside(path: Path) -> Iterator[Path]:
+    """Yield a temporary path for a file or folder in an existing folder, removed on leaving; raises OSError."""
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}{TEMPORARY}")  # unique between hosts
     try:
         yield temporary
@@ -70,23 +70,24 @@ def _remove(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def put(temporary: Path, path: Path, *, new: bool = False) -> None:
-    """Sync a written file or folder to the disk and rename it to its target, in one step that a kill cannot divide.
+def move_to_target(temporary: Path, path: Path, *, new: bool = False) -> None:
+    """Sync a file or folder to the disk and rename it to its target, in one step that a kill cannot divide.
 
     Args:
-        temporary: the written file or folder.
+        temporary: the complete file or folder.
         path: the target.
         new: True raises FileExistsError for an existing target; False replaces it.
     """
     _sync(*temporary.rglob("*"), temporary)
     if new:
-        _take(temporary, path)
+        _move_to_new(temporary, path)
     else:
         temporary.replace(path)
     _sync(path.parent)
 
 
-def _take(temporary: Path, path: Path) -> None:
+def _move_to_new(temporary: Path, path: Path) -> None:
+    """Rename a file to a target that does not exist; FileExistsError for an existing target."""
     try:
         path.hardlink_to(temporary)
     except FileExistsError:
@@ -107,15 +108,15 @@ def _sync(*paths: Path) -> None:
 
 
 @contextmanager
-def replaced(folder: Path, is_earlier: Callable[[Path], bool], what: str, advice: str) -> Iterator[Path]:
+def replacing_folder(folder: Path, may_replace: Callable[[Path], bool], kind: str, advice: str) -> Iterator[Path]:
     """Yield a new folder that replaces `folder` if the block succeeds; otherwise it leaves no trace.
 
     Leftovers of a killed run are repaired first. One process at a time writes a folder; another one is refused.
 
     Args:
         folder: the target.
-        is_earlier: returns True for a folder with files that may be replaced.
-        what: the kind of folder, for messages.
+        may_replace: returns True for a folder whose files may be replaced.
+        kind: the kind of folder, for messages.
         advice: the advice if it cannot be written.
 
     Raises:
@@ -130,30 +131,31 @@ def replaced(folder: Path, is_earlier: Callable[[Path], bool], what: str, advice
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(lock, timeout=0):
             try:
-                _put_right(folder, new, old)
-                if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not is_earlier(folder))):
-                    raise WorkspaceError(f"{folder} is not a {what} folder; move it away or {advice}")
+                _repair(folder, new, old)
+                if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not may_replace(folder))):
+                    raise WorkspaceError(f"{folder} is not a {kind} folder; move it away or {advice}")
                 shutil.rmtree(old, ignore_errors=True)
                 new.mkdir()
                 yield new
                 _swap(folder, new, old)
             finally:
-                _put_right(folder, new, old)
+                _repair(folder, new, old)
                 lock.unlink(missing_ok=True)
     except Timeout:
-        raise WorkspaceBusy(f"another process is writing the {what} {folder}; try again once it has ended") from None
+        raise WorkspaceBusy(f"another process is writing the {kind} {folder}; try again once it has ended") from None
     except OSError as error:
-        raise WorkspaceError(f"the {what} {folder} cannot be written: {error.strerror or error}; {advice}") from error
+        raise WorkspaceError(f"the {kind} {folder} cannot be written: {error.strerror or error}; {advice}") from error
 
 
-def _put_right(folder: Path, new: Path, old: Path) -> None:
-    """Undo an interrupted replacement: remove a half-made folder, or restore a set-aside one without successor."""
+def _repair(folder: Path, new: Path, old: Path) -> None:
+    """Undo an interrupted replacement: remove the new folder, and restore the old folder if `folder` is missing."""
     shutil.rmtree(new, ignore_errors=True)
     if old.exists() and not folder.exists():
         old.rename(folder)
 
 
 def _swap(folder: Path, new: Path, old: Path) -> None:
+    """Put the new folder in the place of `folder`, which is renamed to `old` in between."""
     _sync(*new.rglob("*"), new)
     if folder.exists():
         folder.rename(old)

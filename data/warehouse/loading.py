@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from swaymeter.data.errors import InputError, WorkspaceError, first_line
 from swaymeter.data.records.table import Table
-from swaymeter.data.storage.writing import beside, put, remove_leftovers
+from swaymeter.data.storage.writing import move_to_target, remove_leftovers, temporary_beside
 from swaymeter.data.warehouse.schema import (
     ABOUT,
     ORIGINS,
@@ -29,7 +29,7 @@ from swaymeter.data.warehouse.schema import (
     quoted,
     rows_table,
 )
-from swaymeter.data.warehouse.sources import SOURCE_FILE, checked_footer, only_finite, selected, shared_values
+from swaymeter.data.warehouse.sources import SOURCE_FILE, checked_footer, finite_errors, select_sql, shared_values
 from swaymeter.data.warehouse.warehouse import CONFIG, Warehouse, create_views
 
 Files = Mapping[Table, Sequence[Path]]
@@ -96,11 +96,11 @@ def _replacing(path: Path) -> Iterator[Path]:
     remove_leftovers(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside(path) as temporary:
+        with temporary_beside(path) as temporary:
             yield temporary
             # The log of a writer of the old database would be replayed into the new one.
             path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
-            put(temporary, path)
+            move_to_target(temporary, path)
     finally:
         remove_leftovers(path)  # DuckDB's files beside its temporary file
 
@@ -125,15 +125,15 @@ class Building:
             if not paths:
                 continue
             footers = {path: checked_footer(table, path) for path in paths}
-            with _named(table), only_finite():
+            with _constraint_errors(table), finite_errors():
                 if is_large(table):
                     self._load_large(table, footers)
                 else:
-                    self._insert(table, own_columns(table), selected(table, paths, table.columns))
+                    self._insert(table, own_columns(table), select_sql(table, paths, table.columns))
 
     def insert(self, table: Table, rows: pa.Table) -> None:
         """Add rows to a table."""
-        with _named(table), self._registered("incoming", rows):
+        with _constraint_errors(table), self._registered("incoming", rows):
             self._insert(table, table.columns, "FROM incoming")
 
     def _load_large(self, table: Table, footers: Mapping[Path, pq.FileMetaData]) -> None:
@@ -143,25 +143,29 @@ class Building:
         single_origins = {
             path: [(*values.values(), footers[path].num_rows)] for path, values in shared.items() if values
         }
-        with self._origins_of(table, single_origins):
-            source = selected(table, [*single_origins], columns, with_file=True)
-            self._insert(table, columns, f"FROM ({source}) JOIN of_file USING ({SOURCE_FILE})", "origin_id")
-        several_origins = {path: self._counted(table, path) for path, values in shared.items() if values is None}
-        with self._origins_of(table, several_origins):
-            source = selected(table, [*several_origins], table.columns, with_file=True)
-            same = " AND ".join(f"rows.{quoted(c.name)} IS NOT DISTINCT FROM of_file.{quoted(c.name)}" for c in SHARED)
-            joined = f"FROM ({source}) AS rows JOIN of_file ON rows.{SOURCE_FILE} = of_file.{SOURCE_FILE} AND {same}"
-            self._insert(table, columns, f"SELECT rows.*, origin_id {joined}", "origin_id")
+        with self._store_origins(table, single_origins):
+            source = select_sql(table, [*single_origins], columns, with_file=True)
+            self._insert(table, columns, f"FROM ({source}) JOIN file_origins USING ({SOURCE_FILE})", "origin_id")
+        several_origins = {path: self._origins_in(table, path) for path, values in shared.items() if values is None}
+        with self._store_origins(table, several_origins):
+            source = select_sql(table, [*several_origins], table.columns, with_file=True)
+            names = [quoted(column.name) for column in SHARED]
+            same_origin = " AND ".join(f"rows.{name} IS NOT DISTINCT FROM file_origins.{name}" for name in names)
+            rows_with_origins = (
+                f"SELECT rows.*, origin_id FROM ({source}) AS rows "
+                f"JOIN file_origins ON rows.{SOURCE_FILE} = file_origins.{SOURCE_FILE} AND {same_origin}"
+            )
+            self._insert(table, columns, rows_with_origins, "origin_id")
 
-    def _counted(self, table: Table, path: Path) -> list[tuple[Any, ...]]:
+    def _origins_in(self, table: Table, path: Path) -> list[tuple[Any, ...]]:
         """Return the origins of a file of several engines or devices, with their numbers of rows."""
-        columns, source = ", ".join(quoted(c.name) for c in SHARED), selected(table, [path], SHARED)
+        columns, source = ", ".join(quoted(c.name) for c in SHARED), select_sql(table, [path], SHARED)
         query = f"SELECT {columns}, count(*) FROM ({source}) GROUP BY ALL ORDER BY ALL"
         return self._connection.execute(query).fetchall()
 
     @contextmanager
-    def _origins_of(self, table: Table, origins: Mapping[Path, Sequence[tuple[Any, ...]]]) -> Iterator[None]:
-        """Store the origins of files; inside the block, `of_file` has them by file."""
+    def _store_origins(self, table: Table, origins: Mapping[Path, Sequence[tuple[Any, ...]]]) -> Iterator[None]:
+        """Store the origins of files; inside the block, the table `file_origins` has them by file."""
         names = (*(c.name for c in SHARED), "rows")
         rows = [
             {"file": str(path), "table": table.name, **dict(zip(names, origin, strict=True))}
@@ -170,24 +174,19 @@ class Building:
         ]
         numbered = [{"origin_id": number, **row} for number, row in enumerate(rows, self._origins + 1)]
         self._origins += len(rows)
-        by_file = ORIGINS.of(numbered)
-        with self._registered("of_file", by_file.rename_columns({"file": SOURCE_FILE})):
+        with self._registered("file_origins", ORIGINS.of(numbered).rename_columns({"file": SOURCE_FILE})):
             yield
-        relative_paths = [os.path.relpath(row["file"], self._folder) for row in numbered]
-        self.insert(
-            ORIGINS,
-            ORIGINS.of(
-                [{**row, "file": relative_path} for row, relative_path in zip(numbered, relative_paths, strict=True)]
-            ),
-        )
+        with_relative_paths = [{**row, "file": os.path.relpath(row["file"], self._folder)} for row in numbered]
+        self.insert(ORIGINS, ORIGINS.of(with_relative_paths))
 
-    def _insert(self, table: Table, columns: Sequence[Any], source: str, *others: str) -> None:
-        names = ", ".join([*(quoted(c.name) for c in columns), *others])
+    def _insert(self, table: Table, columns: Sequence[Any], source: str, *further_columns: str) -> None:
+        names = ", ".join([*(quoted(c.name) for c in columns), *further_columns])
         into = quoted(rows_table(table))
         self._connection.execute(f"INSERT INTO {into} BY NAME SELECT {names} FROM ({source})")
 
     @contextmanager
     def _registered(self, name: str, rows: pa.Table) -> Iterator[None]:
+        """Make rows a table of the connection within the block."""
         self._connection.register(name, rows)
         try:
             yield
@@ -197,7 +196,7 @@ class Building:
 
 
 @contextmanager
-def _named(table: Table) -> Iterator[None]:
+def _constraint_errors(table: Table) -> Iterator[None]:
     """Name the table of a row that breaks a constraint."""
     try:
         yield

@@ -41,8 +41,8 @@ class NamedQuery:
     def sentence(self) -> str:
         """The description of its result: its first comment lines, up to the end of the first sentence."""
         lines = [line.removeprefix("--").strip() for line in self.sql.splitlines() if line.startswith("--")]
-        ends = next((number for number, line in enumerate(lines, 1) if line.endswith((".", "?"))), 1)
-        return " ".join(lines[:ends])
+        length = next((number for number, line in enumerate(lines, 1) if line.endswith((".", "?"))), 1)
+        return " ".join(lines[:length])
 
     @property
     def units(self) -> dict[str, str]:
@@ -67,12 +67,12 @@ NAMED_QUERIES: Registry[NamedQuery] = Registry("query", _bundled())
 
 def with_views(queries: Iterable[NamedQuery]) -> list[NamedQuery]:
     """Return the queries and every view that they read, directly or through other views, each once."""
-    by_name, waiting = dict[str, NamedQuery](), [*queries]
-    while waiting:
-        query = waiting.pop()
+    by_name, pending = dict[str, NamedQuery](), [*queries]
+    while pending:
+        query = pending.pop()
         by_name[query.name] = query
         views = [view for view in NAMED_QUERIES.values() if view.view and view.name in query.words]
-        waiting += [view for view in views if view.name not in by_name]
+        pending += [view for view in views if view.name not in by_name]
     return [*by_name.values()]
 
 

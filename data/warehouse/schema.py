@@ -26,19 +26,19 @@ SHARED = columns_of(Score)
 class About:
     """The versions and the key of the database."""
 
-    schema_version: Annotated[str, Meaning("digest of the tables and views that it was made with")]
-    swaymeter_version: Annotated[str, Meaning("version of the package that made it")]
-    key: Annotated[str, Meaning("digest of everything that it was made from")]
+    schema_version: Annotated[str, Meaning("digest of the database's tables and views")]
+    swaymeter_version: Annotated[str, Meaning("version of the package that made the database")]
+    key: Annotated[str, Meaning("digest of everything that the database was made from")]
 
 
-@table("origins", "what rows of a file share: where their scores come from", key=("origin_id",))
+@table("origins", "the provenance that rows of a file share", key=("origin_id",))
 class Origin(Score):
-    """The provenance of the scores of a file; a file that two engines wrote has two."""
+    """The provenance of the scores of a file; a file that two engines wrote has two origins."""
 
-    origin_id: Annotated[int, Meaning("its number in this database")]
-    file: Annotated[str, Meaning("where it lies in the workspace; the name ends in the digest of the content")]
-    table: Annotated[str, Meaning("the table that the file holds")]
-    rows: Annotated[int, Meaning("how many rows share it")]
+    origin_id: Annotated[int, Meaning("number of the origin in this database")]
+    file: Annotated[str, Meaning("path of the file in the workspace; the name ends in the digest of the content")]
+    table: Annotated[str, Meaning("the table of the file")]
+    rows: Annotated[int, Meaning("number of rows with this origin")]
 
 
 ABOUT, ORIGINS = table_of(About), table_of(Origin)
@@ -61,7 +61,7 @@ class Schema:
     def statements(self) -> Iterator[str]:
         """Yield the statements that make an empty database without views: tables, keys and comments, in order."""
         for declared in self.by_name.values():
-            yield from _created(declared)
+            yield from _table_statements(declared)
         yield self.scored
 
     @property
@@ -75,8 +75,9 @@ class Schema:
         The view `scored` reads every table of scores.
         """
         words = set[str]().union(*(query.words for query in with_views(queries)))
-        tables = [table for table in self.tables if SCORED in words and holds_scores(table)]
-        return words | {table.name for table in tables}
+        if SCORED in words:
+            words |= {table.name for table in self.tables if holds_scores(table)}
+        return words
 
     @property
     def version(self) -> str:
@@ -122,7 +123,8 @@ def stored_columns(table: Table) -> tuple[Column, ...]:
     return (*own_columns(table), *([ORIGIN_ID] * is_large(table)))
 
 
-def _created(table: Table) -> Iterator[str]:
+def _table_statements(table: Table) -> Iterator[str]:
+    """Yield the statements that make a table, its view if it is large, and their comments."""
     columns = [f"{quoted(c.name)} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in stored_columns(table)]
     if table.key:
         columns.append(f"PRIMARY KEY ({', '.join(map(quoted, table.key))})")

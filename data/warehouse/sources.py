@@ -48,7 +48,7 @@ def shared_values(footer: pq.FileMetaData) -> dict[str, str | None] | None:
     return values
 
 
-def selected(table: Table, paths: Sequence[Path], columns: Sequence[Column], *, with_file: bool = False) -> str:
+def select_sql(table: Table, paths: Sequence[Path], columns: Sequence[Column], *, with_file: bool = False) -> str:
     """Return the SQL that reads columns of a table from files; a number that is not finite raises an error.
 
     Args:
@@ -57,12 +57,12 @@ def selected(table: Table, paths: Sequence[Path], columns: Sequence[Column], *, 
         columns: columns to read.
         with_file: True adds a column with the path of a row's file.
     """
-    file = [SOURCE_FILE] * with_file
     if not paths:
-        nothing = [f"NULL::{c.type} AS {quoted(c.name)}" for c in columns]
-        return f"SELECT {', '.join([*nothing, *(f'NULL::VARCHAR AS {name}' for name in file)])} WHERE false"
+        types = {c.name: c.type for c in columns} | ({SOURCE_FILE: "VARCHAR"} if with_file else {})
+        nulls = ", ".join(f"NULL::{sql_type} AS {quoted(name)}" for name, sql_type in types.items())
+        return f"SELECT {nulls} WHERE false"
     files = ", ".join(literal(str(path)) for path in paths)
-    names = ", ".join([*map(_finite, columns), *file])
+    names = ", ".join([*map(_finite, columns), *([SOURCE_FILE] if with_file else [])])
     return f"SELECT {names} FROM read_parquet([{files}], filename = '{SOURCE_FILE}')"
 
 
@@ -72,8 +72,8 @@ _NOT_FINITE = "NaN or infinite"
 
 
 @contextmanager
-def only_finite() -> Iterator[None]:
-    """Raise InputError, with file and column, for a number that is not finite while `selected` is read."""
+def finite_errors() -> Iterator[None]:
+    """Raise InputError, with file and column, for a number that is not finite while `select_sql` is read."""
     try:
         yield
     except duckdb.InvalidInputException as error:
@@ -83,17 +83,19 @@ def only_finite() -> Iterator[None]:
 
 
 def _finite(column: Column) -> str:
+    """Return the SQL of a column that raises an error for a number that is not finite."""
     name = quoted(column.name)
     if column.type.removesuffix("[]") != "DOUBLE":
         return name
-    wrong = f"NOT isfinite({name})"
+    is_wrong = f"NOT isfinite({name})"
     if column.type.endswith("[]"):
-        wrong = f"len(list_filter({name}, lambda number: NOT isfinite(number))) > 0"
-    text = literal(f": column {column.name} has numbers that are {_NOT_FINITE}; compute it again")
-    return f"CASE WHEN {wrong} THEN error({SOURCE_FILE} || {text}) ELSE {name} END AS {name}"
+        is_wrong = f"len(list_filter({name}, lambda number: NOT isfinite(number))) > 0"
+    message = literal(f": column {column.name} has numbers that are {_NOT_FINITE}; compute it again")
+    return f"CASE WHEN {is_wrong} THEN error({SOURCE_FILE} || {message}) ELSE {name} END AS {name}"
 
 
 def _statistics(footer: pq.FileMetaData, name: str) -> list[Any]:
+    """Return the statistics of a column's chunks, one for each row group that has them."""
     paths = [footer.schema.column(index).path for index in range(len(footer.schema.names))]
     index = paths.index(name)  # by its path, because columns within a row have names of their own
     chunks = (footer.row_group(number).column(index).statistics for number in range(footer.num_row_groups))

@@ -26,11 +26,9 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": "1GB",  # more spills to the disk
     "preserve_insertion_order": "false",  # costs memory, and every query states its order
 }
-
-
-_STORED = "stored"
-"""The name of a file's database beside the one in memory."""
-_FOREIGN = {
+_ATTACHED = "stored"
+"""The name of a file's database within the database in memory."""
+_CONTENT_QUERIES = {
     "view": "SELECT view_name FROM duckdb_views() WHERE NOT internal",
     "macro": "SELECT function_name FROM duckdb_functions() WHERE NOT internal",
     "trigger": "SELECT trigger_name FROM duckdb_triggers() WHERE true",
@@ -67,21 +65,23 @@ class Limits:
                 batches.append(batch)
                 size += batch.nbytes
                 if size > self.megabytes * 1_000_000:
-                    raise WorkspaceError(f"a query gives more than {self.megabytes:,} MB of rows; {_SMALLER}")
+                    raise WorkspaceError(f"a query gives more than {self.megabytes:,} MB of rows; {_ADVICE}")
             return pa.Table.from_batches(batches, reader.schema)
         except duckdb.OutOfMemoryException:
-            raise WorkspaceError(f"a query needs more than {self.megabytes:,} MB; {_SMALLER}") from None
+            raise WorkspaceError(f"a query needs more than {self.megabytes:,} MB; {_ADVICE}") from None
         except (duckdb.Error, pa.ArrowException):
             if not expired.is_set():
                 raise
-            raise WorkspaceError(f"a query takes more than {self.seconds:g} s; {_SMALLER}") from None
+            raise WorkspaceError(f"a query takes more than {self.seconds:g} s; {_ADVICE}") from None
         finally:
             timer.cancel()
 
 
 COMPUTED = frozenset({"answers_of_questions", "instances", "marked_instances"})
 """Views that many queries read, and that take longer to plan than to store; an open database computes them once."""
-_SMALLER = "the database may be made to do harm: ask its sender for the study's file, and run that"
+_ADVICE = "the database may be made to do harm: ask its sender for the study's file, and run that"
+"""The advice for a query that exceeds the limits."""
+_REMEDY = "run its study with --stage aggregate"
 
 
 class Units(dict[str, str]):
@@ -138,10 +138,10 @@ class Warehouse:
 
     def rows(self, query: NamedQuery) -> pa.Table:
         """Return the rows of a query."""
-        if named := self._schema.words_of([query]) & self._views.keys():
-            views = [self._views.pop(name) for name in sorted(named)]
+        if missing_views := self._schema.words_of([query]) & self._views.keys():
+            views = [self._views.pop(name) for name in sorted(missing_views)]
             create_views(self._connection, views, computed=frozenset() if self._limits else COMPUTED)
-        with _named(query):
+        with _sql_errors(query):
             if self._limits:
                 return self._limits.rows(self._connection, query.sql)
             return self._connection.sql(query.sql).to_arrow_table()
@@ -165,7 +165,7 @@ class Warehouse:
         return int(count)
 
     def _units(self, query: NamedQuery) -> dict[str, str]:
-        """Return the units of the columns that the query reads, unless they differ, and those that it declares."""
+        """Return the units that the query declares, and the units of the columns that it reads, unless they differ."""
         units_of: dict[str, set[str]] = {}
         for name in self._tables_of(query):
             if table := self._schema.by_name.get(name):
@@ -175,14 +175,14 @@ class Warehouse:
                 column_units = self._units(view) if view else {}
             for column, unit in column_units.items():
                 units_of.setdefault(column, set()).add(unit)
-        passed = {column: units.pop() for column, units in units_of.items() if len(units) == 1}
-        return {column: unit for column, unit in {**passed, **query.units}.items() if unit}
+        common = {column: units.pop() for column, units in units_of.items() if len(units) == 1}
+        return {column: unit for column, unit in {**common, **query.units}.items() if unit}
 
     def _tables_of(self, query: NamedQuery) -> set[str]:
         """Return the tables and views that a query names; every text is parsed once a process."""
-        if query.sql not in _tables_in:
-            _tables_in[query.sql] = {*re.findall(r'"table_name":"(\w+)"', self._tree(query).lower())}
-        return _tables_in[query.sql]
+        if query.sql not in _tables_by_sql:
+            _tables_by_sql[query.sql] = {*re.findall(r'"table_name":"(\w+)"', self._tree(query).lower())}
+        return _tables_by_sql[query.sql]
 
     def _tree(self, query: NamedQuery) -> str:
         """Return the syntax tree of a query, as JSON."""
@@ -190,12 +190,12 @@ class Warehouse:
         return str(tree)
 
 
-_tables_in: dict[str, set[str]] = {}
+_tables_by_sql: dict[str, set[str]] = {}
 """The tables and views of parsed queries, by their texts."""
 
 
 @contextmanager
-def _named(query: NamedQuery) -> Iterator[None]:
+def _sql_errors(query: NamedQuery) -> Iterator[None]:
     """Name the query whose SQL is wrong."""
     try:
         yield
@@ -233,7 +233,7 @@ def opened(
             connection.execute(f"SET allowed_directories = [{literal(str(exports.resolve()))}]")
         connection.execute("SET enable_external_access = false; SET lock_configuration = true")
         try:
-            _create_over(connection, schema, path, is_foreign=limits is not None)
+            _create_views_over(connection, schema, path, is_foreign=limits is not None)
             yield Warehouse(connection, schema, limits, views=schema.views)
         except (duckdb.ProgrammingError, duckdb.OutOfMemoryException):
             raise
@@ -247,32 +247,32 @@ def opened(
 def _in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database in memory, to which files are attached."""
     # DuckDB creates the folder when it needs one, and removes it, so that a killed run leaves none behind.
-    spilled = Path(gettempdir(), f"swaymeter-{uuid4().hex}")
-    with duckdb.connect(config={**CONFIG, "temp_directory": str(spilled)}) as connection:
+    temporary_folder = Path(gettempdir(), f"swaymeter-{uuid4().hex}")
+    with duckdb.connect(config={**CONFIG, "temp_directory": str(temporary_folder)}) as connection:
         yield connection
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Attach a database file for reading, as `_STORED`; queries find its names only with this prefix."""
-    log, again = path.with_name(f"{path.name}.wal"), "run its study with --stage aggregate"
+    """Attach a database file for reading, as `_ATTACHED`; queries find its names only with this prefix."""
+    log = path.with_name(f"{path.name}.wal")
     if not os.path.lexists(path):
-        raise WorkspaceError(f"there is no database {path}; {again}")
+        raise WorkspaceError(f"there is no database {path}; {_REMEDY}")
     for file in (path, log) if os.path.lexists(log) else (path,):
         if not file.is_file():  # opening a pipe would wait forever
-            raise WorkspaceError(f"{file} is not a file; remove it, and {again}")
+            raise WorkspaceError(f"{file} is not a file; remove it, and {_REMEDY}")
     try:
-        connection.execute(f"ATTACH {literal(str(path.absolute()))} AS {_STORED} (TYPE duckdb, READ_ONLY)")
+        connection.execute(f"ATTACH {literal(str(path.absolute()))} AS {_ATTACHED} (TYPE duckdb, READ_ONLY)")
     except duckdb.Error as error:
         reason = first_line(error)
         if "Could not set lock" in reason or isinstance(error, duckdb.ConnectionException):
             raise WorkspaceBusy(f"another program has {path} open for writing; close it and try again") from None
         raise DamagedFile(f"{path} cannot be read ({reason}); it is made again by the next run") from None
     if log.exists():
-        raise WorkspaceError(f"{log} holds changes of another program to the database; remove it, and {again}")
+        raise WorkspaceError(f"{log} holds changes of another program to the database; remove it, and {_REMEDY}")
 
 
-def _create_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Path, *, is_foreign: bool) -> None:
-    """Create our views over the attached database, whose own views are not read.
+def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Path, *, is_foreign: bool) -> None:
+    """Create Swaymeter's views over the attached database, whose own views are not read.
 
     A table that the database lacks is empty if the same version of the package made it: measures of extensions differ
     between commands.
@@ -281,40 +281,40 @@ def _create_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Pa
         WorkspaceError: the database has another version, macros, computed columns, or a view instead of a table; or it
             is foreign, and has a view that Swaymeter does not make.
     """
-    again = "run its study with --stage aggregate"
-    for kind, query in _FOREIGN.items():
-        rows = connection.execute(f"{query} AND database_name = {literal(_STORED)}").fetchall()
-        names = {str(name) for (name,) in rows}
+    for kind, query in _CONTENT_QUERIES.items():
+        rows = connection.execute(f"{query} AND database_name = {literal(_ATTACHED)}").fetchall()
+        refused = {str(name) for (name,) in rows}
         if kind == "view":
-            names = names - _views(schema) if is_foreign else names & (schema.by_name.keys() - _views(schema))
-        if names:
+            own_views = _views(schema)
+            refused = refused - own_views if is_foreign else refused & (schema.by_name.keys() - own_views)
+        if refused:
             raise WorkspaceError(
-                f"{path} has the {kind} {min(names)!r}, which Swaymeter did not make, and is not opened; get the "
-                f"study's Parquet files, and {again}"
+                f"{path} has the {kind} {min(refused)!r}, which Swaymeter did not make, and is not opened; get the "
+                f"study's Parquet files, and {_REMEDY}"
             )
     columns = f"""
         SELECT table_name, column_name, data_type
         FROM duckdb_columns() JOIN duckdb_tables() USING (database_name, schema_name, table_name)
-        WHERE database_name = {literal(_STORED)} AND schema_name = 'main'
+        WHERE database_name = {literal(_ATTACHED)} AND schema_name = 'main'
     """
     stored: dict[str, dict[str, str]] = {}
     for table, column, column_type in connection.execute(columns).fetchall():
         stored.setdefault(table, {})[column] = str(column_type).replace('"', "")  # quotes names within a structure
-    lacking = []
+    lacks_tables = False
     for table in schema.by_name.values():
         declared = {column.name: column.type for column in stored_columns(table)}
-        columns_stored = stored.get(rows_table(table))
-        if columns_stored is None:
-            lacking.append(table)
-        elif not declared.items() <= columns_stored.items():
-            raise WorkspaceError(f"{path} was made by an earlier version; {again}")
-        source = f"SELECT {', '.join(map(quoted, declared))} FROM {_STORED}.main.{quoted(rows_table(table))}"
-        if columns_stored is None:
-            nothing = ", ".join(f"NULL::{column_type} AS {quoted(name)}" for name, column_type in declared.items())
-            source = f"SELECT {nothing} WHERE false"
+        columns_in_file = stored.get(rows_table(table))
+        if columns_in_file is None:
+            lacks_tables = True
+            nulls = ", ".join(f"NULL::{column_type} AS {quoted(name)}" for name, column_type in declared.items())
+            source = f"SELECT {nulls} WHERE false"
+        elif declared.items() <= columns_in_file.items():
+            source = f"SELECT {', '.join(map(quoted, declared))} FROM {_ATTACHED}.main.{quoted(rows_table(table))}"
+        else:
+            raise WorkspaceError(f"{path} was made by an earlier version; {_REMEDY}")
         connection.execute(f"CREATE VIEW {quoted(rows_table(table))} AS {source}")
-    if lacking and not _is_of_this_version(connection):
-        raise WorkspaceError(f"{path} was made by an earlier version; {again}")
+    if lacks_tables and not _is_of_this_version(connection):
+        raise WorkspaceError(f"{path} was made by an earlier version; {_REMEDY}")
     for statement in schema.statements():
         if statement.startswith("CREATE VIEW"):
             connection.execute(statement)
@@ -338,7 +338,7 @@ def create_views(
     described: bool = False,
     computed: Collection[str] = (),
 ) -> None:
-    """Create the views whose tables are there, a view that reads another one after it.
+    """Create the views whose tables exist, in an order in which a view follows the views that it reads.
 
     Args:
         connection: connection to the database.
@@ -346,10 +346,10 @@ def create_views(
         described: True stores their sentences as comments in the database, which takes as long again.
         computed: names of views that are computed at once, as tables of the connection.
     """
-    waiting = views
-    while waiting:
+    pending = views
+    while pending:
         remaining = []
-        for query in waiting:
+        for query in pending:
             try:
                 kind = "TEMP TABLE" if query.name in computed else "VIEW"
                 connection.execute(f"CREATE {kind} {quoted(query.name)} AS {query.sql}")
@@ -361,6 +361,6 @@ def create_views(
                 raise InputError(
                     f"the view {query.name} is not valid SQL: {first_line(error)}; correct its text"
                 ) from None
-        if len(remaining) == len(waiting):
+        if len(remaining) == len(pending):
             return
-        waiting = remaining
+        pending = remaining

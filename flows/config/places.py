@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from swaymeter.data.errors import UsageError
-from swaymeter.data.storage.writing import beside, put
+from swaymeter.data.storage.writing import move_to_target, temporary_beside
 
 STUDIES = Path(__file__).parent.parent / "studies"
 """The folder of the bundled study files."""
@@ -58,9 +58,9 @@ def write_starter(file: Path) -> None:
     schema = f"# yaml-language-server: $schema={SCHEMA}\n" if (file.parent / SCHEMA).exists() else ""
     text = STARTER.read_text(encoding="utf-8").replace("name: study", f'name: "{name}"').replace("{file}", str(file))
     try:
-        with beside(file) as temporary:
+        with temporary_beside(file) as temporary:
             temporary.write_text(schema + text, encoding="utf-8")
-            put(temporary, file, new=True)
+            move_to_target(temporary, file, new=True)
     except FileExistsError:
         raise UsageError(f"{file} exists already; name another file") from None
     except OSError as error:

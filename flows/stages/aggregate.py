@@ -270,7 +270,7 @@ def blocking_score_step(graph: Graph, *, whole_only: bool = False) -> Node | Non
         return None
     steps = [node for node in graph if node.id.stage == "score"]
     has_scores = any(node.output(role).is_usable for node in steps for role in node.checks)
-    was_complete = bool(graph.workspace.history_artifact({}).written())  # a complete run leaves a snapshot
+    was_complete = bool(graph.workspace.history_artifact({}).digests())  # a complete run leaves a snapshot
     if has_scores and not (whole_only and was_complete):
         return None
     return next((node for node in steps if node.state != "done"), None)

@@ -19,7 +19,7 @@ import pandas as pd
 from swaymeter.data.digests import sha256_of
 from swaymeter.data.errors import WorkspaceError
 from swaymeter.data.escaping import json_text, terminal
-from swaymeter.data.storage.writing import replaced
+from swaymeter.data.storage.writing import replacing_folder
 from swaymeter.data.warehouse.warehouse import Warehouse
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import draw_all

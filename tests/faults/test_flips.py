@@ -89,7 +89,7 @@ def _paths(artifact: Artifact) -> list[Path]:
     if isinstance(artifact, TableArtifact):
         return artifact.files()
     assert isinstance(artifact, FilesArtifact)
-    return [artifact.manifest, *(artifact.folder / name for name in artifact.written())]
+    return [artifact.manifest, *(artifact.folder / name for name in artifact.digests())]
 
 
 def _content(artifact: Artifact) -> Content:

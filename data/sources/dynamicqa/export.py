@@ -16,7 +16,7 @@ from swaymeter.data.records import PARTITIONS, Partition, Question
 from swaymeter.data.sources.dynamicqa.layout import COLUMNS, FILES, Row, Rows, can_be_cell, content_of
 from swaymeter.data.sources.dynamicqa.published import original_of
 from swaymeter.data.sources.slots import replace_object, snippet_of
-from swaymeter.data.storage.writing import written_whole
+from swaymeter.data.storage.writing import replacing_file
 
 Omitted = tuple[Question, str]
 """A question that the layout cannot represent, and the reason."""
@@ -68,7 +68,7 @@ def write_questions(folder: Path, questions: Sequence[Question]) -> list[Omitted
     files = {partition: from_questions(questions, partition) for partition in PARTITIONS}
     with ExitStack() as stack:
         for partition, (rows, _) in files.items():
-            stack.enter_context(written_whole(folder / FILES[partition])).write_bytes(content_of(rows))
+            stack.enter_context(replacing_file(folder / FILES[partition])).write_bytes(content_of(rows))
     return [question for _, omitted in files.values() for question in omitted]
 
 

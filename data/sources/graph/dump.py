@@ -26,7 +26,7 @@ from swaymeter.data.sources.access import Access, GraphName
 from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Rows, SparqlStore, Term, Uri
 from swaymeter.data.storage.notes import note_of, unsealed, write_sealed
 from swaymeter.data.storage.remembered import remembered_digests
-from swaymeter.data.storage.writing import beside, put, remove_leftovers
+from swaymeter.data.storage.writing import move_to_target, remove_leftovers, temporary_beside
 
 log = logging.getLogger(__name__)
 
@@ -178,7 +178,7 @@ def _folder_name(files: Sequence[Path], folder: Path) -> str:
 def _load(files: Sequence[Path], store_folder: Path) -> None:
     """Load files into the folder of a store, whole or not at all, with the note of its files' digests."""
     remove_leftovers(store_folder)  # safe, because this process holds the lock
-    with beside(store_folder) as temporary:
+    with temporary_beside(store_folder) as temporary:
         _fill(temporary, files)
         digests = {
             file.name: sha256_of(file) for file in sorted(temporary.iterdir()) if not file.name.startswith(_NOT_READ)
@@ -188,7 +188,7 @@ def _load(files: Sequence[Path], store_folder: Path) -> None:
         write_sealed(temporary / _LOADED, note)
         if _folder_name(files, store_folder.parent) != store_folder.name:
             raise InputError(f"the dump {names} changed while it was loaded; run again when it is whole")
-        put(temporary, store_folder)
+        move_to_target(temporary, store_folder)
 
 
 def _fill(folder: Path, files: Sequence[Path]) -> None:

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from swaymeter.data.errors import SwaymeterError, UsageError
 from swaymeter.data.escaping import visible
-from swaymeter.data.storage.writing import beside, put, write_file
+from swaymeter.data.storage.writing import move_to_target, temporary_beside, write_file
 from swaymeter.flows.cli import options
 from swaymeter.flows.cli.console import out, print_line, print_product, print_table, warn
 
@@ -211,10 +211,10 @@ def _write_page(
 
     first, second = map(report_link, databases, folders)
     try:
-        with beside(file) as temporary:
+        with temporary_beside(file) as temporary:
             tables = number_tables(comparison.numbers, RUN_NAMES)
             write_two_runs(temporary, comparison, tables, unmatched, names, (first, second))
-            put(temporary, file)
+            move_to_target(temporary, file)
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror or error}; name another --page") from None
     return file

@@ -20,7 +20,7 @@ from filelock import FileLock
 from swaymeter.data.digests import digest_once, git_sha1
 from swaymeter.data.errors import ModelError, WorkspaceError
 from swaymeter.data.storage.notes import json_object
-from swaymeter.data.storage.writing import replaced, write_file
+from swaymeter.data.storage.writing import replacing_folder, write_file
 
 _log = logging.getLogger(__name__)
 _FORMAT_VERSION = "1"  # raise it when a GGUF file must give another folder

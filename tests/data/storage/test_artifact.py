@@ -180,13 +180,13 @@ def test_files_are_done_with_manifest_of_their_key(files: FilesArtifact) -> None
     assert replace(files, key_inputs={}).check().state == "missing"
     files.manifest.unlink()
     assert files.check().state == "missing"
-    assert not files.written()
+    assert not files.digests()
 
 
 @pytest.mark.parametrize("damage", [lambda file: file.write_text("another"), Path.unlink])
 def test_a_changed_or_lost_file_is_damage(damage: Callable[[Path], None], files: FilesArtifact) -> None:
     file = files.folder / "figures" / "one.svg"
-    assert replace(files, key_inputs={}).written()["figures/one.svg"] == digest_of_large(file)
+    assert replace(files, key_inputs={}).digests()["figures/one.svg"] == digest_of_large(file)
     damage(file)
     check = files.check()
     assert check.state == "damaged"
@@ -199,7 +199,7 @@ def test_a_manifest_that_cannot_be_read_is_damage(content: str, files: FilesArti
     check = files.check()
     assert check.state == "damaged"
     assert check.reason.startswith(f"{files.manifest} cannot be read")
-    assert not files.written()
+    assert not files.digests()
 
 
 def test_flipped_bit_of_manifest_is_damage_or_nothing(files: FilesArtifact) -> None:

@@ -12,7 +12,14 @@ from swaymeter.data.digests import sha256_of
 from swaymeter.data.errors import DamagedFile, MissingFile, WorkspaceError
 from swaymeter.data.records.tables import FACTS
 from swaymeter.data.storage.files import read_parquet, verify, write_parquet
-from swaymeter.data.storage.writing import TEMPORARY, beside, put, remove_leftovers, unfinished, written_whole
+from swaymeter.data.storage.writing import (
+    TEMPORARY,
+    move_to_target,
+    remove_leftovers,
+    replacing_file,
+    temporary_beside,
+    temporary_file,
+)
 from tests.data.warehouse.small_study import row
 
 ROWS = FACTS.of([row(FACTS, subject=f"subject {number}", object="Oslo") for number in range(3)])
@@ -37,7 +44,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     file.write_text("old")
 
     def write_half() -> None:
-        with written_whole(file) as temporary:
+        with replacing_file(file) as temporary:
             temporary.write_text("half")
             raise RuntimeError("stop")
 
@@ -62,10 +69,10 @@ def test_threads_that_write_one_file_do_not_meet(tmp_path: Path) -> None:
     entered = threading.Barrier(2, timeout=10)
 
     def write(text: str) -> None:
-        with unfinished(file) as temporary:
+        with temporary_file(file) as temporary:
             temporary.write_text(text)
             entered.wait()
-            put(temporary, file)
+            move_to_target(temporary, file)
 
     threads = [threading.Thread(target=write, args=(letter * 1000,)) for letter in "ab"]
     for thread in threads:
@@ -84,9 +91,9 @@ def test_a_new_file_never_replaces_another(has_links: bool, tmp_path: Path, monk
     if not has_links:
         monkeypatch.setattr(os, "link", refused)
     for text in ("first", "second"):
-        with suppress(FileExistsError), beside(tmp_path / "a.txt") as temporary:
+        with suppress(FileExistsError), temporary_beside(tmp_path / "a.txt") as temporary:
             temporary.write_text(text)
-            put(temporary, tmp_path / "a.txt", new=True)
+            move_to_target(temporary, tmp_path / "a.txt", new=True)
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.txt", "first")]
 
 

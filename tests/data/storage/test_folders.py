@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 
 from swaymeter.data.errors import WorkspaceBusy, WorkspaceError
-from swaymeter.data.storage.writing import replaced
+from swaymeter.data.storage.writing import replacing_folder
 
 
 def test_one_of_two_writers_wins(tmp_path: Path) -> None:
     folder = tmp_path / "paper"
-    with replaced(folder, Path.exists, "publication", "choose another") as one:
+    with replacing_folder(folder, Path.exists, "publication", "choose another") as one:
         (one / "a.txt").write_text("of the first")
         with (
             pytest.raises(WorkspaceBusy, match="another process is writing the publication"),
-            replaced(folder, Path.exists, "publication", "choose another"),
+            replacing_folder(folder, Path.exists, "publication", "choose another"),
         ):
             pass
     assert [path.read_text() for path in folder.iterdir()] == ["of the first"]
@@ -23,7 +23,7 @@ def test_one_of_two_writers_wins(tmp_path: Path) -> None:
 
 
 def an_earlier_one(folder: Path) -> None:
-    with replaced(folder, Path.exists, "publication", "choose another") as one:
+    with replacing_folder(folder, Path.exists, "publication", "choose another") as one:
         (one / "a.txt").write_text("earlier")
 
 
@@ -38,7 +38,7 @@ def test_a_writer_that_fails_leaves_what_was_there(ends: str, tmp_path: Path, mo
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", fails)
-    with suppress(KeyboardInterrupt), replaced(folder, Path.exists, "publication", "choose another") as one:
+    with suppress(KeyboardInterrupt), replacing_folder(folder, Path.exists, "publication", "choose another") as one:
         (one / "a.txt").write_text("later")
         if ends == "in the block":
             raise KeyboardInterrupt
@@ -53,7 +53,7 @@ def test_a_replaced_folder_stays_if_another_one_came(tmp_path: Path) -> None:
     (folder / "of-others.txt").touch()
     with (
         pytest.raises(WorkspaceError, match="is not a publication folder"),
-        replaced(folder, lambda folder: False, "publication", "choose another"),
+        replacing_folder(folder, lambda folder: False, "publication", "choose another"),
     ):
         pass
     assert (aside / "a.txt").exists()
@@ -63,11 +63,14 @@ def test_links_that_lead_round_are_named(tmp_path: Path) -> None:
     (tmp_path / "paper").symlink_to(tmp_path / "paper")
     with (
         pytest.raises(WorkspaceError, match=r"paper cannot be written: .*; choose another"),
-        replaced(tmp_path / "paper", Path.exists, "x", "choose another"),
+        replacing_folder(tmp_path / "paper", Path.exists, "x", "choose another"),
     ):
         pass
 
 
 def test_the_root_is_not_replaced() -> None:
-    with pytest.raises(WorkspaceError, match="name a folder below it"), replaced(Path("/"), Path.exists, "x", "y"):
+    with (
+        pytest.raises(WorkspaceError, match="name a folder below it"),
+        replacing_folder(Path("/"), Path.exists, "x", "y"),
+    ):
         pass

@@ -8,7 +8,7 @@ import pytest
 from swaymeter.data.errors import WorkspaceError
 from swaymeter.data.sources.http.cache import HttpCache
 from swaymeter.data.storage.artifact import FilesArtifact
-from swaymeter.data.storage.notes import NAME, describe_holder, unsealed
+from swaymeter.data.storage.notes import HOLDER_NOTE, describe_holder, unsealed
 from swaymeter.data.storage.remembered import remembered_digests
 from swaymeter.data.storage.workspace import Workspace
 
@@ -23,7 +23,7 @@ def test_what_is_not_sealed_json_is_damage(text: str, tmp_path: Path) -> None:
     manifest.write_text(text)
     assert FilesArtifact(manifest, {"step": "report"}).check().state == "damaged"
     root.mkdir()
-    (root / NAME).write_text(text)
+    (root / HOLDER_NOTE).write_text(text)
     assert describe_holder(root) == f"another run uses the workspace {root}"
     (tmp_path / "digests.json").write_text(text)
     assert len(remembered_digests([manifest], tmp_path)) == 1
