@@ -1,9 +1,10 @@
-r"""Content stays text: one function for each thing that a text is written into.
+r"""Escaping of texts, with one function for each format: terminal, HTML, XML, JSON, Markdown, LaTeX and spreadsheets.
 
-What a model, a file, a server or a person wrote may hold what a terminal obeys, a browser runs, a spreadsheet computes
-or LaTeX executes. Whoever writes a text into one of them uses its function here.
+Texts of models, files, servers and people are untrusted: they may have sequences that a terminal obeys, a browser runs,
+a spreadsheet computes or LaTeX executes.
 
-A control character stands as its code, such as \x1b, or is left out of LaTeX: a file may be printed on a terminal.
+A control character is written as its code, such as \x1b, or left out of LaTeX, because any file may be printed on a
+terminal.
 """
 
 import json
@@ -13,19 +14,19 @@ from collections.abc import Callable
 
 from markupsafe import Markup, escape
 
-_ACTS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Characters that control a terminal or the direction of text instead of being shown; not line breaks and tabs."""
 _NO_HTML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _NO_XML = re.compile(r"[^\t\n -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def terminal(text: str) -> str:
-    r"""The text as a terminal shows it, without obeying it; in lines, as it was."""
-    return _ACTS.sub(_code, text)
+    r"""Return the text for a terminal, with its line breaks, and with codes such as \x1b for control characters."""
+    return _CONTROL.sub(_code, text)
 
 
 def visible(text: str) -> str:
-    """The text on one line, where also what is invisible, or turns the text round, stands as its code."""
+    """Return the text on one line, with codes for control characters, line breaks and invisible characters."""
     return "".join(
         sign if sign == " " or unicodedata.category(sign)[0] not in "CZ" else sign.encode("unicode_escape").decode()
         for sign in text
@@ -33,21 +34,21 @@ def visible(text: str) -> str:
 
 
 def html(text: object) -> Markup:
-    """Any text as HTML, of an element or of a value in quotes, which isolates its direction; Markup stays as it is."""
+    """Return a text as HTML for an element or for an attribute's value in quotes; Markup is returned unchanged."""
     if isinstance(text, Markup):
         return text
-    lines = str(text).replace("\r\n", "\n").replace("\r", "\n")  # as browsers read them
+    lines = str(text).replace("\r\n", "\n").replace("\r", "\n")  # browsers read these line breaks as \n
     return escape(_NO_HTML.sub(_code, lines))
 
 
 def xml(text: str) -> str:
-    """The text with the characters alone that XML 1.0 can hold; who writes the file escapes what is markup."""
+    """Return the text with codes for characters that XML 1.0 forbids; the writer of the file escapes markup."""
     return _NO_XML.sub(_code, text)
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """The value as JSON in the characters of its texts, those that act as their codes."""
-    return _ACTS.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False, indent=indent))
+    """Return the value as JSON, not only in ASCII, with codes for control characters."""
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False, indent=indent))
 
 
 def _code(character: re.Match[str]) -> str:
@@ -60,14 +61,14 @@ _BLOCK = re.compile(r"^(\d{0,9})([-+=:.)])")
 
 
 def markdown(text: object) -> str:
-    """Any text as Markdown that shows it, in one line."""
-    shown = _MARKDOWN.sub(r"\\\1", terminal(" ".join(str(text).split())))
-    return _BLOCK.sub(r"\1\\\2", shown)
+    """Return a text as Markdown that shows it unchanged, on one line."""
+    line = _MARKDOWN.sub(r"\\\1", terminal(" ".join(str(text).split())))
+    return _BLOCK.sub(r"\1\\\2", line)
 
 
 # LaTeX.
 
-_TEXT = {
+_LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
     "}": r"\}",
@@ -125,6 +126,7 @@ _TEXT = {
 }
 """LaTeX for special characters; brackets and stars after the end of a row would be read as its options."""
 _LIGATURE = re.compile(r"([-,'])(?=\1)")
+"""Signs that LaTeX would join, such as -- to a dash."""
 _ACCENTS = {
     "\u0300": "`",
     "\u0301": "'",
@@ -146,29 +148,30 @@ _ACCENTS = {
 
 
 def latex(text: object) -> str:
-    """Any text as LaTeX that prints it, in one line."""
+    """Return a text as LaTeX that prints it, on one line."""
     parts: list[str] = []
     for character in unicodedata.normalize("NFC", " ".join(str(text).split())):
         if character in _ACCENTS and parts:
             parts[-1] = rf"\{_ACCENTS[character]}{{{parts[-1]}}}"
         else:
-            parts.append(_escaped(character))
+            parts.append(_latex_character(character))
     return _LIGATURE.sub(r"\1{}", "".join(parts))
 
 
-def _escaped(character: str) -> str:
-    """A composed character; a letter with accents becomes commands where all its accents have one."""
-    if character in _TEXT:
-        return _TEXT[character]
+def _latex_character(character: str) -> str:
+    r"""Return the LaTeX of a character, such as \'{e} for é; [U+4E00] for a character without a command."""
+    if character in _LATEX:
+        return _LATEX[character]
     if character.isascii():
         return character if character.isprintable() else ""
     if unicodedata.category(character) in ("Cf", "Cc", "Cs"):
         return ""
     decomposed = unicodedata.normalize("NFD", character)
     letter, accents = decomposed[0], decomposed[1:]
-    if not accents or any(accent not in _ACCENTS for accent in accents) or not (letter.isascii() or letter in _TEXT):
+    has_commands = bool(accents) and _ACCENTS.keys() >= {*accents} and (letter.isascii() or letter in _LATEX)
+    if not has_commands:
         return f"{{[}}U+{ord(character):04X}{{]}}"
-    composed = _TEXT.get(letter, letter)
+    composed = _LATEX.get(letter, letter)
     for accent in accents:
         composed = rf"\{_ACCENTS[accent]}{{{composed}}}"
     return composed
@@ -177,18 +180,19 @@ def _escaped(character: str) -> str:
 # Cells of spreadsheets.
 
 _FORMULA_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
-_NO_CELL_HOLDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]|_(?=x[0-9A-Fa-f]{4}_)")
+_NOT_IN_CELLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]|_(?=x[0-9A-Fa-f]{4}_)")
 _SKIPPED = "\\s\"'\x00-\x1f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _FORMULA = re.compile(rf"[{_SKIPPED}]*[{_FORMULA_SIGNS}]")
-# Every run of blanks is read once, from its beginning: a long one of blank lines would be read from each of them.
+# A run of blanks is only matched from its beginning, because matching from each blank line takes quadratic time.
 _SIGN_AFTER_BLANKS = re.compile(rf"((?:;|(?<![\s\"';]))[\s\"']*+)([{_FORMULA_SIGNS}])")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
-_ENDS_A_CELL = frozenset(";\t\n\r")
+_CELL_ENDS = frozenset(";\t\n\r")
+"""Characters at which some program begins a new cell."""
 
 
 def coded(text: str) -> str:
-    """The text with the characters that no cell can hold written as codes."""
-    return _NO_CELL_HOLDS.sub(lambda match: _code_of(match[0]), text)
+    """Return the text with codes, such as _x0007_, for characters that a cell cannot have."""
+    return _NOT_IN_CELLS.sub(lambda match: _cell_code(match[0]), text)
 
 
 def looks_like_formula(text: str) -> bool:
@@ -201,47 +205,54 @@ def is_computed(text: str) -> bool:
     return (looks_like_formula(text) and not _NUMBER.fullmatch(text)) or text[:1] in ("\t", "\n")
 
 
-def csv_cell(text: str, is_read_otherwise: Callable[[str], bool] = is_computed) -> str:
-    """The text as a cell of a .csv file that no program computes.
+def csv_cell(text: str, needs_apostrophe: Callable[[str], bool] = is_computed) -> str:
+    """Return the text as a cell of a .csv file that no program computes.
 
-    A formula has an apostrophe before it, a number alone has none. A sign of a formula that begins a cell for a program
-    which separates by other characters, and what no cell can hold, are written as codes: _x0007_, as in ECMA-376,
-    part 1, ST_Xstring.
+    A formula gets an apostrophe before it, a number alone does not. Codes such as _x0007_ (ECMA-376, part 1,
+    ST_Xstring) replace characters that a cell cannot have, and the sign of a formula behind a character at which a
+    program with another separator begins a new cell.
+
+    Args:
+        text: The text.
+        needs_apostrophe: Returns True for a text that gets an apostrophe.
     """
-    cell = _SIGN_AFTER_BLANKS.sub(
-        lambda match: match[1] + (match[2] if _ENDS_A_CELL.isdisjoint(match[1]) else _code_of(match[2])), coded(text)
-    )
-    return f"'{cell}" if is_read_otherwise(cell.lstrip("'")) else cell
+
+    def without_formula(match: re.Match[str]) -> str:
+        blanks, sign = match.groups()
+        return blanks + (sign if _CELL_ENDS.isdisjoint(blanks) else _cell_code(sign))
+
+    cell = _SIGN_AFTER_BLANKS.sub(without_formula, coded(text))
+    return f"'{cell}" if needs_apostrophe(cell.lstrip("'")) else cell
 
 
 _CODE = re.compile("_x([0-9A-Fa-f]{4})_")
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
-_WORDS_OF_NUMBERS = re.compile(
+_NUMBER_OR_DATE = re.compile(
     rf"(?:[\W\d_]|(?<![^\W\d_])(?:{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|a|p|am|pm|e|t|z)(?![^\W\d_]))*",
     re.IGNORECASE,
 )
 
 
 def sheet_cell(text: str) -> str:
-    """The text as a cell of a sheet that people edit: formulas, numbers, dates and errors begin with an apostrophe.
+    """Return the text as a cell of a sheet that people edit; `sheet_text` returns the text again.
 
-    `sheet_text` returns the text again.
+    Formulas, numbers, dates and errors get an apostrophe.
     """
     return csv_cell(text, _is_converted)
 
 
 def sheet_text(cell: str) -> str:
-    """The text of a cell that `sheet_cell` or a person wrote."""
+    """Return the text of a cell that `sheet_cell` or a person wrote."""
     cell = cell[1:] if cell.startswith("'") and _is_converted(cell.lstrip("'")) else cell
     return _CODE.sub(lambda match: chr(int(match[1], 16)), cell)
 
 
 def _is_converted(text: str) -> bool:
-    """If a spreadsheet program would compute the text, or take it for a number, a date, a truth value or an error."""
+    """Return True if a program would compute the text, or read a number, a date, a truth value or an error."""
     if is_computed(text) or text.startswith("#") or text.strip().casefold() in ("true", "false"):
         return True
-    return any(sign.isdigit() for sign in text) and _WORDS_OF_NUMBERS.fullmatch(text) is not None
+    return any(sign.isdigit() for sign in text) and _NUMBER_OR_DATE.fullmatch(text) is not None
 
 
-def _code_of(sign: str) -> str:
+def _cell_code(sign: str) -> str:
     return f"_x{ord(sign):04X}_"

@@ -18,7 +18,7 @@ ALPHA = 0.05
 SHARE = "share"
 """The unit of a share of 1, which pages and terminals show in percent."""
 UNDECIDED, EQUAL = "undecided", "equal"
-"""Directions of a difference: neither different nor equal is shown; or the difference is within the margin."""
+"""Directions of a difference: undecided if the test shows neither, equal if the interval is within the margin."""
 FEWEST_SAMPLES = 5
 """Smallest number of sampled replies to a question whose entropies and coherent persuasion are in a mean."""
 FEWEST_FOR_INTERVAL = 5
@@ -36,7 +36,7 @@ class ModelScores:
 
     model: Annotated[str, Meaning("the model's name")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
-    relation: Annotated[str, Meaning("the relation's name; all where it is every relation's")]
+    relation: Annotated[str, Meaning("the relation's name, or all")]
     query_type: Annotated[str, Meaning("open, closed or all")]
 
 
@@ -63,18 +63,18 @@ def end_error(clusters: int) -> float:
 class GroupTest(ModelScores):
     """A test of two groups of scores: as published, by entity, or with a covariate (decision 0014)."""
 
-    comparison: Annotated[str, Meaning("which groups are compared, such as relevance")]
+    comparison: Annotated[str, Meaning("name of the comparison, such as relevance")]
     measure: Annotated[str, Meaning("the score that is compared, such as persuasion")]
     test: Annotated[str, Meaning("permutation, sign flip (of pairs), or regression with a covariate")]
     unit: Annotated[str, Meaning("the unit of the means")]
-    unit_of_analysis: Annotated[str, Meaning("what one row of a group is: a query, an answer, or an entity")]
+    unit_of_analysis: Annotated[str, Meaning("unit of the rows of a group: query, answer or entity")]
     group_a: Annotated[str, Meaning("the first group")]
     group_b: Annotated[str, Meaning("the second group")]
     n_a: Annotated[int, Meaning("rows of the first group")]
     n_b: Annotated[int, Meaning("rows of the second group")]
     mean_a: Annotated[float | None, Meaning("mean of the first group; NULL where it is empty")]
     mean_b: Annotated[float | None, Meaning("mean of the second group; NULL where it is empty")]
-    statistic: Annotated[float | None, Meaning("the t statistic, of pairs where they are; NULL where untestable")]
+    statistic: Annotated[float | None, Meaning("the t statistic, paired in a sign flip; NULL where untestable")]
     alternative: Annotated[str, Meaning("greater (the first group's mean) or two-sided")]
     p: Annotated[float | None, Meaning("the test's p-value; NULL where untestable")]
     p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over relations; NULL where untestable")]
@@ -94,10 +94,12 @@ class GroupTest(ModelScores):
 class GroupComparison(ModelScores):
     """A test between labels, types, sets of contexts, or kinds of contexts; the unit of analysis is an entity."""
 
-    comparison: Annotated[str, Meaning("what tells the groups apart: label, type, set, context or strength")]
-    within: Annotated[str, Meaning("the type, label or kind of contexts that the rows are of; all for every one")]
+    comparison: Annotated[
+        str, Meaning("property that differs between the groups: label, type, set, context or strength")
+    ]
+    within: Annotated[str, Meaning("the type, label or kind of contexts of all rows; all: no restriction")]
     measure: Annotated[str, Meaning("the score that is compared: susceptibility or persuasion")]
-    test: Annotated[str, Meaning("permutation of entities, or sign flip where both groups have the same ones")]
+    test: Annotated[str, Meaning("permutation of entities, or sign flip if both groups have the same entities")]
     unit: Annotated[str, Meaning("the unit of the means")]
     group_a: Annotated[str, Meaning("the first group")]
     group_b: Annotated[str, Meaning("the second group")]
@@ -118,24 +120,25 @@ class GroupComparison(ModelScores):
 class Summary(ModelScores):
     """The distribution of a quantity in a group. The table has no key, because the group's values are lists."""
 
-    quantity: Annotated[str, Meaning("what the values are")]
+    quantity: Annotated[str, Meaning("name of the quantity, such as persuasion")]
     unit: Annotated[str, Meaning("the unit of the mean, its interval and the quantiles")]
-    grouped_by: Annotated[tuple[str, ...], Meaning("what the group is of, beside relation and query type")]
-    group_values: Annotated[tuple[str, ...], Meaning("the group's value of each")]
-    unit_of_analysis: Annotated[str, Meaning("what one value is about")]
-    n: Annotated[int, Meaning("values")]
+    grouped_by: Annotated[tuple[str, ...], Meaning("columns that define the group, besides relation and query type")]
+    group_values: Annotated[tuple[str, ...], Meaning("the group's values of these columns, in the same order")]
+    unit_of_analysis: Annotated[str, Meaning("unit of the values, such as query or entity")]
+    n: Annotated[int, Meaning("number of values")]
     items: Annotated[
         int | None, Meaning("distinct queries, contexts, entities, subjects or variances behind the values", "")
     ] = None
     prompts: Annotated[int | None, Meaning("prompts or answers behind the values")] = None
-    share: Annotated[float | None, Meaning("of the group among those of its relation and query type")] = None
-    mean: Annotated[float | None, Meaning("mean of the values; NULL where there is none")] = None
+    share: Annotated[float | None, Meaning("share of the group among all groups of its relation and query type")] = None
+    mean: Annotated[float | None, Meaning("mean of the values; NULL without values")] = None
     low: Annotated[
-        float | None, Meaning("lower end of the mean's 95% interval, a share's Wilson's; NULL of fewer than 5 values")
+        float | None,
+        Meaning("lower end of the mean's 95% interval; Wilson's interval of a share; NULL for fewer than 5 values"),
     ] = None
     high: Annotated[float | None, Meaning("upper end of the mean's 95% interval")] = None
     interval_over: Annotated[
-        str | None, Meaning("what the interval takes as independent, and draws whole; NULL where there is none")
+        str | None, Meaning("independent units that the bootstrap draws, such as question; NULL without an interval")
     ] = None
     smallest: Annotated[float | None, Meaning("the smallest value")] = None
     percentile_5: Annotated[float | None, Meaning("the 5th percentile")] = None
@@ -168,8 +171,8 @@ class CorrelationRow(ModelScores):
 
     measure_a: Annotated[str, Meaning("the first measure")]
     measure_b: Annotated[str, Meaning("the second measure")]
-    level: Annotated[str, Meaning("what a pair is: a query, an entity or a relation with the means of its queries")]
-    n: Annotated[int, Meaning("pairs; what lacks one of the two scores is not a pair")]
+    level: Annotated[str, Meaning("unit of a pair: query, or entity or relation with the means of its queries")]
+    n: Annotated[int, Meaning("number of pairs that have both scores")]
     pearson: Annotated[float | None, Meaning("Pearson's r; NULL where untestable")]
     pearson_p: Annotated[float | None, Meaning("its two-sided p-value")]
     spearman: Annotated[float | None, Meaning("Spearman's rho; NULL where untestable")]
@@ -187,12 +190,12 @@ class CorrelationRow(ModelScores):
 class EnvelopePoint(ModelScores):
     """A point of a percentile along another quantity."""
 
-    quantity: Annotated[str, Meaning("what the percentile is of")]
-    unit: Annotated[str, Meaning("the unit of the percentile")]
+    quantity: Annotated[str, Meaning("the quantity whose percentile is computed")]
+    unit: Annotated[str, Meaning("the unit of the quantity")]
     along: Annotated[str, Meaning("the other quantity, without unit")]
-    at: Annotated[float, Meaning("its value")]
-    percentile: Annotated[float, Meaning("which percentile")]
-    value: Annotated[float, Meaning("the percentile's value")]
+    at: Annotated[float, Meaning("a value of the other quantity")]
+    percentile: Annotated[float, Meaning("the percentile, such as 90")]
+    value: Annotated[float, Meaning("the value of the percentile")]
     n: Annotated[int, Meaning("entities near this value")]
 
 
@@ -208,13 +211,13 @@ class ModelDifference(ModelScores):
     against_dtype: Annotated[str, Meaning("the precision that the other model computed in")]
     quantity: Annotated[
         str,
-        Meaning("what is compared, as in tasks/statistics/models.py: follows, keeps, correct and others"),
+        Meaning("the compared quantity, as in tasks/statistics/models.py: follows, keeps, correct and others"),
     ]
     condition: Annotated[str, Meaning("the context before the question; all for queries")]
     unit: Annotated[str, Meaning("the unit of the means and of the difference")]
     n: Annotated[int, Meaning("answers, or queries, that both models have; each counts once")]
-    clusters: Annotated[int, Meaning("subjects or questions that these are of, or entities: what the interval draws")]
-    mean: Annotated[float | None, Meaning("mean of the model over these items; NULL where there is none")]
+    clusters: Annotated[int, Meaning("subjects or questions of the answers, or entities, which the bootstrap draws")]
+    mean: Annotated[float | None, Meaning("mean of the model over these items; NULL without items")]
     against_mean: Annotated[float | None, Meaning("mean of the other model over these items")]
     difference: Annotated[float | None, Meaning("the model's mean minus the other's")]
     low: Annotated[float | None, Meaning("lower end of its 95% interval over clusters; of shares by Bonett and Price")]
@@ -227,7 +230,7 @@ class ModelDifference(ModelScores):
             "abstains), and over all others"
         ),
     ]
-    margin: Annotated[float | None, Meaning("within how much the models are called equal")]
+    margin: Annotated[float | None, Meaning("largest difference for which the models count as equal")]
     direction: Annotated[
         str | None,
         Meaning("larger or smaller where p_adjusted is at most 0.05, else equal within the margin, or undecided"),
@@ -237,7 +240,7 @@ class ModelDifference(ModelScores):
 
 @table(
     "passage_effects",
-    "what moves answers behind several passages",
+    "an effect of position, length, date or further passages on answers with several passages",
     key=(
         "model",
         "dtype",
@@ -253,14 +256,14 @@ class PassageEffect:
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
     effect: Annotated[str, Meaning("position, length, date, or beside: tasks/statistics/passages.py says what each is")]
     evidence_set: Annotated[str, Meaning("the set of passages")]
-    kind: Annotated[str, Meaning("the kind of the passage; both where a right and a wrong one are compared")]
-    a: Annotated[str, Meaning("what is compared: first, longer, newer, in the set")]
-    b: Annotated[str, Meaning("with what: last, shorter, older, alone")]
+    kind: Annotated[str, Meaning("the kind of the passage; both: a right and a wrong passage are compared")]
+    a: Annotated[str, Meaning("the first side of the comparison: first, longer, newer, in the set")]
+    b: Annotated[str, Meaning("the second side: last, shorter, older, alone")]
     unit: Annotated[str, Meaning("the unit of the means and of the difference")]
-    n: Annotated[int, Meaning("questions that have both")]
-    clusters: Annotated[int, Meaning("subjects or questions that these are of: what the interval draws")]
-    mean_a: Annotated[float, Meaning("mean over these questions of how often a is stated")]
-    mean_b: Annotated[float, Meaning("likewise of b")]
+    n: Annotated[int, Meaning("questions with both sides")]
+    clusters: Annotated[int, Meaning("subjects or questions of these, which the bootstrap draws")]
+    mean_a: Annotated[float, Meaning("share of replies that state a passage of side a, the mean over the questions")]
+    mean_b: Annotated[float, Meaning("the same share for side b")]
     difference: Annotated[float | None, Meaning("the first mean minus the second")]
     low: Annotated[float | None, Meaning("lower end of its 95% interval over clusters, by the bootstrap")]
     high: Annotated[float | None, Meaning("upper end of the interval")]
@@ -278,8 +281,8 @@ class InstanceStatistic:
 
     model: Annotated[str, Meaning("the model's name")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
-    partition: Annotated[str, Meaning("the partition, of own questions the group; all for every one together")]
-    condition: Annotated[str, Meaning("the kind of context; all for every one together")]
+    partition: Annotated[str, Meaning("the partition, or the group of a user's questions; all: all together")]
+    condition: Annotated[str, Meaning("the kind of context; all: all together")]
 
 
 @table(
@@ -294,7 +297,7 @@ class InstanceCorrelation(InstanceStatistic):
     measure_a: Annotated[str, Meaning("the first quantity")]
     measure_b: Annotated[str, Meaning("the second quantity")]
     n: Annotated[int, Meaning("instances that have both")]
-    subjects: Annotated[int, Meaning("what these instances are about")]
+    subjects: Annotated[int, Meaning("number of subjects of these instances")]
     pearson: Annotated[float | None, Meaning("Pearson's r; NULL where untestable")]
     low: Annotated[float | None, Meaning("lower end of its 95% interval by Fisher's z, instances independent")]
     high: Annotated[float | None, Meaning("upper end of that interval")]
@@ -313,8 +316,8 @@ class InstanceCorrelation(InstanceStatistic):
 class RegressionRow(InstanceStatistic):
     """A coefficient of ordinary least squares on standardised predictors."""
 
-    outcome: Annotated[str, Meaning("what is predicted")]
-    entropies: Annotated[str, Meaning("which semantic entropies are predictors: summed or length-normalised")]
+    outcome: Annotated[str, Meaning("the predicted quantity")]
+    entropies: Annotated[str, Meaning("the semantic entropies among the predictors: summed or length-normalised")]
     unit: Annotated[str, Meaning("the unit of the outcome, and so of the coefficients")]
     predictor: Annotated[str, Meaning("the predictor; constant for the intercept, none where untestable")]
     beta: Annotated[float | None, Meaning("the coefficient, for one standard deviation of the predictor")]
@@ -329,7 +332,7 @@ class RegressionRow(InstanceStatistic):
     r_squared: Annotated[float | None, Meaning("the share of the outcome's variance that all predictors explain", "")]
     n: Annotated[int, Meaning("instances of the regression")]
     left_out: Annotated[int, Meaning("instances that lack the outcome or a predictor")]
-    subjects: Annotated[int, Meaning("what the n instances are about")]
+    subjects: Annotated[int, Meaning("number of subjects of the n instances")]
     untestable: Annotated[str | None, Meaning("why there is no regression; NULL where there is one")]
 
 
@@ -361,14 +364,14 @@ class Reliability(ModelScores):
     """The variances of a score in a relation, each over several scores of one item."""
 
     measure: Annotated[str, Meaning("the score that varies: persuasion or susceptibility")]
-    over: Annotated[str, Meaning("over what it varies: seeds or forms")]
+    over: Annotated[str, Meaning("seeds or forms, between which the score varies")]
     compared: Annotated[
-        str, Meaning("what has a variance: a query, or an entity with all forms; of persuasion, with each context")
+        str, Meaning("unit of a variance: a query, or an entity with all forms; for persuasion, also with a context")
     ]
-    scores: Annotated[int, Meaning("scores that each variance is over")]
+    scores: Annotated[int, Meaning("scores of each variance")]
     n: Annotated[int, Meaning("variances: of queries and contexts that are in every sample, or have every form")]
-    of_first: Annotated[int, Meaning("how many there would be if all of the first sample were in every other one")]
-    mean_score: Annotated[float | None, Meaning("mean of the scores; NULL where nothing is compared", "nats")]
+    of_first: Annotated[int, Meaning("number of variances if every other sample had all items of the first sample")]
+    mean_score: Annotated[float | None, Meaning("mean of the scores; NULL without variances", "nats")]
     variance: Annotated[float | None, Meaning("mean of the variances (over scores - 1)", "squared nats")]
     median: Annotated[float | None, Meaning("their median", "squared nats")]
     percentile_95: Annotated[float | None, Meaning("their 95th percentile", "squared nats")]

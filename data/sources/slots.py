@@ -12,6 +12,7 @@ RULES: dict[str, str] = {}
 
 
 def _flag(name: str, rule: str) -> str:
+    """Add a rule to RULES and return its flag."""
     RULES[name] = rule
     return name
 

@@ -107,6 +107,7 @@ class _Cells:
         return InputError(f"{self.file_name}, line {self.row.line}, column {column}: {problem}: {cell!r}; {REMEDY}")
 
     def number(self, column: str, *, is_count: bool = True) -> float | None:
+        """Return the number in a cell; None for an empty cell or nan."""
         cell = self.text(column)
         if cell.lower() == "nan":
             self.flags.append(slots.NUMBER_UNKNOWN)

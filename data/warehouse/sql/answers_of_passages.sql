@@ -6,7 +6,7 @@
 WITH contexts AS (
     SELECT relation, question_id, subject, subject_id, unnest(contexts) AS context FROM questions
 ),
-told AS (
+evidence AS (
     SELECT
         relation, question_id, coalesce(subject_id, nullif(subject, ''), question_id) AS subject_key,
         context.context_id, context.evidence_set, len(context.passages) AS passages,
@@ -21,13 +21,13 @@ told AS (
     WHERE context.evidence_set IS NOT NULL
 )
 SELECT
-    answers.model, answers.dtype, told.relation, told.question_id, told.subject_key, told.context_id, answers.condition,
-    told.evidence_set, told.passages, told.right_at, told.wrong_at,
-    told.lengths[told.right_at] AS right_length, told.lengths[told.wrong_at] AS wrong_length,
-    told.dates[told.right_at] AS right_date, told.dates[told.wrong_at] AS wrong_date,
+    answers.model, answers.dtype, evidence.relation, evidence.question_id, evidence.subject_key, evidence.context_id, answers.condition,
+    evidence.evidence_set, evidence.passages, evidence.right_at, evidence.wrong_at,
+    evidence.lengths[evidence.right_at] AS right_length, evidence.lengths[evidence.wrong_at] AS wrong_length,
+    evidence.dates[evidence.right_at] AS right_date, evidence.dates[evidence.wrong_at] AS wrong_date,
     answers.verdict
 FROM stated_answers AS answers
-JOIN told USING (relation, question_id, context_id)
-JOIN answers AS said USING (model, dtype, relation, question_id, context_id)
-WHERE answers.sample IS NULL AND said.sample IS NULL AND said.context_cut = 0
+JOIN evidence USING (relation, question_id, context_id)
+JOIN answers AS replies USING (model, dtype, relation, question_id, context_id)
+WHERE answers.sample IS NULL AND replies.sample IS NULL AND replies.context_cut = 0
 ORDER BY ALL

@@ -1,7 +1,7 @@
 -- Every question alone and with each of its contexts, with all that was measured of it; NULL where a measure was not run.
 -- view
 -- unit: samples_that_follow = share
-WITH asked AS (
+WITH cases AS (
     SELECT
         model, dtype, relation, question_id, context_id, condition,
         string_agg(DISTINCT stand_in, '; ' ORDER BY stand_in) AS stand_in
@@ -24,7 +24,7 @@ WITH asked AS (
     )
     GROUP BY model, dtype, relation, question_id, context_id, condition
 ),
-said AS (
+replies AS (
     SELECT
         model, dtype, relation, question_id, context_id,
         any_value("text") FILTER (WHERE sample IS NULL AND NOT missing) AS greedy,
@@ -38,7 +38,7 @@ said AS (
     FROM (SELECT *, state IN ('withheld', 'unfinished_thoughts', 'failed', 'unrecorded', 'not_asked') AS missing FROM answers) AS answers
     GROUP BY model, dtype, relation, question_id, context_id
 ),
-stated AS (
+verdicts AS (
     SELECT
         model, dtype, relation, question_id, context_id,
         any_value(verdict) FILTER (WHERE sample IS NULL) AS verdict,
@@ -51,9 +51,9 @@ stated AS (
     GROUP BY model, dtype, relation, question_id, context_id
 )
 SELECT
-    asked.model, asked.dtype, questions."partition", asked.relation, asked.question_id,
+    cases.model, cases.dtype, questions."partition", cases.relation, cases.question_id,
     questions.subject, coalesce(questions.subject_id, nullif(questions.subject, ''), questions.question_id) AS subject_key,
-    questions.question, asked.context_id, asked.condition, contexts.evidence_set, contexts.passage_order,
+    questions.question, cases.context_id, cases.condition, contexts.evidence_set, contexts.passage_order,
     contexts.answers <> '[]' AS states_answer,
     questions.edits, questions.subject_popularity, questions.object_popularity,
     entropy.semantic_entropy, entropy.semantic_entropy_length_normalised, entropy.semantic_entropy_rao,
@@ -61,22 +61,22 @@ SELECT
     entropy.semantic_entropy_standard_error, entropy.semantic_entropy_length_normalised_standard_error,
     entropy.semantic_entropy_rao_standard_error, entropy.cluster_assignment_entropy_standard_error,
     entropy."groups", array_to_string(entropy.group_sizes, ', ') AS group_sizes,
-    said.context_cut, said.answers, said.empty_answers, said.unfinished_answers, said.unfinished_thoughts, said.withheld, said.greedy_unfinished,
-    coalesce(said.greedy, accuracy.answer) AS answer,
+    replies.context_cut, replies.answers, replies.empty_answers, replies.unfinished_answers, replies.unfinished_thoughts, replies.withheld, replies.greedy_unfinished,
+    coalesce(replies.greedy, accuracy.answer) AS answer,
     accuracy.accurate,
     coherent.coherent_persuasion, coherent.coherent_persuasion_standard_error, coherent.coherent_persuasion_unchanged,
-    stated.verdict, stated.reason, stated.outcome, stated.decided_by, stated.decider, stated.samples_that_follow,
-    swayed.persuaded AS persuaded_as_published, swayed.stubborn AS stubborn_as_published,
-    utilised.binary_utilisation, utilised.continuous_utilisation,
-    asked.stand_in
-FROM asked
+    verdicts.verdict, verdicts.reason, verdicts.outcome, verdicts.decided_by, verdicts.decider, verdicts.samples_that_follow,
+    published.persuaded AS persuaded_as_published, published.stubborn AS stubborn_as_published,
+    utilisation.binary_utilisation, utilisation.continuous_utilisation,
+    cases.stand_in
+FROM cases
 JOIN questions USING (relation, question_id)
 LEFT JOIN question_contexts AS contexts USING (relation, question_id, context_id)
-LEFT JOIN said USING (model, dtype, relation, question_id, context_id)
+LEFT JOIN replies USING (model, dtype, relation, question_id, context_id)
 LEFT JOIN semantic_entropy AS entropy USING (model, dtype, relation, question_id, context_id)
 LEFT JOIN coherent_persuasion AS coherent USING (model, dtype, relation, question_id, context_id)
 LEFT JOIN accuracy USING (model, dtype, relation, question_id, context_id)
-LEFT JOIN stated USING (model, dtype, relation, question_id, context_id)
-LEFT JOIN context_utilisation AS utilised USING (model, dtype, relation, question_id, context_id)
-LEFT JOIN persuaded AS swayed USING (model, dtype, relation, question_id, context_id)
-ORDER BY asked.model, asked.dtype, asked.relation, asked.question_id, asked.context_id
+LEFT JOIN verdicts USING (model, dtype, relation, question_id, context_id)
+LEFT JOIN context_utilisation AS utilisation USING (model, dtype, relation, question_id, context_id)
+LEFT JOIN persuaded AS published USING (model, dtype, relation, question_id, context_id)
+ORDER BY cases.model, cases.dtype, cases.relation, cases.question_id, cases.context_id

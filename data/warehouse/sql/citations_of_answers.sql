@@ -8,6 +8,6 @@ SELECT
     CASE WHEN cited.condition = 'mixed' THEN cited.names_conflict::DOUBLE END AS names_conflict
 FROM cited_passages AS cited
 JOIN questions USING (relation, question_id)
-JOIN answers AS said USING (model, dtype, relation, question_id, context_id)
-WHERE cited.sample IS NULL AND said.sample IS NULL AND said.context_cut = 0
+JOIN answers AS replies USING (model, dtype, relation, question_id, context_id)
+WHERE cited.sample IS NULL AND replies.sample IS NULL AND replies.context_cut = 0
 ORDER BY ALL

@@ -2,11 +2,11 @@
 SELECT
     entropy.model, entropy.dtype, entropy.quantity AS entropy,
     entropy.group_values[1] AS condition, entropy.group_values[2] AS "partition", entropy.group_values[3] AS outcome,
-    entropy.n AS instances, entropy.mean AS mean_semantic_entropy, moved.mean AS mean_coherent_persuasion,
+    entropy.n AS instances, entropy.mean AS mean_semantic_entropy, effects.mean AS mean_coherent_persuasion,
     entropy.unit
 FROM summaries AS entropy
-JOIN summaries AS moved
-    ON moved.model = entropy.model AND moved.dtype = entropy.dtype AND moved.quantity = 'coherent_persuasion'
-    AND moved.group_values = list_append(entropy.group_values, entropy.quantity)
+JOIN summaries AS effects
+    ON effects.model = entropy.model AND effects.dtype = entropy.dtype AND effects.quantity = 'coherent_persuasion'
+    AND effects.group_values = list_append(entropy.group_values, entropy.quantity)
 WHERE entropy.grouped_by = ['condition', 'partition', 'outcome']
 ORDER BY ALL

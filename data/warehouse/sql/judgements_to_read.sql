@@ -3,17 +3,17 @@
 WITH counted AS (
     SELECT judgement, count(*) AS answers FROM decided_answers WHERE judgement IS NOT NULL GROUP BY judgement
 ),
-asked AS (SELECT question_id, question FROM questions SEMI JOIN answers USING (relation, question_id))
+asked_questions AS (SELECT question_id, question FROM questions SEMI JOIN answers USING (relation, question_id))
 SELECT
     judged.* EXCLUDE (problem), coalesce(counted.answers, 0) AS answers,
     CASE
         WHEN judged.problem IS NOT NULL THEN judged.problem
         WHEN counted.answers > 0 OR judged.field NOT IN ('verdict', 'kind') THEN NULL
-        WHEN NOT EXISTS (FROM asked WHERE judged.question_id IN (asked.question_id, asked.question))
+        WHEN NOT EXISTS (FROM asked_questions WHERE judged.question_id IN (asked_questions.question_id, asked_questions.question))
             THEN 'no such question was asked'
         WHEN judged.context_id <> 'none' AND NOT EXISTS (
-            FROM asked JOIN question_contexts AS contexts USING (question_id)
-            WHERE judged.question_id IN (asked.question_id, asked.question)
+            FROM asked_questions JOIN question_contexts AS contexts USING (question_id)
+            WHERE judged.question_id IN (asked_questions.question_id, asked_questions.question)
                 AND (contexts.context_id = judged.context_id
                     OR (judged.field = 'kind' AND contains(contexts.text, nullif(judged.judged, ''))))
         ) THEN 'the question has no such context'

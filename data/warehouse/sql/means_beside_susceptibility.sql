@@ -1,11 +1,11 @@
 -- The mean of a measure and of susceptibility over the queries of a relation that have both.
 SELECT
-    of_one.model, of_one.dtype, of_one.quantity AS measure, of_one.relation, of_one.query_type,
-    of_one.items AS queries, beside.mean AS mean_susceptibility, beside.unit AS unit_beside, of_one.mean, of_one.unit
-FROM summaries AS of_one
+    measures.model, measures.dtype, measures.quantity AS measure, measures.relation, measures.query_type,
+    measures.items AS queries, beside.mean AS mean_susceptibility, beside.unit AS unit_beside, measures.mean, measures.unit
+FROM summaries AS measures
 JOIN summaries AS beside
-    ON beside.model = of_one.model AND beside.dtype = of_one.dtype AND beside.relation = of_one.relation
-    AND beside.query_type = of_one.query_type AND beside.grouped_by = ['beside']
-    AND beside.group_values = [of_one.quantity] AND beside.quantity = 'susceptibility'
-WHERE of_one.grouped_by = []
+    ON beside.model = measures.model AND beside.dtype = measures.dtype AND beside.relation = measures.relation
+    AND beside.query_type = measures.query_type AND beside.grouped_by = ['beside']
+    AND beside.group_values = [measures.quantity] AND beside.quantity = 'susceptibility'
+WHERE measures.grouped_by = []
 ORDER BY ALL

@@ -3,7 +3,7 @@
 -- unit: mean_semantic_entropy_with = nats
 -- unit: mean_coherent_persuasion = nats
 -- The sums are over decimals because threads add in any order, and doubles added in another order end in other digits.
-WITH of_group AS (
+WITH grouped AS (
     SELECT 'all' AS instances_of, * FROM marked_instances
     UNION ALL
     SELECT 'most edited', * FROM marked_instances WHERE most_edited
@@ -22,6 +22,6 @@ SELECT
     avg(semantic_entropy_without::DECIMAL(38, 18)) AS mean_semantic_entropy_without,
     avg(semantic_entropy_with::DECIMAL(38, 18)) AS mean_semantic_entropy_with,
     avg(coherent_persuasion::DECIMAL(38, 18)) AS mean_coherent_persuasion
-FROM of_group
+FROM grouped
 GROUP BY model, dtype, instances_of
 ORDER BY model, dtype, instances_of

@@ -11,7 +11,7 @@ WITH seconds AS (
     FROM runs
     GROUP BY ALL
 ),
-asked AS (
+compared AS (
     SELECT
         s.model, s.dtype, s.relation, min(s.device) AS device,
         count(*) AS queries, min(s.contexts) AS fewest, max(s.contexts) AS most, min(f.draws) AS draws, min(f.top_k) AS top_k
@@ -25,7 +25,7 @@ SELECT
     min(fewest) AS fewest_contexts, max(most) AS most_contexts, min(top_k) AS top_k, min(draws) AS draws,
     sum(of_contexts)::DOUBLE AS seconds_susceptibility, sum(of_fisher)::DOUBLE AS seconds_fisher,
     (sum(of_contexts) / nullif(sum(of_fisher), 0))::DOUBLE AS times_as_long
-FROM asked
+FROM compared
 JOIN seconds USING (model, dtype, relation)
 WHERE prompts > 0 AND of_fisher > 0
 GROUP BY ALL

@@ -8,12 +8,12 @@ SELECT
     count(*) FILTER (WHERE answers.state NOT IN ('withheld', 'unfinished_thoughts', 'failed', 'unrecorded') AND trim(answers."text") = '') AS empty,
     count(*) FILTER (
         WHERE answers.state NOT IN ('withheld', 'unfinished_thoughts', 'failed', 'unrecorded') AND trim(answers."text") <> ''
-        AND said.verdict IS NOT NULL AND said.decided_by IS NULL
+        AND verdicts.verdict IS NOT NULL AND verdicts.decided_by IS NULL
     ) AS undecided
 FROM answers
-LEFT JOIN stated_answers AS said ON
-    said.model = answers.model AND said.dtype = answers.dtype AND said.relation = answers.relation
-    AND said.question_id = answers.question_id AND said.context_id = answers.context_id AND said.sample IS NULL
+LEFT JOIN stated_answers AS verdicts ON
+    verdicts.model = answers.model AND verdicts.dtype = answers.dtype AND verdicts.relation = answers.relation
+    AND verdicts.question_id = answers.question_id AND verdicts.context_id = answers.context_id AND verdicts.sample IS NULL
 WHERE answers.sample IS NULL AND answers.state <> 'not_asked'
 GROUP BY answers.model, answers.dtype, answers.condition
 ORDER BY ALL

@@ -2,17 +2,17 @@
 -- the right answer was known without it, and a right passage ignored, undecided replies last.
 WITH replies AS (
     SELECT
-        said.model, said.dtype, said.relation, said.question_id, said.context_id, said.condition, said.verdict,
-        said.decided_by, alone.verdict = 'original' AS known,
-        said.condition <> 'supporting' AS repeats
-    FROM stated_answers AS said
-    LEFT JOIN stated_answers AS alone ON
-        alone.model = said.model AND alone.dtype = said.dtype AND alone.relation = said.relation
-        AND alone.question_id = said.question_id AND alone.condition = 'none' AND alone.sample IS NULL
+        verdicts.model, verdicts.dtype, verdicts.relation, verdicts.question_id, verdicts.context_id, verdicts.condition, verdicts.verdict,
+        verdicts.decided_by, closed_book.verdict = 'original' AS known,
+        verdicts.condition <> 'supporting' AS repeats
+    FROM stated_answers AS verdicts
+    LEFT JOIN stated_answers AS closed_book ON
+        closed_book.model = verdicts.model AND closed_book.dtype = verdicts.dtype AND closed_book.relation = verdicts.relation
+        AND closed_book.question_id = verdicts.question_id AND closed_book.condition = 'none' AND closed_book.sample IS NULL
     WHERE
-        said.sample IS NULL AND (
-            said.condition IN ('conflicting', 'mixed') AND said.verdict = 'context'
-            OR said.condition = 'supporting' AND said.verdict NOT IN ('context', 'both')
+        verdicts.sample IS NULL AND (
+            verdicts.condition IN ('conflicting', 'mixed') AND verdicts.verdict = 'context'
+            OR verdicts.condition = 'supporting' AND verdicts.verdict NOT IN ('context', 'both')
         )
 ),
 ranked AS (
