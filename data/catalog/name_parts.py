@@ -78,7 +78,7 @@ def name_parts() -> NameParts:
 
 
 def class_of_names(entity_class: str) -> ClassOfNames:
-    """Return the names of a class; raises UnknownName for a class that is not one of entities, such as dates."""
+    """Return the names of a class of entities; UnknownName for another class, such as dates."""
     classes = name_parts().classes
     if entity_class not in classes:
         raise UnknownName("class of entities", entity_class, classes)

@@ -112,7 +112,7 @@ class PublishedValue:
 
     Attributes:
         item: the key of its item.
-        model: an alias; None if it is not one model's, or the paper does not name the model.
+        model: the alias of the model; None for a number of several models, or of a model that the paper does not name.
         quantity: the quantity.
         by: the values of the database's columns in the number's rows.
         sign: the sign of a bound.

@@ -214,9 +214,9 @@ def published_form(relation: Relation) -> Mapping[ContextKind, tuple[str, ...]]:
         base        the beginning of the sentence, and the answer     The capital of Norway is Lima.
         assertive   one lead-in for all relations, and the base       Without any doubt, the capital of Norway is Lima.
         negation    the base with its verb denied                     The capital of Norway is not Lima.
-    Only a verb of the main clause is denied, never one of a relative clause ("the person who is married to {entity}
+    Only a verb of the main clause is denied, never a verb of a relative clause ("the person who is married to {entity}
     lives in"): a form of "be" or "include" at the end of the beginning, or a form of "be" right behind an initial
-    {entity} or "The ... of {entity}". Otherwise the negation is the relation's own first one.
+    {entity} or "The ... of {entity}". Otherwise the negation is the relation's own first template.
     Source: Du et al. 2024, section 4.1 and the released data; the lead-in is this project's.
     """
     beginning = relation.open[1]

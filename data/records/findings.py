@@ -184,7 +184,7 @@ class Bar:
         n: replies, or queries.
         main: name of the main part of the row.
         name: name of the main part's number in thresholds; "" without one.
-        threshold: the number in thresholds if it is another one than the main part's, with its name; None otherwise.
+        threshold: the number in thresholds with its name, if it differs from the main part's number; None otherwise.
         counted: the replies that `threshold` counts, in words.
     """
 

@@ -47,6 +47,6 @@ class HistoryRow:
     change: Annotated[float | None, Meaning("mean of these now, minus that before")] = None
     change_low: Annotated[float | None, Meaning("lower end of the change's 95% interval, paired, over clusters")] = None
     change_high: Annotated[float | None, Meaning("upper end of that interval")] = None
-    p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL where untestable")] = None
+    p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL if untestable")] = None
     p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over all numbers of the run")] = None
     direction: Annotated[str | None, Meaning("larger, smaller, equal or undecided, as in model_differences")] = None

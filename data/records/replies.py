@@ -7,7 +7,7 @@ from swaymeter.data.digests import content_key
 from swaymeter.data.records.questions import Question, QuestionContext
 
 Replies = Mapping[tuple[str, tuple[str, ...]], str | None]
-"""Replies by the id of the question and the texts of the passages; None for a missing one, "" for an empty one."""
+"""Replies by the id of the question and the texts of the passages; None for a missing reply, "" for an empty reply."""
 
 
 def key_of(question: Question, case: QuestionContext) -> tuple[str, tuple[str, ...]]:

@@ -72,17 +72,19 @@ class GroupTest(ModelScores):
     group_b: Annotated[str, Meaning("the second group")]
     n_a: Annotated[int, Meaning("rows of the first group")]
     n_b: Annotated[int, Meaning("rows of the second group")]
-    mean_a: Annotated[float | None, Meaning("mean of the first group; NULL where it is empty")]
-    mean_b: Annotated[float | None, Meaning("mean of the second group; NULL where it is empty")]
-    statistic: Annotated[float | None, Meaning("the t statistic, paired in a sign flip; NULL where untestable")]
+    mean_a: Annotated[float | None, Meaning("mean of the first group; NULL if it is empty")]
+    mean_b: Annotated[float | None, Meaning("mean of the second group; NULL if it is empty")]
+    statistic: Annotated[float | None, Meaning("the t statistic, paired in a sign flip; NULL if untestable")]
     alternative: Annotated[str, Meaning("greater (the first group's mean) or two-sided")]
-    p: Annotated[float | None, Meaning("the test's p-value; NULL where untestable")]
-    p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over relations; NULL where untestable")]
+    p: Annotated[float | None, Meaning("the test's p-value; NULL if untestable")]
+    p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over relations; NULL if untestable")]
     effect_size: Annotated[
         float | None,
         Meaning("Cohen's d with pooled standard deviation, its difference adjusted in a regression; NULL: untestable"),
     ]
-    untestable: Annotated[str | None, Meaning("why there is no test, as n too small; NULL where there is one")]
+    untestable: Annotated[
+        str | None, Meaning("reason why there is no test, such as n too small; NULL if there is a test")
+    ]
 
 
 @table(
@@ -105,15 +107,15 @@ class GroupComparison(ModelScores):
     group_b: Annotated[str, Meaning("the second group")]
     n_a: Annotated[int, Meaning("entities of the first group, each with the mean over its queries")]
     n_b: Annotated[int, Meaning("entities of the second group")]
-    mean_a: Annotated[float | None, Meaning("mean of the first group; NULL where it is empty")]
-    mean_b: Annotated[float | None, Meaning("mean of the second group; NULL where it is empty")]
-    statistic: Annotated[float | None, Meaning("the t statistic, of pairs in a sign flip; NULL where untestable")]
-    p: Annotated[float | None, Meaning("the two-sided p-value; NULL where untestable")]
+    mean_a: Annotated[float | None, Meaning("mean of the first group; NULL if it is empty")]
+    mean_b: Annotated[float | None, Meaning("mean of the second group; NULL if it is empty")]
+    statistic: Annotated[float | None, Meaning("the t statistic, of pairs in a sign flip; NULL if untestable")]
+    p: Annotated[float | None, Meaning("the two-sided p-value; NULL if untestable")]
     p_adjusted: Annotated[
         float | None, Meaning("after Benjamini-Hochberg over the tests of a model, query type and comparison")
     ]
-    effect_size: Annotated[float | None, Meaning("Cohen's d with pooled standard deviation; NULL where untestable")]
-    untestable: Annotated[str | None, Meaning("why there is no test; NULL where there is one")]
+    effect_size: Annotated[float | None, Meaning("Cohen's d with pooled standard deviation; NULL if untestable")]
+    untestable: Annotated[str | None, Meaning("reason why there is no test; NULL with one")]
 
 
 @table("summaries", "a quantity in one group of a model's scores: its mean with an interval, and its quantiles")
@@ -173,13 +175,13 @@ class CorrelationRow(ModelScores):
     measure_b: Annotated[str, Meaning("the second measure")]
     level: Annotated[str, Meaning("unit of a pair: query, or entity or relation with the means of its queries")]
     n: Annotated[int, Meaning("number of pairs that have both scores")]
-    pearson: Annotated[float | None, Meaning("Pearson's r; NULL where untestable")]
+    pearson: Annotated[float | None, Meaning("Pearson's r; NULL if untestable")]
     pearson_p: Annotated[float | None, Meaning("its two-sided p-value")]
-    spearman: Annotated[float | None, Meaning("Spearman's rho; NULL where untestable")]
+    spearman: Annotated[float | None, Meaning("Spearman's rho; NULL if untestable")]
     spearman_p: Annotated[float | None, Meaning("its two-sided p-value")]
     spearman_low: Annotated[float | None, Meaning("lower end of its 95% interval, pairs independent")]
     spearman_high: Annotated[float | None, Meaning("upper end of that interval")]
-    untestable: Annotated[str | None, Meaning("why there is no correlation; NULL where there is one")]
+    untestable: Annotated[str | None, Meaning("reason why there is no correlation; NULL with one")]
 
 
 @table(
@@ -222,7 +224,7 @@ class ModelDifference(ModelScores):
     difference: Annotated[float | None, Meaning("the model's mean minus the other's")]
     low: Annotated[float | None, Meaning("lower end of its 95% interval over clusters; of shares by Bonett and Price")]
     high: Annotated[float | None, Meaning("upper end of the interval")]
-    p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL where untestable")]
+    p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL if untestable")]
     p_adjusted: Annotated[
         float | None,
         Meaning(
@@ -235,7 +237,7 @@ class ModelDifference(ModelScores):
         str | None,
         Meaning("larger or smaller where p_adjusted is at most 0.05, else equal within the margin, or undecided"),
     ]
-    untestable: Annotated[str | None, Meaning("why there is no test; NULL where there is one")]
+    untestable: Annotated[str | None, Meaning("reason why there is no test; NULL with one")]
 
 
 @table(
@@ -267,12 +269,12 @@ class PassageEffect:
     difference: Annotated[float | None, Meaning("the first mean minus the second")]
     low: Annotated[float | None, Meaning("lower end of its 95% interval over clusters, by the bootstrap")]
     high: Annotated[float | None, Meaning("upper end of the interval")]
-    p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL where untestable")]
+    p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL if untestable")]
     p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over all effects")]
     direction: Annotated[
         str | None, Meaning("larger or smaller: p_adjusted is at most 0.05 and 0 outside the interval; or undecided")
     ]
-    untestable: Annotated[str | None, Meaning("why there is no test; NULL where there is one")]
+    untestable: Annotated[str | None, Meaning("reason why there is no test; NULL with one")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,13 +300,13 @@ class InstanceCorrelation(InstanceStatistic):
     measure_b: Annotated[str, Meaning("the second quantity")]
     n: Annotated[int, Meaning("instances that have both")]
     subjects: Annotated[int, Meaning("number of subjects of these instances")]
-    pearson: Annotated[float | None, Meaning("Pearson's r; NULL where untestable")]
+    pearson: Annotated[float | None, Meaning("Pearson's r; NULL if untestable")]
     low: Annotated[float | None, Meaning("lower end of its 95% interval by Fisher's z, instances independent")]
     high: Annotated[float | None, Meaning("upper end of that interval")]
     p: Annotated[float | None, Meaning("its two-sided p-value, instances independent")]
     subject_low: Annotated[float | None, Meaning("lower end of the 95% bootstrap interval, subjects drawn whole")]
     subject_high: Annotated[float | None, Meaning("upper end of that interval")]
-    untestable: Annotated[str | None, Meaning("why there is no correlation; NULL where there is one")]
+    untestable: Annotated[str | None, Meaning("reason why there is no correlation; NULL with one")]
 
 
 @table(
@@ -326,14 +328,14 @@ class RegressionRow(InstanceStatistic):
     high: Annotated[float | None, Meaning("upper end of that interval")]
     p: Annotated[float | None, Meaning("its two-sided p-value, instances independent")]
     subject_standard_error: Annotated[
-        float | None, Meaning("its standard error, instances of a subject dependent; NULL where subjects are too few")
+        float | None, Meaning("its standard error, instances of a subject dependent; NULL with too few subjects")
     ]
     subject_p: Annotated[float | None, Meaning("its two-sided p-value, instances of a subject dependent")]
     r_squared: Annotated[float | None, Meaning("the share of the outcome's variance that all predictors explain", "")]
     n: Annotated[int, Meaning("instances of the regression")]
     left_out: Annotated[int, Meaning("instances that lack the outcome or a predictor")]
     subjects: Annotated[int, Meaning("number of subjects of the n instances")]
-    untestable: Annotated[str | None, Meaning("why there is no regression; NULL where there is one")]
+    untestable: Annotated[str | None, Meaning("reason why there is no regression; NULL with one")]
 
 
 @table(
@@ -376,7 +378,7 @@ class Reliability(ModelScores):
     median: Annotated[float | None, Meaning("their median", "squared nats")]
     percentile_95: Annotated[float | None, Meaning("their 95th percentile", "squared nats")]
     largest: Annotated[float | None, Meaning("the largest", "squared nats")]
-    untestable: Annotated[str | None, Meaning("why there is none; NULL where there is one")]
+    untestable: Annotated[str | None, Meaning("reason why there are no variances; NULL if there are")]
 
 
 @table("agreement_of_annotators", "how far people agree on what several of them judged", key=("field",))

@@ -122,7 +122,7 @@ class FactsOptions(Options):
 
     @classmethod
     def available_relations(cls) -> tuple[str, ...]:
-        """The relations that the source has, in the catalog's order."""
+        """Return the relations of the source, in the catalog's order."""
         raise NotImplementedError
 
     @field_validator("relations", mode="before")

@@ -98,7 +98,7 @@ def _replacing(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary_beside(path) as temporary:
             yield temporary
-            # The log of a writer of the old database would be replayed into the new one.
+            # DuckDB would replay the log of a writer of the old database into the new database.
             path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
             move_to_target(temporary, path)
     finally:

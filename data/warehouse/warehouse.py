@@ -109,7 +109,7 @@ class Warehouse:
             connection: the connection.
             schema: the schema of the database.
             limits: limits of each query of a foreign database; None without limits.
-            views: views that are made when a query names them, because making one takes longer than most answers.
+            views: views that are created when a query names them, because creating a view takes longer than most queries.
         """
         self._connection = connection
         self._schema = schema
@@ -246,7 +246,7 @@ def opened(
 @contextmanager
 def _in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database in memory, to which files are attached."""
-    # DuckDB creates the folder when it needs one, and removes it, so that a killed run leaves none behind.
+    # DuckDB creates the folder only for queries that exceed the memory, and removes it.
     temporary_folder = Path(gettempdir(), f"swaymeter-{uuid4().hex}")
     with duckdb.connect(config={**CONFIG, "temp_directory": str(temporary_folder)}) as connection:
         yield connection

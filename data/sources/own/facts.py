@@ -179,7 +179,7 @@ class OwnFacts(FactsOptions, _Files):
 
     @classmethod
     def available_relations(cls) -> tuple[str, ...]:
-        """Every relation with texts in the catalog."""
+        """Return every relation with texts in the catalog."""
         return tuple(catalog.relations())
 
     @field_validator("relations", mode="before")

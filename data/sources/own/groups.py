@@ -117,7 +117,7 @@ class Groups(FactsOptions, _Files):
 
     @classmethod
     def available_relations(cls) -> tuple[str, ...]:
-        """None before the file of texts is read."""
+        """Return no relation, because the file of texts is not read yet."""
         return ()
 
     @field_validator("relations", mode="before")
