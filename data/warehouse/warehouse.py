@@ -109,7 +109,7 @@ class Warehouse:
             connection: the connection.
             schema: the schema of the database.
             limits: limits of each query of a foreign database; None without limits.
-            views: views that are created when a query names them, because creating a view takes longer than most queries.
+            views: views that are created when a query names them, because creating one takes longer than most queries.
         """
         self._connection = connection
         self._schema = schema
