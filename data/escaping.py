@@ -190,7 +190,7 @@ _CELL_ENDS = frozenset(";\t\n\r")
 """Characters at which some program begins a new cell."""
 
 
-def coded(text: str) -> str:
+def with_cell_codes(text: str) -> str:
     """Return the text with codes, such as _x0007_, for characters that a cell cannot have."""
     return _NOT_IN_CELLS.sub(lambda match: _cell_code(match[0]), text)
 
@@ -221,7 +221,7 @@ def csv_cell(text: str, needs_apostrophe: Callable[[str], bool] = is_computed) -
         blanks, sign = match.groups()
         return blanks + (sign if _CELL_ENDS.isdisjoint(blanks) else _cell_code(sign))
 
-    cell = _SIGN_AFTER_BLANKS.sub(without_formula, coded(text))
+    cell = _SIGN_AFTER_BLANKS.sub(without_formula, with_cell_codes(text))
     return f"'{cell}" if needs_apostrophe(cell.lstrip("'")) else cell
 
 

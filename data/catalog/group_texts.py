@@ -146,7 +146,7 @@ def group_texts(file: Path) -> GroupTexts:
         raise InputError("; ".join(f"{file}: {_message(problem)}" for problem in wrong[:5])) from None
 
 
-def bundled(path: str, ending: str) -> Path:
+def bundled_file(path: str, ending: str) -> Path:
     """Return the file with this path, or else the bundled file with this name."""
     file = FOLDER / f"{path}{ending}"
     return file if re.fullmatch("[a-z-]+", path) and file.is_file() and not Path(path).is_file() else Path(path)

@@ -129,7 +129,7 @@ class Snapshot:
             raise DamagedFile(
                 f"{name} has a fact or question that cannot be read ({first_line(error)}); run its study again"
             ) from None
-        frames = {query: _labelled(warehouse.frame(query), variants) for query in (REPLIES, QUERIES)}
+        frames = {query: _with_labels(warehouse.frame(query), variants) for query in (REPLIES, QUERIES)}
         keys = ["relation", "question_id", "context_id"]
         texts = warehouse.frame("question_contexts")[[*keys, "text"]]
         replies = frames[REPLIES].merge(texts, on=keys, how="left")
@@ -341,7 +341,7 @@ def models_of(items: Iterable[Key]) -> set[ModelKey]:
     return {(model, dtype) for kind, model, dtype, _ in items if kind in COLUMNS}
 
 
-def _labelled(frame: Frame, variants: Sequence[Row]) -> Frame:
+def _with_labels(frame: Frame, variants: Sequence[Row]) -> Frame:
     """Return a frame in which the label of a model stands for its name."""
     names = frame["model"].astype(object)
     for variant in variants:

@@ -58,11 +58,11 @@ def _passage_text(passage: Passage, number: int, form: str) -> str:
         slots = _SLOT.findall(line)
         if slots and all(values[slot] is None for slot in slots):
             continue
-        lines.append(line if not slots else _filled(line, values))
+        lines.append(line if not slots else _fill_line(line, values))
     return "\n".join(lines)
 
 
-def _filled(line: str, values: Mapping[str, object]) -> str:
+def _fill_line(line: str, values: Mapping[str, object]) -> str:
     """Fill the slots of a line, all at once, and remove the marks around missing values."""
     if any(values[slot] is None for slot in _SLOT.findall(line)):
         line = _SLOT.sub(lambda slot: slot[0] if values[slot[1]] is not None else "", line)

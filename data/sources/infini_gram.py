@@ -20,7 +20,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from swaymeter.data.errors import ServiceError
-from swaymeter.data.sources.http.answer import TransientError, misread
+from swaymeter.data.sources.http.answer import TransientError, reading_check
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session
@@ -159,7 +159,7 @@ class InfiniGramApi:
 
     def _ask(self, read: Callable[[Any], Read], query_type: str, **fields: Any) -> Read:
         """Return what `read` makes of the response; raise ServiceError for an error or another form."""
-        reading_error = misread(read)
+        check = reading_check(read)
 
         def problem(content: Any) -> ServiceError | TransientError | None:
             if not isinstance(content, dict):
@@ -167,7 +167,7 @@ class InfiniGramApi:
             if "error" in content:
                 message = str(content["error"])
                 return TransientError(message) if _TRANSIENT_MESSAGE.search(message) else ServiceError(message)
-            return reading_error(content)
+            return check(content)
 
         form = {"index": self._index, "query_type": query_type, **fields}
         allow = (200, 400, 500)  # errors are JSON, too
@@ -246,7 +246,7 @@ def _passage_of(occurrence: Occurrence, needle: Ids, size: int, answer: dict[str
     return Passage(document, occurrence.byte // _WIDTH - at, tokens, at, begins, ends)
 
 
-def merged(passages: Iterable[Passage]) -> Iterator[Ids]:
+def merge_passages(passages: Iterable[Passage]) -> Iterator[Ids]:
     """Merge passages that overlap and yield their tokens; a whole document replaces its other passages."""
     ordered = sorted(passages, key=lambda passage: (passage.document, passage.first))
     for _, group in groupby(ordered, lambda passage: passage.document):

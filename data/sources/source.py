@@ -292,7 +292,7 @@ class QuestionSource:
 
 
 @contextmanager
-def alternative(advice: str) -> Iterator[None]:
+def with_advice(advice: str) -> Iterator[None]:
     """Add an advice to a service's error within the block, unless the budget is spent or the run ends."""
     try:
         yield

@@ -20,7 +20,7 @@ from swaymeter.data.digests import content_key, digest_of_large
 from swaymeter.data.errors import DamagedFile, MissingFile
 from swaymeter.data.records.table import Table, table_digest
 from swaymeter.data.storage.files import DIGEST_CHARACTERS, metadata_of, read_parquet, verify, write_parquet
-from swaymeter.data.storage.notes import note_of, unsealed, write_sealed
+from swaymeter.data.storage.notes import read_note, unsealed, write_sealed
 
 State = Literal["done", "missing", "damaged"]
 FORCED = "forced"
@@ -234,7 +234,7 @@ class FilesArtifact:
     def check(self) -> Check:
         """Check that every file of the manifest is as it was written; missing for another key."""
         try:
-            manifest = unsealed(note_of(self.manifest))
+            manifest = unsealed(read_note(self.manifest))
             key, files = manifest["key"], dict(manifest["files"])
         except FileNotFoundError:
             return Check("missing")
@@ -251,7 +251,7 @@ class FilesArtifact:
     def digests(self) -> Mapping[str, str]:
         """Return the digests of the files in the manifest, with any key; empty if it cannot be read."""
         try:
-            return dict(unsealed(note_of(self.manifest))["files"])
+            return dict(unsealed(read_note(self.manifest))["files"])
         except (OSError, ValueError, KeyError, TypeError):
             return {}
 

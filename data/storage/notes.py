@@ -39,7 +39,7 @@ def json_object(text: str | bytes) -> dict[str, Any]:
     return content
 
 
-def note_of(path: Path) -> bytes:
+def read_note(path: Path) -> bytes:
     """Return the content of a small file; OSError if it cannot be read, ValueError if it is too large."""
     with open_file(path) as file:
         content = file.read(LARGEST_NOTE + 1)
@@ -83,7 +83,7 @@ def note_holder(root: Path) -> bytes:
 def describe_holder(root: Path) -> str:
     """Return a sentence with the holder of the workspace and its start; "another run" if the note cannot be read."""
     try:
-        return _sentence(root, json_object(note_of(root / HOLDER_NOTE)))
+        return _sentence(root, json_object(read_note(root / HOLDER_NOTE)))
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return f"another run uses the workspace {root}"
 

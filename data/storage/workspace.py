@@ -40,7 +40,7 @@ from swaymeter.data.storage.notes import (
     describe_holder,
     json_object,
     note_holder,
-    note_of,
+    read_note,
     unsealed,
     write_sealed,
 )
@@ -204,7 +204,7 @@ class Workspace:
         """
         own_note = _holder_notes.get(self.root)
         with suppress(OSError, ValueError):
-            if own_note is not None and note_of(self.root / HOLDER_NOTE) != own_note:
+            if own_note is not None and read_note(self.root / HOLDER_NOTE) != own_note:
                 raise WorkspaceBusy(
                     f"the workspace {self.root} is held by two runs, as its file server did not keep the lock of this "
                     f"one: {describe_holder(self.root)}; once that has ended, run the same command again"
@@ -252,7 +252,7 @@ class Workspace:
         """Return the content of workspace.json; None without one, WorkspaceError if it is damaged or unreadable."""
         file = self.root / "workspace.json"
         try:
-            text = note_of(file)
+            text = read_note(file)
             content = json_object(text)
             is_sealed = bool({"study", "sha256"} & content.keys())  # the user may have written the layout alone
             return unsealed(text) if is_sealed else content
@@ -303,7 +303,7 @@ class Workspace:
     def failure_reason(self, step: str, key: str) -> str | None:
         """Return the reason of a task's last failure with these inputs; None without a readable one."""
         try:
-            note = unsealed(note_of(self._failure(step, key)))
+            note = unsealed(read_note(self._failure(step, key)))
             return str(note["reason"]) if note["key"] == key else None
         except (OSError, ValueError, KeyError, TypeError):
             return None

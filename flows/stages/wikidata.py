@@ -29,7 +29,7 @@ from swaymeter.data.records import Dispute, Partition, Rejected, Triple, Wikidat
 from swaymeter.data.records.tables import DISPUTES, PAGES, QUESTIONS, REJECTED, TRIPLES
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.graph.sparql import Endpoint
-from swaymeter.data.sources.source import alternative
+from swaymeter.data.sources.source import with_advice
 from swaymeter.data.sources.triples.listed import from_csv, popqa
 from swaymeter.data.sources.triples.wikidata_pairs import triples_of_property
 from swaymeter.data.sources.wikimedia import pageviews
@@ -79,7 +79,7 @@ def fetch_triples(step: Step, run: RunSettings) -> None:
     options, access = _options(study).triples, access_for(study, step, run)
     if options.source == "wikidata":
         assert options.per_property
-        with alternative(ADVICE):
+        with with_advice(ADVICE):
             store = Endpoint(access.session("wikidata"))
             listed = triples_of_property(store, WikidataId(step.id.part), options.per_property, seed=study.seed)
     else:
@@ -99,7 +99,7 @@ def fetch_property(step: Step, run: RunSettings) -> None:
     """Build the static and temporal questions of a property from its triples."""
     study, triples = step.arguments
     options, access = _options(study), access_for(study, step, run)
-    with alternative(ADVICE):
+    with with_advice(ADVICE):
         wikidata = Wikidata(Wiki(access.session("wikidata_api")))
         similar = Wembedder(access.session("wembedder")) if options.counter_memory == "wembedder" else None
         clients = Clients(wikidata, _wikipedia(access), PageViews(access.session("pageviews")), similar)
@@ -114,7 +114,7 @@ def fetch_pages(step: Step, run: RunSettings) -> None:
     """Fetch the titles of the articles in the list of controversial issues."""
     study: StudyFile = step.arguments
     listed_on = _options(study).disputes.list_page
-    with alternative(ADVICE):
+    with with_advice(ADVICE):
         titles = _wikipedia(access_for(study, step, run)).linked(listed_on)
     if not titles:
         raise InputError(f"the page {listed_on!r} links to no article; name `pages` under `questions.disputes`")
@@ -129,7 +129,7 @@ def fetch_disputes(step: Step, run: RunSettings) -> None:
 
     study, titles = step.arguments
     options, access = _options(study), access_for(study, step, run)
-    with alternative(ADVICE):
+    with with_advice(ADVICE):
         result = disputes_of_page(
             step.id.part,
             _wikipedia(access),

@@ -16,7 +16,7 @@ from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.graph import yago
 from swaymeter.data.sources.graph.dump import Dump
 from swaymeter.data.sources.registry import FACT_SOURCES
-from swaymeter.data.sources.source import FactsOptions, alternative
+from swaymeter.data.sources.source import FactsOptions, with_advice
 from swaymeter.tasks.models.backends import identify_language_model
 
 VERSION = 2
@@ -78,7 +78,7 @@ def fetch_invented_names(
             break
         looked_up.update(new)
         for store in stores:
-            with alternative("" if isinstance(store, Dump) else ADVICE):
+            with with_advice("" if isinstance(store, Dump) else ADVICE):
                 existing = yago.names_in_graph(store, new)
             new = [name for name in new if name not in existing]
         names += new

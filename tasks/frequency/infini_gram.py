@@ -23,8 +23,8 @@ from swaymeter.data.records import CountedPair, Shard, ShardCount
 from swaymeter.data.records.facts import CountKind
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.corpus import Piece
-from swaymeter.data.sources.infini_gram import Ids, InfiniGramApi, Passage, merged
-from swaymeter.data.sources.source import alternative
+from swaymeter.data.sources.infini_gram import Ids, InfiniGramApi, Passage, merge_passages
+from swaymeter.data.sources.source import with_advice
 from swaymeter.tasks.frequency.counting import Counts, count
 from swaymeter.tasks.frequency.source import Counted, FrequencyOptions, FrequencySource, Once, Part, Progress
 from swaymeter.tasks.frequency.words import Names, words
@@ -127,7 +127,7 @@ class IndexCounts:
         passages = [(self.index.passage(start, ids, limit), ids) for ids in names for start in positions[ids]]
         if not all(self._reaches(passage, ids, reach) for passage, ids in passages):
             return None
-        return [self.index.text(ids) for ids in merged(passage for passage, _ in passages)]
+        return [self.index.text(ids) for ids in merge_passages(passage for passage, _ in passages)]
 
     def _reaches(self, passage: Passage, ids: Ids, reach: int) -> bool:
         """Return True if a passage has `reach` words on each side of a name, or reaches the end of its document."""
@@ -185,7 +185,7 @@ def _count(
     from swaymeter.tasks.models.tokenizer import load_tokenizer
 
     tokenizer: Tokenizer | None = load_tokenizer(options.tokenizer) if options.tokenizer else None
-    with alternative(_INSTEAD):
+    with with_advice(_INSTEAD):
         index = InfiniGramApi(access.session(SERVICE), options.index, tokenizer)
         rows = IndexCounts(index, options.window_words, options.fetch).count_pairs(pairs, progress)
         tokens = index.count(())

@@ -24,7 +24,7 @@ from swaymeter.data.digests import blake2_of_lines, sha256_of
 from swaymeter.data.errors import DamagedFile, InputError, ServiceError, WorkspaceError
 from swaymeter.data.sources.access import Access, GraphName
 from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Rows, SparqlStore, Term, Uri
-from swaymeter.data.storage.notes import note_of, unsealed, write_sealed
+from swaymeter.data.storage.notes import read_note, unsealed, write_sealed
 from swaymeter.data.storage.remembered import remembered_digests
 from swaymeter.data.storage.writing import move_to_target, remove_leftovers, temporary_beside
 
@@ -73,7 +73,7 @@ class Dump:
         """Open a folder that `shared_dump` loaded; DamagedFile if a byte of the folder changed."""
         self._folder = folder
         try:
-            note = unsealed(note_of(folder / _LOADED))
+            note = unsealed(read_note(folder / _LOADED))
             for name, digest in note["digests"].items():
                 if sha256_of(folder / name) != digest:
                     raise ValueError(f"{name} changed since it was written")

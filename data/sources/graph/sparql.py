@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from swaymeter.data.errors import InputError, ServiceError, ServiceTimeout, is_text, shown
-from swaymeter.data.sources.http.answer import TransientError, misread, out_of_time
+from swaymeter.data.sources.http.answer import TransientError, is_timeout_message, reading_check
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session
@@ -140,10 +140,10 @@ def _problem(content: Any) -> ServiceError | TransientError | None:
     reported = (content.get("error") or content.get("exception")) if isinstance(content, dict) else None
     if reported:
         message = reported if isinstance(reported, str) else shown(reported, 10_000)
-        if out_of_time(message.encode(errors="replace")):
+        if is_timeout_message(message.encode(errors="replace")):
             return ServiceTimeout(f"{message[:200]}; ask for less")
         return ServiceError(message)
-    return misread(_rows)(content)
+    return reading_check(_rows)(content)
 
 
 def _rows(content: Any) -> list[Row | None]:

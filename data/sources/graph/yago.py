@@ -29,7 +29,7 @@ from swaymeter.data.sources.graph.entities import BATCH, LABEL, LANGUAGES, MAX_R
 from swaymeter.data.sources.graph.pairs import Pair, sampled_pairs
 from swaymeter.data.sources.graph.sparql import Literal, SparqlStore, Term, Uri, bound, count, iri, is_iri, string
 from swaymeter.data.sources.http.services import SERVICES
-from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts, alternative
+from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts, with_advice
 
 log = logging.getLogger(__name__)
 
@@ -322,7 +322,7 @@ def _key(options: YagoFacts, relation: str, seed: int, access: Access) -> dict[s
 
 
 def _fetch(options: YagoFacts, relation: str, seed: int, access: Access) -> FetchedFacts:
-    with alternative("" if options.dump else ADVICE):
+    with with_advice("" if options.dump else ADVICE):
         return facts(
             _graph(options, access).open(),
             catalog.relation(relation),

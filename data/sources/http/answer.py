@@ -66,30 +66,32 @@ ErrorOf = Callable[[Any], ServiceError | TransientError | None]
 """Return the error inside a response, or None."""
 
 
-def why(error: Exception) -> str:
+def reading_problem(error: Exception) -> str:
     """Return in words why a response could not be read."""
     return printable(f"it has no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__, 160)
 
 
-def misread(reads: Callable[[Any], object]) -> ErrorOf:
+def reading_check(reads: Callable[[Any], object]) -> ErrorOf:
     """Return a function that finds an error in a response if `reads` raises one of MISREAD."""
 
     def problem(content: Any) -> ServiceError | None:
         try:
             reads(content)
         except MISREAD as error:
-            return ServiceError(f"JSON that is not the requested answer ({why(error)}); is its address right?")
+            return ServiceError(
+                f"JSON that is not the requested answer ({reading_problem(error)}); is its address right?"
+            )
         return None
 
     return problem
 
 
-def out_of_time(message: bytes) -> bool:
+def is_timeout_message(message: bytes) -> bool:
     """Return True if the text of an error reports that the service ran out of time."""
     return _TIMEOUT_WORDS.search(message[:_SEARCHED_BYTES]) is not None
 
 
-def phrase(status: int) -> str:
+def status_phrase(status: int) -> str:
     """Return a status with its HTTP reason phrase."""
     return f"{status} {responses.get(status, '')}".rstrip()
 
@@ -124,8 +126,8 @@ def read_content(answer: Answer, *, form: Form, allow: Collection[int], error_of
 
 
 def _refusal(answer: Answer, label: str, reason: str = "") -> ServiceError:
-    message = f"{label} answered {phrase(answer.status)}: {printable(reason, 300) or printable(answer.body)!r}"
-    if answer.status == HTTPStatus.INTERNAL_SERVER_ERROR and out_of_time(answer.body):
+    message = f"{label} answered {status_phrase(answer.status)}: {printable(reason, 300) or printable(answer.body)!r}"
+    if answer.status == HTTPStatus.INTERNAL_SERVER_ERROR and is_timeout_message(answer.body):
         return ServiceTimeout(f"{message}; ask for less")
     return ServiceError(message)
 

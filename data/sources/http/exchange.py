@@ -28,7 +28,7 @@ from urllib3 import exceptions as broken
 from urllib3.util.retry import Retry
 
 from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout, printable
-from swaymeter.data.sources.http.answer import Answer, TransientError, phrase
+from swaymeter.data.sources.http.answer import Answer, TransientError, status_phrase
 from swaymeter.data.sources.http.services import Service
 
 MAX_BYTES = 64 * 2**20
@@ -162,7 +162,7 @@ class Exchange(LimiterSession):
 
     def _answer(self, response: requests.Response) -> Answer:
         status, wait_s = response.status_code, _retry_after_s(response.headers.get("Retry-After"))
-        message = f"{self._label} answers {phrase(status)}"
+        message = f"{self._label} answers {status_phrase(status)}"
         if response.is_redirect:
             target = self._quoted(response.headers["Location"], 200)
             raise ServiceError(f"{message} and redirects to {target!r}; give its present address in the study file")

@@ -83,7 +83,7 @@ def items_of(value: Any) -> list[Any] | None:
     return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
 
 
-def unnested(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
+def unnest(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
     """Yield the items at a path: the location, such as "qas 2", and the keys of the item and of the objects around it.
 
     Raises:
@@ -99,7 +99,7 @@ def unnested(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
         if not rest:
             yield location, item_cells
             continue
-        for inner_location, inner_cells in unnested(item_cells, rest.lstrip(".")):
+        for inner_location, inner_cells in unnest(item_cells, rest.lstrip(".")):
             yield f"{location}, {inner_location}", inner_cells
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import OWN_KINDS
 from swaymeter.data.sources.layouts.description import ContextRule, Form, Layout, nested_layouts
-from swaymeter.data.sources.layouts.paths import Cells, column_of, exists_at, text, texts, unnested, value_at
+from swaymeter.data.sources.layouts.paths import Cells, column_of, exists_at, text, texts, unnest, value_at
 from swaymeter.data.sources.layouts.steps import STEPS
 from swaymeter.data.sources.own.files import FileRow, FileRows
 from swaymeter.data.sources.own.lists import none_where_empty
@@ -40,7 +40,7 @@ def missing_of(form: Form, content: FileRows) -> list[str]:
     return missing
 
 
-def recognised(content: FileRows) -> Recognised | None:
+def recognise_layout(content: FileRows) -> Recognised | None:
     """Return the nested layout of a file; None without a description."""
     forms = (Recognised(layout, form) for layout in nested_layouts() for form in layout.forms)
     return next((candidate for candidate in forms if not missing_of(candidate.form, content)), None)
@@ -60,7 +60,7 @@ def _own_rows(row: FileRow, form: Form, step: Callable[[Cells], Cells] | None) -
         yield _rejected(location, cells, problem)
         return
     try:
-        for inner_location, inner_cells in unnested(cells, form.rows) if form.rows else [("", cells)]:
+        for inner_location, inner_cells in unnest(cells, form.rows) if form.rows else [("", cells)]:
             location, cells = f"{row.location}, {inner_location}" if inner_location else row.location, inner_cells
             try:
                 yield FileRow(location, _own_row(step(cells) if step else cells, form))
@@ -114,7 +114,7 @@ def _contexts(cells: Cells, rule: ContextRule) -> Iterator[dict[str, Any]]:
     if rule.each is None:
         yield _context(cells, rule)
         return
-    for location, item in unnested(cells, rule.each):
+    for location, item in unnest(cells, rule.each):
         try:
             yield _context(item, rule)
         except InputError as error:

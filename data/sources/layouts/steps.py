@@ -122,14 +122,14 @@ def cub_counterfact(cells: Cells) -> Cells:
     template, with_context = text(cells, "template"), text(cells, "template_w_context")
     if "<|" in with_context:
         raise InputError("template_w_context: is a chat; use a file without instruct_template in its name")
-    sentence, whole = _filled(template, cells), _filled(with_context, cells)
+    sentence, whole = _fill_template(template, cells), _fill_template(with_context, cells)
     fact = whole.removesuffix(sentence) if whole.endswith(sentence) else whole.rpartition("\n")[0]
     if not (fact := fact.strip().removeprefix("Fact:").strip()):
         raise InputError("template_w_context: has no fact before the sentence of `template`")
     return {**cells, "sentence": sentence, "fact": fact}
 
 
-def _filled(template: str, cells: Cells) -> str:
+def _fill_template(template: str, cells: Cells) -> str:
     """Return a template with its slots filled; InputError for a slot without a column."""
     values = {**cells, "subject-w-space": f"{cells.get('subject') or ''} ", "target": cells.get("target_new")}
 

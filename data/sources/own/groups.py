@@ -25,7 +25,7 @@ from pydantic import (
 
 from swaymeter.data import catalog
 from swaymeter.data.catalog import GroupTexts
-from swaymeter.data.catalog.group_texts import PAIR, bundled, bundled_names
+from swaymeter.data.catalog.group_texts import PAIR, bundled_file, bundled_names
 from swaymeter.data.digests import file_digest
 from swaymeter.data.errors import InputError, MissingFile, UnknownName
 from swaymeter.data.options import Problem, beside_the_study, refused
@@ -66,7 +66,7 @@ def _bundled_or_beside(path: str, info: ValidationInfo) -> str:
 
 def _texts(path: Any, info: ValidationInfo) -> Any:
     def read() -> GroupTexts:
-        return catalog.group_texts(bundled(_bundled_or_beside(path, info), ".yaml"))
+        return catalog.group_texts(bundled_file(_bundled_or_beside(path, info), ".yaml"))
 
     advice = f"docs/own-data.md shows the form, bundled are {bundled_names('.yaml')}"
     return path if isinstance(path, GroupTexts) else own_yaml(path, read, "contexts", advice)
@@ -92,7 +92,7 @@ class _Files(OwnFile):
     @property
     def path(self) -> Path:
         """The path of the file of entities."""
-        return bundled(self.file, ".csv")
+        return bundled_file(self.file, ".csv")
 
 
 class Groups(FactsOptions, _Files):

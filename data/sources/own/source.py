@@ -16,7 +16,7 @@ from swaymeter.data.digests import file_digest
 from swaymeter.data.errors import InputError, nearest
 from swaymeter.data.records import Condition, Partition, Passage, Question, QuestionContext, Rejected
 from swaymeter.data.sources.access import Access
-from swaymeter.data.sources.layouts.reader import ROWS_OF_LAYOUTS, own_rows, recognised
+from swaymeter.data.sources.layouts.reader import ROWS_OF_LAYOUTS, own_rows, recognise_layout
 from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, checked_map, has_column
 from swaymeter.data.sources.own.files import FileRow, FileRows, is_csv, read_rows
 from swaymeter.data.sources.own.lists import none_where_empty
@@ -247,7 +247,7 @@ def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str]
             raise InputError(f"{file} has no column {column} of replies; {nearest(column, content.columns)}")
     if replies and is_csv(file):
         content = _with_missing_replies(content, replies)
-    if not columns and (match := recognised(content)):
+    if not columns and (match := recognise_layout(content)):
         layout = f"{match.layout.title}, {match.form.name}"
         rows = own_rows(match.form, content.rows)
         if replies and match.form.rows:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
-from swaymeter.data.sources.http.answer import Answer, TransientError, misread
+from swaymeter.data.sources.http.answer import Answer, TransientError, reading_check
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session
@@ -86,9 +86,9 @@ class Wiki:
             reads: Raises one of MISREAD for an invalid answer, which becomes an error and is not cached.
             caching: `immutable` and `bypass_cache` of `Session.ask`.
         """
-        is_misread = misread(reads or (lambda content: None))
+        check = reading_check(reads or (lambda content: None))
         return self.session.ask(
-            {**_PARAMETERS, **form}, error_of=lambda content: error_of(content) or is_misread(content), **caching
+            {**_PARAMETERS, **form}, error_of=lambda content: error_of(content) or check(content), **caching
         )
 
     def query(self, form: Mapping[str, str], *, reads: Reads | None = None, **caching: Any) -> Iterator[Answer]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from swaymeter.data.errors import shown
-from swaymeter.data.sources.http.answer import misread
+from swaymeter.data.sources.http.answer import reading_check
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session
@@ -50,7 +50,7 @@ class PageViews:
         def read(content: Any) -> dict[str, int]:
             return _views(content, requested)
 
-        answer = self.session.ask({}, path=f"{path}/{begin}/{end}", allow=(200, 404), error_of=misread(read))
+        answer = self.session.ask({}, path=f"{path}/{begin}/{end}", allow=(200, 404), error_of=reading_check(read))
         views = read(answer.content)
         return sum(views.values()) / len(requested)
 

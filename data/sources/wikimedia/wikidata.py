@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from swaymeter.data.errors import InputError, shown
 from swaymeter.data.records import WikidataId
-from swaymeter.data.sources.http.answer import misread
+from swaymeter.data.sources.http.answer import reading_check
 from swaymeter.data.sources.wikimedia.mediawiki import Wiki, text, whole
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ class Wembedder:
     def similar_items(self, item_id: WikidataId) -> tuple[Similar, ...] | None:
         """Return the other items most similar to an item, most similar first; None for an unknown item."""
         path = f"most-similar/{item_id}"
-        answer = self.session.ask({}, path=path, allow=(200, 404), error_of=misread(_similar))
+        answer = self.session.ask({}, path=path, allow=(200, 404), error_of=reading_check(_similar))
         similar = _similar(answer.content)
         if similar is None:
             return None

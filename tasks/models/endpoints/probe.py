@@ -31,7 +31,7 @@ from typing import Any, TypeVar
 
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import ModelError, ServiceError, first_line, nearest, printable
-from swaymeter.data.storage.notes import note_of, unsealed, write_sealed
+from swaymeter.data.storage.notes import read_note, unsealed, write_sealed
 from swaymeter.tasks.models.capabilities import Capability
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Endpoint, Prompt, Reply
@@ -442,7 +442,7 @@ def save_probe(client: Client, result: ProbeResult) -> None:
 def load_probe(client: Client) -> tuple[Server, ProbeResult]:
     """Load the last probe of this endpoint; ServiceError without one."""
     try:
-        content = unsealed(note_of(_file(client)))
+        content = unsealed(read_note(_file(client)))
         result = ProbeResult(**{**content, "settings": RequestSettings(**content["settings"])})
         return SERVERS[result.api](client, result.settings), result
     except (OSError, ValueError, LookupError, TypeError):

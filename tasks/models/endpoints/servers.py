@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from swaymeter.data.errors import ModelError, ServiceError, shown
-from swaymeter.data.sources.http.answer import MISREAD, TransientError, misread, why
+from swaymeter.data.sources.http.answer import MISREAD, TransientError, reading_check, reading_problem
 from swaymeter.tasks.models.endpoints import responses
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Log, Prompt, Reply
@@ -190,7 +190,7 @@ class Server:
                 results.append(read(content))
             except (*MISREAD, OverflowError) as lack:
                 return ServiceError(
-                    f"another form than that of {self.name} ({why(lack)}): {shown(content, 100)}; "
+                    f"another form than that of {self.name} ({reading_problem(lack)}): {shown(content, 100)}; "
                     "does `api` name the kind of server?"
                 )
             return None
@@ -272,7 +272,7 @@ class Vllm(Server):
         answer = self.client.post("tokenize", body, store=False, allow=(200, 404))
         if answer.status != 200:
             return None
-        if error := misread(_token_ids)(answer.content):
+        if error := reading_check(_token_ids)(answer.content):
             raise ServiceError(f"model {self.endpoint.name} ({self.client.root}) answered with {error}")
         return _token_ids(answer.content)
 
