@@ -10,7 +10,7 @@ import yaml
 from swaymeter.data.sources.own.columns import COLUMNS, FLAT
 from swaymeter.data.sources.own.files import read_file
 from swaymeter.data.sources.own.named_file import Origin
-from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
+from swaymeter.data.sources.own.rows import FileQuestions, questions_of
 from swaymeter.data.sources.own.source import OWN_QUESTIONS, OwnQuestions
 from swaymeter.flows.config.reading import read_study
 from swaymeter.flows.config.thresholds import QUANTITIES, Threshold
@@ -28,7 +28,7 @@ def block(language: str, text: str = TEXT) -> str:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[0]
 
 
-def read(file: Path) -> ReadQuestions:
+def read(file: Path) -> FileQuestions:
     return questions_of(read_file(file, "question"), Origin("here", "none"), {})
 
 

@@ -68,13 +68,13 @@ FURTHER_LANGUAGES = (
 MAX_TEXTS = 400
 """Number of texts in a query, each in one language."""
 
-NO_NAME = "no English name for who is asked about"
-NO_ANSWER = "no English name for what is answered"
-NO_VALUE = "a value that reads as none"
-OWN_NAME = "the answer is the name of who is asked about"
+NO_NAME = "no English name of the subject"
+NO_ANSWER = "no English name of the answer"
+NO_VALUE = "an invalid value"
+OWN_NAME = "the answer has the subject's name"
 NAME_TAKEN = "another entity of the same name came first"
-NO_ENTITY = "a value in the place of who is asked about"
-NOT_AN_IRI = "an IRI that no query can name"
+NO_ENTITY = "a value in place of a subject"
+NOT_AN_IRI = "an IRI that no query can have"
 
 
 def facts(

@@ -15,7 +15,7 @@ from swaymeter.data.sources.layouts.description import DataSet, Form, data_set
 from swaymeter.data.sources.layouts.reader import missing_of, own_rows
 from swaymeter.data.sources.own.files import FileRow, FileRows, named, read_rows
 from swaymeter.data.sources.own.named_file import Origin
-from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
+from swaymeter.data.sources.own.rows import FileQuestions, questions_of
 from swaymeter.data.sources.own.source import QuestionFile, checked_questions
 from swaymeter.data.sources.source import FetchedQuestions, QuestionSource
 
@@ -67,7 +67,7 @@ def _fetch(options: PublishedFile, partition: Partition, access: Access) -> Fetc
     return checked_questions(options.path, read_questions(options))
 
 
-def read_questions(options: PublishedFile) -> ReadQuestions:
+def read_questions(options: PublishedFile) -> FileQuestions:
     """Return the questions of a data set; InputError if the file has another form, or cannot be read."""
     rows = rows_of_files(options.data_set, options.path)
     return questions_of(rows, options.origin, {}, skip_repeated=True)

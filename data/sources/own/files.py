@@ -120,23 +120,23 @@ def read_rows(file: Path, expected: Collection[str]) -> FileRows:
     return _restored(_json_rows(text, file, expected) if text.lstrip()[0] in "[{" else _csv_rows(text, file, expected))
 
 
-def _restored(read: FileRows) -> FileRows:
+def _restored(file_rows: FileRows) -> FileRows:
     """Return the rows with the whole numbers and days that pandas wrote as 1994.0 and 1994-05-01T00:00:00.000."""
     patterns: dict[str, re.Pattern[str]] = {}
-    for name in read.columns:
-        cells = [row.cells.get(name) for row in read.rows if not row.problem]
+    for name in file_rows.columns:
+        cells = [row.cells.get(name) for row in file_rows.rows if not row.problem]
         values = [cell for cell in cells if none_where_empty(cell) is not None]
         has_missing_values = len(values) < len(cells)
         for pattern in (_MIDNIGHT, _WHOLE_NUMBER) if has_missing_values else (_MIDNIGHT,):
             if values and all(isinstance(value, str) and pattern.fullmatch(value.strip()) for value in values):
                 patterns[name] = pattern
     if not patterns:
-        return read
+        return file_rows
     rows = []
-    for row in read.rows:
+    for row in file_rows.rows:
         new = {name: pattern.sub(r"\1", row.cells[name]) for name, pattern in patterns.items() if row.cells.get(name)}
         rows.append(row._replace(cells={**row.cells, **new}))
-    return read._replace(rows=rows)
+    return file_rows._replace(rows=rows)
 
 
 def _refuse_above_limit(count: int, limit: int, unit: str, file: Path) -> None:

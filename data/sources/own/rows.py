@@ -100,7 +100,7 @@ class UnusableKinds(NamedTuple):
     advice: str = ""
 
 
-class ReadQuestions(NamedTuple):
+class FileQuestions(NamedTuple):
     """The questions of a file in their order, and the unusable rows.
 
     Attributes:
@@ -153,7 +153,7 @@ def questions_of(
     *,
     skip_repeated: bool = False,
     replies: Sequence[str] = (),
-) -> ReadQuestions:
+) -> FileQuestions:
     """Return the questions of a file's rows.
 
     Args:
@@ -174,16 +174,16 @@ def questions_of(
         }
         for column in replies
     }
-    read = ReadQuestions([], rejected, rows=len(all_rows), replies=recorded)
+    file_questions = FileQuestions([], rejected, rows=len(all_rows), replies=recorded)
     derived = Counter[OwnKind]()  # kinds that follow from the text, of contexts without a kind
     for question in questions:
         kinds = question.kinds
         derived.update(kind for context, kind in zip(question.contexts, kinds, strict=True) if not context.kind)
-        read.questions.append(_question(question, kinds, groups, origin))
+        file_questions.questions.append(_question(question, kinds, groups, origin))
     if rejected:
         cells = {row.location: _mapped(row.cells, columns) for row in all_rows}
-        read = read._replace(unusable=unusable_kinds(cells, {row.part for row in rejected}))
-    return read._replace(derived=derived["supporting"], unknown=derived["unknown"])
+        file_questions = file_questions._replace(unusable=unusable_kinds(cells, {row.part for row in rejected}))
+    return file_questions._replace(derived=derived["supporting"], unknown=derived["unknown"])
 
 
 def questions_of_rows(

@@ -22,7 +22,7 @@ from swaymeter.data.sources.own.files import FileRow, FileRows, is_csv, read_row
 from swaymeter.data.sources.own.lists import none_where_empty
 from swaymeter.data.sources.own.named_file import Origin, OwnFile, unusable_rows_message, wrong_rows
 from swaymeter.data.sources.own.passages import PassagesPart, conditions_in, split_by_sets, with_set_contexts
-from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
+from swaymeter.data.sources.own.rows import FileQuestions, questions_of
 from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
 
 log = logging.getLogger(__name__)
@@ -68,27 +68,27 @@ class QuestionFile(QuestionsOptions, OwnFile):
         passages = {"passages": self.passages.model_dump(mode="json")} if self.passages else {}
         return passages | ({"neutral": True} if self.neutral else {})
 
-    def with_evidence_sets(self, read: ReadQuestions) -> ReadQuestions:
+    def with_evidence_sets(self, file_questions: FileQuestions) -> FileQuestions:
         """Reject questions without enough passages for any set, and drop passages that no set uses.
 
         The sets are built later, because few questions of a large file may be drawn.
         """
-        return _split_by_sets(read, self.passages) if self.passages else read
+        return _split_by_sets(file_questions, self.passages) if self.passages else file_questions
 
     def askable(self, questions: Sequence[Question]) -> FetchedQuestions:
         """Return the file's questions that can be drawn, and the rejected ones; InputError if none can be drawn."""
-        read = self.with_evidence_sets(ReadQuestions([*questions], []))
-        if message := read.about_sets():
+        file_questions = self.with_evidence_sets(FileQuestions([*questions], []))
+        if message := file_questions.about_sets():
             log.warning("%s: %s", self.path, message)
-        if read.rejected:
+        if file_questions.rejected:
             problem = (
-                f"{len(read.rejected)} of {len(questions)} questions have too few passages for every one of the sets "
+                f"{len(file_questions.rejected)} of {len(questions)} questions have too few passages for every one of the sets "
                 f"under questions.passages.sets ({', '.join(self.passages.sets if self.passages else ())})"
             )
-            if not read.questions:
+            if not file_questions.questions:
                 raise InputError(f"{self.path}: {problem}; name other sets, or correct the kinds of the passages")
             log.warning("%s: %s; each of them is in the table `rejected` of the database", self.path, problem)
-        return FetchedQuestions(read.questions, read.rejected)
+        return FetchedQuestions(file_questions.questions, file_questions.rejected)
 
     def arrange(self, drawn: Sequence[Question]) -> Sequence[Question]:
         """Return the drawn questions with a context for each set and order, and with a neutral one for `neutral`."""
@@ -144,31 +144,31 @@ def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> Fetch
 
 
 def checked_questions(
-    path: Path, read: ReadQuestions, columns: Mapping[str, str] = MappingProxyType({})
+    path: Path, file_questions: FileQuestions, columns: Mapping[str, str] = MappingProxyType({})
 ) -> FetchedQuestions:
     """Return the questions of a file; log warnings of unusable rows and of contexts without a kind.
 
     Args:
         path: The file.
-        read: The questions of the file.
+        file_questions: The questions of the file.
         columns: The file's names of columns, by Swaymeter's names.
 
     Raises:
         InputError: No row can be used.
     """
-    if read.layout:
-        log.info("%s: read in the layout of %s", path, read.layout)
-    if problem := unusable_message(path, read):
+    if file_questions.layout:
+        log.info("%s: read in the layout of %s", path, file_questions.layout)
+    if problem := unusable_message(path, file_questions):
         log.warning("%s; each of them is in the table `rejected` of the database", problem)
     options = [f"--map={ours}={theirs}" for ours, theirs in columns.items()]
-    if message := read.about_kinds(shlex.join([str(path), *options])):
+    if message := file_questions.about_kinds(shlex.join([str(path), *options])):
         log.warning("%s: %s", path, message)
-    if not read.questions:
+    if not file_questions.questions:
         raise InputError(problem)
-    return FetchedQuestions(read.questions, read.rejected)
+    return FetchedQuestions(file_questions.questions, file_questions.rejected)
 
 
-def read_questions(options: OwnQuestions) -> ReadQuestions:
+def read_questions(options: OwnQuestions) -> FileQuestions:
     """Return the questions of the file; InputError if it cannot be read, has no rows, or lacks a column."""
     try:
         status = options.path.stat()
@@ -182,21 +182,21 @@ def read_questions(options: OwnQuestions) -> ReadQuestions:
 @functools.lru_cache(maxsize=2)
 def _read_questions(
     path: Path, version: tuple[int, int], columns: tuple[tuple[str, str], ...], origin: Origin, replies: tuple[str, ...]
-) -> ReadQuestions:
+) -> FileQuestions:
     """Read a file of questions, cached by its version: its time of change in ns, and its size in bytes.
 
     A check, the key and the fetch of a study all need the content.
     """
     rows, layout = question_rows(path, dict(columns), replies)
-    read = questions_of(rows, origin, dict(columns), replies=replies)._replace(layout=layout)
-    for column, recorded in read.replies.items():
+    file_questions = questions_of(rows, origin, dict(columns), replies=replies)._replace(layout=layout)
+    for column, recorded in file_questions.replies.items():
         if recorded and all(reply is None for reply in recorded.values()):
             raise InputError(f"{path} has no reply in the column {column}; name the column that has them")
-    return read
+    return file_questions
 
 
-def _split_by_sets(read: ReadQuestions, passages: PassagesPart) -> ReadQuestions:
-    split = split_by_sets(read.questions, passages)
+def _split_by_sets(file_questions: FileQuestions, passages: PassagesPart) -> FileQuestions:
+    split = split_by_sets(file_questions.questions, passages)
     without = [
         Rejected(
             partition="own",
@@ -210,7 +210,9 @@ def _split_by_sets(read: ReadQuestions, passages: PassagesPart) -> ReadQuestions
         )
         for question in split.without_any
     ]
-    return read._replace(questions=split.questions, rejected=[*read.rejected, *without], lacking=split.lacking)
+    return file_questions._replace(
+        questions=split.questions, rejected=[*file_questions.rejected, *without], lacking=split.lacking
+    )
 
 
 def _with_neutral(question: Question) -> Question:
@@ -282,13 +284,13 @@ def _with_replies(rows: Sequence[FileRow], original: Sequence[FileRow], replies:
     return with_replies
 
 
-def unusable_message(file: Path, read: ReadQuestions) -> str:
+def unusable_message(file: Path, file_questions: FileQuestions) -> str:
     """Return the message about unusable rows, a missing column first; empty without unusable rows."""
-    wrong = unusable_rows_message(file, wrong_rows(read.rejected), read.rows)
+    wrong = unusable_rows_message(file, wrong_rows(file_questions.rejected), file_questions.rows)
     if not wrong:
         return ""
-    missing_kinds = [f"no context of kind {kind} can be used" for kind in read.unusable.kinds]
-    return "; ".join(filter(None, [read.unusable.advice, *missing_kinds, wrong]))
+    missing_kinds = [f"no context of kind {kind} can be used" for kind in file_questions.unusable.kinds]
+    return "; ".join(filter(None, [file_questions.unusable.advice, *missing_kinds, wrong]))
 
 
 OWN_QUESTIONS = QuestionSource("file", OwnQuestions, key=_key, fetch=_fetch)

@@ -43,20 +43,20 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
             index, behind_number = index + 1, True
             continue
         is_negative = token.folded in ("minus", "negative") and index + 1 < len(tokens)
-        read = _number(tokens, index + is_negative, bool(currency))
-        if is_negative and read.end > index + 1 and read.kind == "number":
-            yield Word(f"-{read.text}", token.begins_clause, kind="number")
-            index, behind_number = read.end, True
+        number = _number(tokens, index + is_negative, bool(currency))
+        if is_negative and number.end > index + 1 and number.kind == "number":
+            yield Word(f"-{number.text}", token.begins_clause, kind="number")
+            index, behind_number = number.end, True
             continue
         if is_negative:
-            read = _Read("", index)
+            number = _NumberMatch("", index)
         unit = UNITS.get(token.folded, "")
-        if read.end > index:
-            if compared := read.compared or table.COMPARED_BEHIND.get(_folded(tokens, read.end, 2)):
+        if number.end > index:
+            if compared := number.compared or table.COMPARED_BEHIND.get(_folded(tokens, number.end, 2)):
                 yield Word(compared, token.begins_clause, kind="sign")
-            yield Word(read.text, token.begins_clause, token.joined, kind=read.kind)
+            yield Word(number.text, token.begins_clause, token.joined, kind=number.kind)
             yield from [Word(currency, kind="unit")] if currency else []
-            index, currency, behind_number = read.end, "", read.kind == "number"
+            index, currency, behind_number = number.end, "", number.kind == "number"
             if _folded(tokens, index, 2) in table.COMPARED_BEHIND:
                 index += 2
             continue
@@ -67,8 +67,8 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
             behind_number = unit in ("square", "per") or (index + 1 < len(tokens) and tokens[index + 1].folded == "per")
         else:
             capitals = 2 if token.text.isupper() else int(token.text[0].isupper())
-            if number := _roman(tokens, index):
-                yield Word(number, token.begins_clause, token.joined, 2, kind="roman")
+            if roman := _roman(tokens, index):
+                yield Word(roman, token.begins_clause, token.joined, 2, kind="roman")
             else:
                 yield Word(token.folded, token.begins_clause, token.joined, capitals, stems=token.stems)
             behind_number = False
@@ -97,8 +97,8 @@ def _is_counting_article(tokens: Sequence[Token], index: int) -> bool:
     return len(behind) > 3 and behind in UNITS and before not in UNITS and not is_other
 
 
-class _Read(NamedTuple):
-    """A number read from tokens.
+class _NumberMatch(NamedTuple):
+    """A number in the tokens of a text.
 
     Attributes:
         text: The normal form; "" without a number.
@@ -113,7 +113,7 @@ class _Read(NamedTuple):
     compared: str = ""
 
 
-def _number(tokens: Sequence[Token], start: int, is_money: bool) -> _Read:
+def _number(tokens: Sequence[Token], start: int, is_money: bool) -> _NumberMatch:
     """Read a number in figures or words; `is_money` is True behind a currency, for which m means million."""
     first, behind = tokens[start], tokens[start + 1] if start + 1 < len(tokens) else None
     if first.kind == "number":
@@ -121,49 +121,49 @@ def _number(tokens: Sequence[Token], start: int, is_money: bool) -> _Read:
     if first.folded not in table.FIRST_WORDS or first.kind != "word" or first.text in _ALSO_NAMES:
         may_be_compound = len(first.folded) > 6 and first.kind == "word"
         compound = table.german_compound(first.folded) if may_be_compound else None
-        return _scaled(tokens, compound, start + 1) if compound else _Read("", start)
+        return _scaled(tokens, compound, start + 1) if compound else _NumberMatch("", start)
     before = tokens[start - 1].folded if start else ""
     if first.folded == "one" and ((behind and behind.folded in _BEHIND_PRONOUN) or before in _BEFORE_PRONOUN):
-        return _Read("", start)  # a pronoun
+        return _NumberMatch("", start)  # a pronoun
     return _number_in_words(tokens, start)
 
 
-def _number_in_figures(tokens: Sequence[Token], start: int, is_money: bool) -> _Read:
+def _number_in_figures(tokens: Sequence[Token], start: int, is_money: bool) -> _NumberMatch:
     number, end = table.normal_figures(tokens[start].text), start + 1
     behind = tokens[end] if end < len(tokens) else None
     if not behind:
-        return _Read(number, end)
+        return _NumberMatch(number, end)
     if behind.text == "+":
-        return _Read(number, start + 2, compared=">=")
+        return _NumberMatch(number, start + 2, compared=">=")
     suffix = behind.text if behind.glued and behind.kind == "word" else ""
     if suffix.lower() in ("st", "nd", "rd", "th"):
-        return _Read(f"{number}th", start + 2, "ordinal")
+        return _NumberMatch(f"{number}th", start + 2, "ordinal")
     is_plain = len(number) <= 20 and table.PLAIN.fullmatch(number) is not None
     scale = None if behind.begins_clause else SCALES.get(behind.folded)
     if is_plain and scale is None and (suffix or (is_money and not behind.begins_clause)):
         letters = table.SCALE_LETTERS | (table.MONEY_LETTERS if is_money else {})
         scale = letters.get(behind.text)
     if is_plain and scale:
-        return _Read(written_out(Fraction(number) * scale), start + 2)
+        return _NumberMatch(written_out(Fraction(number) * scale), start + 2)
     is_decade = suffix == "s" and number[-1] == "0"  # 1990s
     is_letter = suffix.isupper() and len(suffix) == 1  # 3D
     if suffix and (behind.folded not in UNITS or is_decade or is_letter):
-        return _Read(number + behind.folded, start + 2, "word")
-    return _Read(number, end)
+        return _NumberMatch(number + behind.folded, start + 2, "word")
+    return _NumberMatch(number, end)
 
 
-def _number_in_words(tokens: Sequence[Token], start: int) -> _Read:
+def _number_in_words(tokens: Sequence[Token], start: int) -> _NumberMatch:
     """Read a number in words: `group` is the value since the last scale, `last` the kind of the last word."""
     total, group, last, index = 0, 0, "start", start
     while index < len(tokens) and (index == start or not tokens[index].begins_clause):
         word = tokens[index].folded
         value = NUMERALS.get(word)
         if (decade := table.DECADES.get(tokens[index].text.lower())) and (index == start or 13 <= group <= 20):
-            return _Read(f"{group * 100 + decade}s", index + 1, "word")
+            return _NumberMatch(f"{group * 100 + decade}s", index + 1, "word")
         if value is not None and (last in ("start", "scale") or (last == "tens" and 0 < value < 10)):
             group, last = group + value, "tens" if value >= 20 else "ones"
             if word in table.ORDINALS:
-                return _Read(f"{total + group}th", index + 1, "ordinal")
+                return _NumberMatch(f"{total + group}th", index + 1, "ordinal")
         elif index == start + 1 and 13 <= group <= 20 and word in CARDINALS and CARDINALS[word] >= 10:
             group, last = group * 100 + CARDINALS[word], "tens"  # nineteen ninety
         elif word == "hundred" and (last == "start" or 0 < group < 100):
@@ -178,33 +178,33 @@ def _number_in_words(tokens: Sequence[Token], start: int) -> _Read:
     return _with_fraction(tokens, total + group, index)
 
 
-def _half(tokens: Sequence[Token], start: int) -> _Read:
+def _half(tokens: Sequence[Token], start: int) -> _NumberMatch:
     """Return a half or a quarter: half, half a million, a quarter of."""
     word = tokens[start].folded
     if word == "quarter" and _folded(tokens, start + 1, 1) == ("of",):
-        return _Read("0.25", start + 1)
+        return _NumberMatch("0.25", start + 1)
     if word not in ("half", "halfte", "moitie", "mitad"):
-        return _Read("", start)
+        return _NumberMatch("", start)
     scaled = _scaled(tokens, Fraction(1, 2), start + 2) if _folded(tokens, start + 1, 1) == ("a",) else None
     return scaled if scaled and scaled.end > start + 2 else _scaled(tokens, Fraction(1, 2), start + 1)
 
 
-def _with_fraction(tokens: Sequence[Token], value: int, end: int) -> _Read:
+def _with_fraction(tokens: Sequence[Token], value: int, end: int) -> _NumberMatch:
     """Return a number in words with its fraction: three quarters, one and a half, one point five."""
     behind = _folded(tokens, end, 3)
     if not behind or tokens[end].begins_clause:
-        return _Read(str(value), end)
+        return _NumberMatch(str(value), end)
     if (divisor := table.FRACTIONS.get(behind[0])) and 0 < value < divisor:
         return _scaled(tokens, Fraction(value, divisor), end + 1)
     if behind in (("and", "a", "half"), ("and", "one", "half")):
         return _scaled(tokens, value + Fraction(1, 2), end + 3)
-    return _Read(str(value), end)
+    return _NumberMatch(str(value), end)
 
 
-def _scaled(tokens: Sequence[Token], value: Fraction, end: int) -> _Read:
+def _scaled(tokens: Sequence[Token], value: Fraction, end: int) -> _NumberMatch:
     """Return the value, times the scale behind it if there is a scale."""
     scale = SCALES.get("".join(_folded(tokens, end, 1)))
-    return _Read(written_out(value * scale), end + 1) if scale else _Read(written_out(value), end)
+    return _NumberMatch(written_out(value * scale), end + 1) if scale else _NumberMatch(written_out(value), end)
 
 
 def _roman(tokens: Sequence[Token], index: int) -> str:

@@ -23,7 +23,7 @@ from swaymeter.data.records.statistics import FEWEST_SAMPLES
 from swaymeter.data.sources.own.columns import checked_map
 from swaymeter.data.sources.own.named_file import wrong_rows
 from swaymeter.data.sources.own.passages import PassagesPart
-from swaymeter.data.sources.own.rows import ReadQuestions
+from swaymeter.data.sources.own.rows import FileQuestions
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions, unusable_message
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.storage.writing import write_file
@@ -90,7 +90,7 @@ class Audited(NamedTuple):
 
 def read_rows(
     study: StudyFile, thresholds: Iterable[Threshold], folder: Path, judgements: Sequence[Judgement] = ()
-) -> ReadQuestions:
+) -> FileQuestions:
     """Read the rows of an audit's file, and list unusable rows in the folder's NOT_USED.
 
     Raises:
@@ -98,7 +98,7 @@ def read_rows(
     """
     options: Any = study.questions
     try:
-        read: ReadQuestions = options.with_evidence_sets(_with_kinds(read_questions(options), judgements))
+        read: FileQuestions = options.with_evidence_sets(_with_kinds(read_questions(options), judgements))
     except InputError as error:
         raise UsageError(str(error)) from None
     wrong = [f"{location}: {why}\n" for location, why in wrong_rows(read.rejected)]
@@ -116,7 +116,7 @@ def read_rows(
     return read
 
 
-def _with_kinds(read: ReadQuestions, judgements: Sequence[Judgement]) -> ReadQuestions:
+def _with_kinds(read: FileQuestions, judgements: Sequence[Judgement]) -> FileQuestions:
     """Return the questions with the kinds from people's judgements."""
     judged, _ = with_kinds(read.questions, judgements)
     unknown = [
@@ -126,7 +126,7 @@ def _with_kinds(read: ReadQuestions, judgements: Sequence[Judgement]) -> ReadQue
     return read._replace(questions=judged, unknown=max(0, read.unknown - unknown[0] + unknown[1]))
 
 
-def about_rows(read: ReadQuestions, file: Path, folder: Path) -> list[str]:
+def about_rows(read: FileQuestions, file: Path, folder: Path) -> list[str]:
     """Return lines on unused rows with the file that lists them; empty if all rows are used."""
     layout = [f"read in the layout of {read.layout}"] if read.layout else []
     text = unusable_message(file, read)
@@ -452,7 +452,7 @@ def _line_of_skipped(row: Mapping[str, Any]) -> str:
 def as_json(
     selected: Study,
     results: Audited,
-    read: ReadQuestions,
+    read: FileQuestions,
     outcome: Judged,
     compared: Sequence[Compared] = (),
 ) -> str:

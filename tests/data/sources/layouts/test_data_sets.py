@@ -13,7 +13,7 @@ import pytest
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Question
 from swaymeter.data.sources.layouts.source import PublishedFile, read_questions
-from swaymeter.data.sources.own.rows import ReadQuestions
+from swaymeter.data.sources.own.rows import FileQuestions
 from swaymeter.data.sources.own.source import unusable_message
 from swaymeter.data.sources.registry import DATA_SETS, QUESTION_SOURCES
 from tests.data.sources.layouts.samples import (
@@ -36,7 +36,7 @@ def options(name: str, path: Path, **more: Any) -> PublishedFile:
     return model.model_validate({"file": str(path), **more})
 
 
-def read(folder: Path, name: str) -> ReadQuestions:
+def read(folder: Path, name: str) -> FileQuestions:
     return read_questions(options(name, write(folder, name)))
 
 
@@ -45,7 +45,7 @@ def cases(question: Question) -> list[Case]:
     return [(case.context_id, case.condition, case.answers, case.text) for case in question.contexts]
 
 
-def by_question(read: ReadQuestions) -> dict[str, Question]:
+def by_question(read: FileQuestions) -> dict[str, Question]:
     assert len({question.question_id for question in read.questions}) == len(read.questions)
     return {question.question: question for question in read.questions}
 
@@ -343,7 +343,7 @@ def test_rows_that_cannot_be_used_are_named(name: str, tmp_path: Path) -> None:
 
 
 def test_a_template_of_cub_is_filled_or_named(tmp_path: Path) -> None:
-    def questions(**changes: Any) -> ReadQuestions:
+    def questions(**changes: Any) -> FileQuestions:
         file = tmp_path / "mine.jsonl"
         file.write_text(json.dumps(counterfact(1, "gold", **changes)))
         return read_questions(options("cub", file))

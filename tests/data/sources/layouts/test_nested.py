@@ -10,7 +10,7 @@ from swaymeter.data.records import Question
 from swaymeter.data.sources.layouts.description import nested_layouts
 from swaymeter.data.sources.layouts.paths import value_at
 from swaymeter.data.sources.layouts.steps import STEPS
-from swaymeter.data.sources.own.rows import ReadQuestions
+from swaymeter.data.sources.own.rows import FileQuestions
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.data.sources.registry import DATA_SETS
 
@@ -20,7 +20,7 @@ GARDEN, PAYLOAD, GREY = "The library has a garden.", "The Fennock 2 lifts up to 
 Contexts = list[tuple[str, str]]
 
 
-def read(file: Path) -> ReadQuestions:
+def read(file: Path) -> FileQuestions:
     return read_questions(OwnQuestions(file=str(file)))
 
 

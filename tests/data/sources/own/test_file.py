@@ -17,7 +17,7 @@ from swaymeter.data.records.tables import REJECTED
 from swaymeter.data.sources.own import files
 from swaymeter.data.sources.own.files import read_file
 from swaymeter.data.sources.own.named_file import Origin
-from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
+from swaymeter.data.sources.own.rows import FileQuestions, questions_of
 from swaymeter.data.sources.own.source import OWN_QUESTIONS, OwnQuestions, read_questions
 
 HEADER = "id,question,answer,aliases,context,kind,context_answer,chapter"
@@ -26,19 +26,19 @@ DENIED = "q1,What does it lift?,8 kg,,It lifts 5 kg.,conflicting,5 kg,one"
 ORIGIN = Origin("Handbook", "not stated")
 
 
-def read(folder: Path, content: str | bytes, name: str = "mine.csv", **columns: str) -> ReadQuestions:
+def read(folder: Path, content: str | bytes, name: str = "mine.csv", **columns: str) -> FileQuestions:
     file = folder / name
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     return questions_of(read_file(file, columns.get("question", "question")), ORIGIN, columns)
 
 
-def one(read: ReadQuestions) -> Question:
+def one(read: FileQuestions) -> Question:
     assert not read.rejected
     (question,) = read.questions
     return question
 
 
-def reasons(read: ReadQuestions) -> list[str]:
+def reasons(read: FileQuestions) -> list[str]:
     return [f"{row.part}: {row.detail}" for row in read.rejected]
 
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Question
 from swaymeter.data.sources.own.passages import PassagesPart, parts_of, with_set_contexts
-from swaymeter.data.sources.own.rows import ReadQuestions
+from swaymeter.data.sources.own.rows import FileQuestions
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 
 RIGHT = {"text": "It opens at nine.", "kind": "supporting", "title": "Hours", "source": "wiki", "date": "2026-01-02"}
@@ -22,7 +22,7 @@ OTHER = [{"text": f"It has {n} doors.", "kind": "irrelevant", "score": n / 2} fo
 
 def read(
     folder: Path, *contexts: dict[str, Any], neutral: bool = False, **passages: Any
-) -> tuple[OwnQuestions, ReadQuestions]:
+) -> tuple[OwnQuestions, FileQuestions]:
     file = folder / "mine.jsonl"
     row = {"id": "q", "question": "When does the Vell Library open?", "answer": "nine", "contexts": contexts}
     file.write_text(json.dumps(row) + "\n")

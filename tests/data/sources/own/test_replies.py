@@ -8,14 +8,14 @@ import pytest
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.records.replies import replies_digest
-from swaymeter.data.sources.own.rows import ReadQuestions
+from swaymeter.data.sources.own.rows import FileQuestions
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 
 CLOSES, GARDEN = "The library closes at 6 p.m.", "It has a garden."
 ROW: dict[str, Any] = {"id": "q", "question": "When does the library close?", "answer": "6 p.m."}
 
 
-def read(file: Path, content: Any, *columns: str) -> ReadQuestions:
+def read(file: Path, content: Any, *columns: str) -> FileQuestions:
     file.write_text(content if isinstance(content, str) else json.dumps(content))
     options = OwnQuestions(file=str(file))
     options.read_replies(columns or ("said",))
