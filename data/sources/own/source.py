@@ -81,8 +81,9 @@ class QuestionFile(QuestionsOptions, OwnFile):
         if message := file_questions.about_sets():
             log.warning("%s: %s", self.path, message)
         if file_questions.rejected:
+            count = len(file_questions.rejected)
             problem = (
-                f"{len(file_questions.rejected)} of {len(questions)} questions have too few passages for every one of the sets "
+                f"{count} of {len(questions)} questions have too few passages for every one of the sets "
                 f"under questions.passages.sets ({', '.join(self.passages.sets if self.passages else ())})"
             )
             if not file_questions.questions:
