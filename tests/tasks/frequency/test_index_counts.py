@@ -106,8 +106,8 @@ def test_what_is_not_read_is_approximate(opened: Opened) -> None:
 
 def test_other_places_than_counted_are_not_read(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     index = opened(True)
-    places = index.places
-    monkeypatch.setattr(index, "places", lambda ids: places(ids)[1:])
+    occurrences = index.occurrences
+    monkeypatch.setattr(index, "occurrences", lambda ids: occurrences(ids)[1:])
     assert frequent(IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[:1])) == [("tokens", "approximate")]
 
 
