@@ -51,7 +51,7 @@ def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
     Raises:
         WorkspaceError: The folder is not a publication, or has files that are not part of it.
     """
-    with replaced(folder, _is_publication, "publication", "name another folder") as new:
+    with replacing_folder(folder, _is_publication, "publication", "name another folder") as new:
         frames = {name: warehouse.frame(name) for name in dict.fromkeys((*queries(), *PUBLICATION_QUERIES))}
         _write_pictures(study, new, labelled(with_empty(frames, queries())))
         _write_data(study, new, warehouse, frames)

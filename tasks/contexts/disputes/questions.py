@@ -106,7 +106,7 @@ def _is_about(question: str, dispute: Dispute) -> bool:
 
 def _question(dispute: Dispute, text: str) -> Question:
     """Return the question of a dispute with this text; its contexts are equal if the sentence lacks the answer."""
-    counter_memory = dispute.countered()
+    counter_memory = dispute.counter_memory_context()
     flags = flags_of(text, (dispute.object,), dispute.object, dispute.replacement)
     return Question(
         question_id=dispute_id(dispute),

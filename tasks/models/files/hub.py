@@ -117,7 +117,7 @@ def folder_of(gguf: Path, digest: str) -> Path:
 
 def _write_conversion(gguf: Path, folder: Path) -> None:
     """Convert a GGUF file into a folder with a manifest; the folder appears only when it is complete."""
-    with replaced(folder, lambda _: True, "converted model", _ADVICE) as new:
+    with replacing_folder(folder, lambda _: True, "converted model", _ADVICE) as new:
         try:
             _convert(gguf, new)
         except Exception as error:
