@@ -19,43 +19,49 @@ LITTLE_MEMORY = 0.25
 
 
 def missing_work(card: StudyCard | None) -> str:
-    """Return how many pieces of work a report lacks."""
+    """Return a sentence on the number of pieces of work that a report lacks."""
     missing = card.not_run if card else ()
-    pieces = f"{plural(len(missing), 'piece')} of work, listed at the end."
-    return f"Parts of the study are missing: {pieces}" * bool(missing)
+    if not missing:
+        return ""
+    return f"Parts of the study are missing: {plural(len(missing), 'piece')} of work, listed at the end."
 
 
 def few_questions(frames: Frames) -> str:
-    """Return the number of questions if it is too small for an interval."""
+    """Return a sentence on the number of questions if it is too small for an interval."""
     setup = frames["setup"]
     questions = int(where(setup, quantity="questions")["total"].sum()) if len(setup) else 0
-    few = 0 < questions < FEWEST_FOR_INTERVAL
-    return f"Few items: {plural(questions, 'question')}: no share or mean here can be relied on." * few
+    if not 0 < questions < FEWEST_FOR_INTERVAL:
+        return ""
+    return f"Few items: {plural(questions, 'question')}: no share or mean here can be relied on."
 
 
 def wide_intervals(claims: Iterable[Claim]) -> str:
-    """Return half the widest interval of the shares, in percentage points, if it is wide."""
+    """Return a sentence on the widest interval of the shares, in percentage points, if it is wide."""
     intervals = [number.interval for claim in claims for number in claim.numbers if number.interval]
-    half = max(((high - low) / 2 for _, low, high in intervals), default=0.0)
-    return f"Few items: a share above is known to ±{half:.0f} points only." * (half >= WIDE_INTERVAL)
+    half_width = max(((high - low) / 2 for _, low, high in intervals), default=0.0)
+    if half_width < WIDE_INTERVAL:
+        return ""
+    return f"Few items: a share above is known to ±{half_width:.0f} points only."
 
 
 def few_entities(frames: Frames) -> str:
-    """Return how many tests by entity are impossible, or the size of the smallest group of entities if it is small."""
-    short, tests = by_entity(frames["statistics_summary"]), by_entity(frames["statistics"])
-    if untestable := int(short["untestable"].sum()) if len(short) else 0:
+    """Return a sentence on impossible tests by entity, or on the smallest group of entities if it is small."""
+    summary, tests = by_entity(frames["statistics_summary"]), by_entity(frames["statistics"])
+    if untestable := int(summary["untestable"].sum()) if len(summary) else 0:
         return (
             f"Few entities: {plural(untestable, 'test')} by entity could not become significant, whatever was measured."
         )
     sizes = [tests["n_a"], tests["n_b"]] if len(tests) else []
     sizes += [frames[name]["entities"] for name in (RELATIONS, LABELS) if len(frames[name])]
     fewest = min((int(counts.min()) for counts in sizes), default=FEW_ENTITIES)
+    if fewest >= FEW_ENTITIES:
+        return ""
     why = "too few for an interval" if fewest < FEWEST_FOR_INTERVAL else "and one of them can change a mean or a test"
-    return f"Few entities: {fewest} of a group in a relation, {why}." * (fewest < FEW_ENTITIES)
+    return f"Few entities: {fewest} of a group in a relation, {why}."
 
 
 def others_persuade(frames: Frames) -> str:
-    """Return the mean persuasion of contexts about other entities, which is what to compare a mean with."""
+    """Return a sentence with the mean persuasion of contexts about other entities, the baseline of other means."""
     rows = frames["persuasion_summary"]
     rows = where(rows[rows["relevant"].notna()], relevant=False) if len(rows) else rows
     several = len(models(rows)) > 1
@@ -65,38 +71,44 @@ def others_persuade(frames: Frames) -> str:
         for kind in query_types(rows_of(rows, model))
         for row in records(where(rows_of(rows, model), query_type=kind))
     )
-    words = f"Contexts about other entities persuade by {means}: compare a mean with that, not with 0."
-    return words * bool(means)
+    if not means:
+        return ""
+    return f"Contexts about other entities persuade by {means}: compare a mean with that, not with 0."
 
 
 def stubborn_is_not_resistance(frames: Frames) -> str:
     """Return a warning if replies that count as stubborn state the context's answer."""
-    by_rule = frames["outcomes"]["following_stubborn"].sum() if len(frames["outcomes"]) else 0
-    return "Stubborn by ROUGE-L is not resistance: longer answers in the same frame are alike to it." * bool(by_rule)
+    outcomes = frames["outcomes"]
+    if outcomes.empty or not outcomes["following_stubborn"].sum():
+        return ""
+    return "Stubborn by ROUGE-L is not resistance: longer answers in the same frame are alike to it."
 
 
 def little_memory(frames: Frames) -> str:
-    """Return the share of right closed-book replies if it is small: a model cannot give up what it never knew."""
+    """Return a sentence on the share of right closed-book replies if it is small.
+
+    A model that does not know the right answer cannot give it up.
+    """
     closed_book = where(frames["models_side_by_side"], quantity="correct", group="none")
     largest = max(records(closed_book), key=lambda row: float(row["mean"]), default=None)
     if largest is None or largest["mean"] >= LITTLE_MEMORY:
         return ""
     share = estimate(largest) if largest["n"] >= FEWEST_FOR_INTERVAL else f"{largest['n'] * largest['mean']:.0f}"
-    bound = "at most " * (len(closed_book) > 1)
+    bound = "at most " if len(closed_book) > 1 else ""
     return f"Without a context {bound}{share} of {largest['n']} answers are right: there is little memory to counter."
 
 
 def stand_ins(frames: Frames) -> str:
-    """Return the measures that a stand-in model decided."""
+    """Return a sentence on the measures that a stand-in model decided."""
     words = [
-        f"{', '.join(sorted({str(name).replace('_', ' ') for name in parts_of_section}))} ({text})"
-        for text, parts_of_section in frames["stand_ins"].groupby("stand_in")["measure"]
+        f"{', '.join(sorted({str(name).replace('_', ' ') for name in measures}))} ({stand_in})"
+        for stand_in, measures in frames["stand_ins"].groupby("stand_in")["measure"]
     ]
     return f"Not to be compared with published values: {'; '.join(words)}."
 
 
 def counted(frames: Frames, query: str, column: str, words: str) -> str:
-    """Return the sentence that so many replies of all variants are counted in a column; "" if none is."""
+    """Return a sentence on the number of replies of all variants that a column counts; "" if it is 0."""
     rows, silent = frames[query], frames["silent_replies"]
     total = int(silent["replies"].sum()) if len(silent) else 0
     count = int(rows[column].sum()) if len(rows) else 0
@@ -104,20 +116,20 @@ def counted(frames: Frames, query: str, column: str, words: str) -> str:
 
 
 def cut_off(frames: Frames) -> str:
-    """Return how many replies ended at the limit of tokens."""
+    """Return a sentence on the replies that ended at the limit of tokens."""
     tokens = frames["unfinished_greedy_answers"].query("unfinished > 0")["tokens"].dropna().unique()
     limit = f"at {tokens[0]:.0f} tokens" if len(tokens) == 1 else "at the limit of tokens"
     return counted(frames, "unfinished_greedy_answers", "unfinished", f"cut off {limit} (max_new_tokens)")
 
 
 def neither(frames: Frames) -> str:
-    """Return how many replies with a context that states an answer state neither answer."""
+    """Return a sentence on the replies that state neither answer, of replies with a context that states an answer."""
     rows = frames["greedy_answers_of_neither"]
     count, total = int(rows["answers"].sum()), int(rows["of_all_variants"].iloc[0])
     return f"{count} of {plural(total, 'reply')} with a context {'states' if count == 1 else 'state'} neither answer."
 
 
 def undecided(frames: Frames) -> str:
-    """Return how many replies are undecided and, if no judge was asked, the option that decides them."""
+    """Return a sentence on undecided replies and, if no judge was asked, the option that decides them."""
     remedy = "" if len(frames["judges_of_answers"]) else "; a judge decides them (audit: --judge NAME)"
     return counted(frames, "silent_replies", "undecided", f"undecided{remedy}")

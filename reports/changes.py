@@ -1,8 +1,9 @@
-"""Lines, tables, JSON and pages of what changed between two runs.
+"""Changes between two runs as lines, tables, JSON and pages.
 
-The terminal prints the lines and tables. The pages are the section "since the last run", "over time", and two runs.
+The terminal prints the lines and tables. The pages are the section "since the last run", "over time", and "two runs".
 
-Facts, questions and replies come from the web and from models: texts are escaped for a terminal, templates escape all.
+Facts, questions and replies come from the web and from models. Texts are escaped for the terminal, and the templates
+escape them for HTML.
 """
 
 import json
@@ -45,13 +46,13 @@ LAST_CHANGES, NUMBERS, RUNS = "changes_since_last_run", "headline_numbers_over_t
 HISTORY_QUERIES = (LAST_CHANGES, NUMBERS, RUNS)
 PAGE = "swaymeter.reports.page"
 MAX_LINES, MAX_REPLIES = 40, 400
-"""Changes of one sort on the page of a study, and flipped replies on the page of two runs."""
+"""Upper bounds on changes of one kind on the page of a study, and on flipped replies on the page of two runs."""
 LIMIT = 20
-"""Changes of one sort on the terminal."""
-LONGEST = 160
-"""Characters of a text that are shown; a longer text is cut, and its length shown."""
-COMMON = 40
-"""Characters that are shown before the first in which two long texts differ."""
+"""Upper bound on changes of one kind in the terminal."""
+MAX_TEXT = 160
+"""Upper bound on characters of a text; a longer text is cut, and its length shown."""
+SHARED_PREFIX = 40
+"""Characters that are shown before the first difference of two long texts."""
 MISSING = "none"
 NAMES = {
     "subject": "name",
@@ -127,8 +128,8 @@ class NumberTable:
 
 
 def short(text: str) -> str:
-    """Return the visible text, cut if it is long."""
-    return visible(text) if len(text) <= LONGEST else f"{visible(text[:LONGEST])}… ({len(text)} characters)"
+    """Return the text with control characters made visible, cut if it is long."""
+    return visible(text) if len(text) <= MAX_TEXT else f"{visible(text[:MAX_TEXT])}… ({len(text)} characters)"
 
 
 def settings(comparison: Comparison) -> list[tuple[str, str, str]]:
@@ -158,10 +159,11 @@ def source_lines(relation: RelationChanges) -> Iterator[tuple[str, str]]:
             partition = f" ({row.partition})" if isinstance(row, Question) else ""
             yield sign, f"{short(_source_name(row))} → {short(row.object)}{partition}"
     for changed in sorted(relation.changed, key=_only_counts):
-        row = changed.old  # a page may have several disputes, so that a dispute is named with its answer
-        disputed = isinstance(row, Question) and row.partition == "disputable"
-        subject = short(f"{row.subject} ({row.object})" if disputed else _source_name(row))
-        yield "~", f"{subject}: {'; '.join(map(_change_text, changed.changes))}"
+        row = changed.old
+        subject = _source_name(row)
+        if isinstance(row, Question) and row.partition == "disputable":  # a page may have several disputes
+            subject = f"{row.subject} ({row.object})"
+        yield "~", f"{short(subject)}: {'; '.join(map(_change_text, changed.changes))}"
 
 
 def _source_name(row: Fact | Question) -> str:
@@ -186,8 +188,12 @@ def _change_text(change: FieldChange) -> str:
 
 
 def _from_first_difference(old: str, new: str) -> tuple[str, str]:
-    same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))))
-    return (f"…{old[same - COMMON :]}", f"…{new[same - COMMON :]}") if same > LONGEST - COMMON else (old, new)
+    """Cut the common beginning of two texts that differ late, so that `short` keeps the difference."""
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+    if common <= MAX_TEXT - SHARED_PREFIX:
+        return old, new
+    start = common - SHARED_PREFIX
+    return f"…{old[start:]}", f"…{new[start:]}"
 
 
 def _value(value: Value) -> str:
@@ -219,27 +225,21 @@ def _reply(flip: FlippedReply, reports: tuple[str, str]) -> Reply:
 
 
 def change_lines(comparison: Comparison, limit: int = LIMIT) -> list[str]:
-    """Return the settings, facts, questions and replies that changed, in lines; at most `limit` of a sort."""
-    sorts = [
-        ("setting", [f"{name}: {before} → {after}" for name, before, after in settings(comparison)]),
-        *(
-            (relation, [f"{sign} {line}" for sign, line in rows])
-            for relation, rows in sources(comparison.sources).items()
-        ),
-        (
-            "flipped reply",
-            [
-                f"{reply.question} ({reply.condition}, {reply.models}): {reply.before} ({reply.verdict_before}) → "
-                f"{reply.after} ({reply.verdict})"
-                for reply in replies(comparison)
-            ],
-        ),
+    """Return the settings, facts, questions and replies that changed, in lines; at most `limit` of a kind."""
+    changes_of_kind = {"setting": [f"{name}: {before} → {after}" for name, before, after in settings(comparison)]}
+    for relation, rows in sources(comparison.sources).items():
+        changes_of_kind[relation] = [f"{sign} {line}" for sign, line in rows]
+    changes_of_kind["flipped reply"] = [
+        f"{reply.question} ({reply.condition}, {reply.models}): {reply.before} ({reply.verdict_before}) → "
+        f"{reply.after} ({reply.verdict})"
+        for reply in replies(comparison)
     ]
     lines = []
-    for sort, changes in sorts:
-        lines += [f"{sort}: {line}" for line in changes[:limit]]
-        lines += [f"{sort}: … and {len(changes) - limit} more; --json has all"] if len(changes) > limit else []
-    return lines + [f"replies {sort}: {count}" for sort, count in comparison.others.items()]
+    for kind, changes in changes_of_kind.items():
+        lines += [f"{kind}: {line}" for line in changes[:limit]]
+        if len(changes) > limit:
+            lines.append(f"{kind}: … and {len(changes) - limit} more; --json has all")
+    return lines + [f"replies {kind}: {count}" for kind, count in comparison.others.items()]
 
 
 def unmatched_lines(unmatched: Mapping[Pair, Mapping[str, Sequence[tuple[str, str]]]]) -> list[str]:
@@ -257,7 +257,7 @@ def unmatched_lines(unmatched: Mapping[Pair, Mapping[str, Sequence[tuple[str, st
 
 
 def sentence(row: dict[str, Any], name: str) -> str:
-    """Return how a headline number moved; name: label of the number."""
+    """Return a sentence on the change of a headline number with this name."""
     unit, over = row["unit"], f"{int(row['n'])} {'queries' if row['quantity'] == 'susceptibility' else 'answers'}"
     before, after = (number(row[column], unit) for column in ("against_mean", "mean"))
     return f"{name}: {before} before, {after} now: {estimate(row, 'difference', signed=True)}, on the same {over}"
@@ -325,11 +325,8 @@ def run_lines(run: int, changes: RunChanges | None) -> Iterator[str]:
     else:
         yield f"since the run of {changes.before}:"
         moved = [f"moved: {sentence(row, number_name(row))}" for row in changes.comparison.moved]
-        for line in (
-            *(moved or ["no headline number moved by more than its interval"]),
-            *change_lines(changes.comparison),
-        ):
-            yield f"  {line}"
+        numbers = moved or ["no headline number moved by more than its interval"]
+        yield from (f"  {line}" for line in (*numbers, *change_lines(changes.comparison)))
 
 
 def number_name(row: Mapping[str, Any]) -> str:
@@ -354,9 +351,9 @@ def section(changes: RunChanges | None) -> Markup:
     comparison = changes.comparison
     if comparison.differs and not (comparison.numbers or replies(comparison) or sources(comparison.sources)):
         return Markup()
-    words = template(PAGE, "since.html", {"sentence": _in_words})
+    since = template(PAGE, "since.html", {"sentence": _in_words})
     return Markup(
-        words.render(
+        since.render(
             before=changes.before,
             comparison=comparison,
             settings=settings(comparison),
@@ -392,12 +389,12 @@ def write_history(
 
 
 def comparison_json(comparison: Comparison | None, **others: object) -> str:
-    """Return a comparison and others as JSON in ASCII: no name can control the terminal."""
-    changes = {} if comparison is None else _plain(comparison)
+    """Return a comparison and other values as JSON in ASCII, so that no text can control the terminal."""
+    changes = {} if comparison is None else _comparison_row(comparison)
     return json.dumps({**others, **changes}, indent=2, default=str)
 
 
-def _plain(comparison: Comparison) -> dict[str, Any]:
+def _comparison_row(comparison: Comparison) -> dict[str, Any]:
     difference = comparison.sources
     settings = [
         {"name": name, "before": before and json.loads(before), "after": after and json.loads(after)}
@@ -443,9 +440,11 @@ def _dataset_row(dataset: Dataset) -> dict[str, Any]:
 
 def history_json(frames: Mapping[str, pd.DataFrame], changes: RunChanges | None) -> str:
     """Return every run, its headline numbers, and the changes of one run as JSON."""
-    plain = {name: records(frames[name].astype(object).where(frames[name].notna(), None)) for name in (RUNS, NUMBERS)}
-    last = None if changes is None else {"run": changes.run, "before": changes.before, **_plain(changes.comparison)}
-    return comparison_json(None, runs=plain[RUNS], numbers=plain[NUMBERS], changes=last)
+    rows = {name: records(frames[name].astype(object).where(frames[name].notna(), None)) for name in (RUNS, NUMBERS)}
+    last = None
+    if changes is not None:
+        last = {"run": changes.run, "before": changes.before, **_comparison_row(changes.comparison)}
+    return comparison_json(None, runs=rows[RUNS], numbers=rows[NUMBERS], changes=last)
 
 
 # ---- two runs --------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The models of a study, by name and precision, size and label, and where what they answered is read in full."""
+"""The models of a study: name and precision, size, label, and the addresses of their replies on other pages."""
 
 import math
 import re
@@ -14,17 +14,16 @@ from swaymeter.data.records import identity
 from swaymeter.data.storage.workspace import slug
 from swaymeter.reports.frames import Frames, records
 
-SERVED = "served"
-FULL_PRECISION = frozenset({"float32", "float64", SERVED, "application", "recorded"})
-"""Dtypes that are not compared with float32; of a served model and of an application none other can be had."""
+FULL_PRECISION = frozenset({"float32", "float64", "served", "application", "recorded"})
+"""Dtypes that are not compared with float32. Served models, applications and recorded replies have no other."""
 RUNS = "runs_summary"
-"""The query that says what a study calls its models."""
+"""The named query with the labels of models."""
 ANSWERS_PAGE, QUERIES_PAGE, HISTORY_PAGE = "answers.html", "queries.html", "history.html"
 
 
 @dataclass(frozen=True, order=True)
 class Model:
-    """A model in one precision: what figures and tables are never mixed over."""
+    """A model in one precision. Figures and tables never mix the scores of several."""
 
     name: str
     dtype: str
@@ -65,18 +64,19 @@ class ShortNames(NamedTuple):
 def in_short(names: Iterable[str]) -> ShortNames:
     """Return names without their shared parts; all names stay whole if two would become equal."""
     parts = {name: re.sub(r" \((\w+)\)$", r" · \1", name).split(" · ") for name in names}
-    every = set[str]().union(*parts.values()).intersection(*parts.values()) if len(parts) > 1 else set[str]()
-    first = next(iter(parts.values()), [])
-    rest = {
-        name: " · ".join(part for part in parts_of_name if part not in every) for name, parts_of_name in parts.items()
+    shared = set.intersection(*map(set, parts.values())) if len(parts) > 1 else set[str]()
+    short = {
+        name: " · ".join(part for part in parts_of_name if part not in shared) for name, parts_of_name in parts.items()
     }
-    if not every or len({*rest.values()}) < len(rest):
-        return ShortNames("", {name: name for name in rest})
-    return ShortNames(" · ".join(part for part in first if part in every), {name: rest[name] or name for name in rest})
+    if not shared or len({*short.values()}) < len(short):
+        return ShortNames("", {name: name for name in short})
+    first = next(iter(parts.values()))
+    shared_words = " · ".join(part for part in first if part in shared)
+    return ShortNames(shared_words, {name: text or name for name, text in short.items()})
 
 
 def base_model(name: str) -> str:
-    """The model that a variant asks, whose name has the way of asking behind a ·, where there are several."""
+    """Return the model in the name of a variant, such as "gpt2" of "gpt2 · short prompt"."""
     return name.partition(" · ")[0]
 
 
@@ -98,14 +98,14 @@ def sizes(runs: pd.DataFrame) -> dict[Model, int]:
 
 
 def by_size(drawn_models: Iterable[Model]) -> list[Model]:
-    """The models by size, where the catalog has it of all of them, otherwise by name; of one size by name and dtype."""
+    """Return the models by size if the catalog has all sizes, otherwise by name; equal sizes by name and dtype."""
     ordered = sorted(drawn_models)
     sizes = {model: parameters(model.name) or math.inf for model in ordered}
     return ordered if math.inf in sizes.values() else sorted(ordered, key=sizes.__getitem__)
 
 
 def models(frame: pd.DataFrame) -> list[Model]:
-    """The models of a frame by size; none of a frame that is about no model."""
+    """Return the models of a frame by size; none if the frame has no models."""
     if frame.empty or not {"model", "dtype"} <= set(frame.columns):
         return []
     pairs = frame[["model", "dtype"]].drop_duplicates()
@@ -113,7 +113,7 @@ def models(frame: pd.DataFrame) -> list[Model]:
 
 
 def rows_of(frame: pd.DataFrame, model: Model) -> pd.DataFrame:
-    """The frame's rows of a model; all where it is about no model."""
+    """Return the frame's rows of a model; all rows if the frame has no models."""
     if "model" not in frame:
         return frame
     selected = frame["model"] == model.name
@@ -123,7 +123,7 @@ def rows_of(frame: pd.DataFrame, model: Model) -> pd.DataFrame:
 
 
 def labelled(frames: Frames) -> dict[str, pd.DataFrame]:
-    """The frames with the label of each model that has one in place of its name; the runs keep both."""
+    """Replace the names of models by their labels in all frames but the runs, which have both."""
     runs = frames[RUNS]
     labels = runs[["model", "dtype", "label"]].dropna().drop_duplicates() if "label" in runs else runs.iloc[:0]
     if labels.empty:
@@ -135,30 +135,30 @@ def _with_labels(frame: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
     for model, dtype in (("model", "dtype"), ("against_model", "against_dtype")):
         if {model, dtype} <= set(frame.columns):
             names = frame[model]
-            for name, in_dtype, label in labels.itertuples(index=False):
-                names = names.mask((frame[model] == name) & (frame[dtype] == in_dtype), label)
+            for model_name, model_dtype, label in labels.itertuples(index=False):
+                names = names.mask((frame[model] == model_name) & (frame[dtype] == model_dtype), label)
             frame = frame.assign(**{model: names})
     return frame
 
 
 def file_slug(name: str) -> str:
-    """A short file name for any text: letters, digits and dashes, with a digest where something was lost."""
+    """Return a short file name for any text: letters, digits and dashes, with a digest if characters are left out."""
     short = slug(name)[:48].strip("-")
     return short if short == name else f"{short}-{identity(name)[:6]}"
 
 
 def question_address(question: str, model: Model) -> str:
-    """A question with all that a model answered to it, on the page of answers."""
+    """Return the address of a question with a model's replies, on the page of answers."""
     return f"{ANSWERS_PAGE}#{urlencode({'model': str(model), 'open': question})}"
 
 
 def query_address(query: str) -> str:
-    """A query with its contexts, on the page of queries."""
+    """Return the address of a query with its contexts, on the page of queries."""
     return f"{QUERIES_PAGE}#q-{file_slug(query)}"
 
 
 def relation_address(relation: str) -> str:
-    """The queries of a relation, on their page."""
+    """Return the address of a relation's queries, on the page of queries."""
     return f"{QUERIES_PAGE}#relation-{file_slug(relation)}"
 
 

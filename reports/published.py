@@ -16,18 +16,19 @@ from swaymeter.reports.models import base_model
 from swaymeter.reports.words import CONDITION_NAMES
 
 MAX_LISTED = 6
-"""Groups of rows whose values a caption lists; more stand in the rows below alone."""
+"""Upper bound on groups of rows whose values a caption lists; values of more groups are only in the rows below."""
 MAX_NAMED = 3
+"""Upper bound on models that a sentence names."""
 TESTS = ("du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1")
 """Items of the papers that count relations with a significant comparison."""
 
 
 @dataclass(frozen=True)
 class Printed:
-    """Published values of some items: sentences for the caption of some models, and the values of all models.
+    """Published values of some items.
 
     Attributes:
-        note: Sentences for the caption.
+        note: Sentences for the caption, on the models of the caption.
         rows: Published values of all models.
         shared_notes: Notes on every row.
     """
@@ -38,38 +39,39 @@ class Printed:
 
 
 def aliases(names: Iterable[str], runs: pd.DataFrame) -> dict[str, str]:
-    """The catalog's alias of each model, by its alias, its id at the hub, or what the study calls one of them."""
-    names_by_label = {
-        str(row["label"]): str(row["model"]) for row in records(runs) if isinstance(row.get("label"), str)
-    }
-    short_names = {name: alias for alias, entry in models().items() for name in (alias, entry.hub)}
-    return {name: short_names.get(base_model(names_by_label.get(name, name)), name) for name in names}
+    """Return the catalog's alias of each model, which is named by alias, hub id or the study's label."""
+    name_of_label = {str(row["label"]): str(row["model"]) for row in records(runs) if isinstance(row.get("label"), str)}
+    alias_of_name = {name: alias for alias, entry in models().items() for name in (alias, entry.hub)}
+    return {name: alias_of_name.get(base_model(name_of_label.get(name, name)), name) for name in names}
 
 
 def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str], **columns: str | None) -> pd.DataFrame:
-    """The rows with further columns, each of a quantity that the items print: empty where they print none of the row.
+    """Return the rows with columns of published values; a cell is empty if the items print no value for the row.
 
-    columns: the quantity of each; None for the one that the row's column `quantity` names. A published entropy stands
-    beside the summed one and beside the length-normalised one, because the papers leave open which of them it is.
+    A published entropy is set beside the summed and the length-normalised entropy, because the papers leave open which
+    of the two it is.
+
+    Args:
+        rows: Rows with the column model.
+        runs: Rows of RUNS, with the models' labels.
+        items: Items of the papers.
+        columns: Published quantity of each new column; None for the quantity in the row's column `quantity`.
     """
     short_names = aliases(rows["model"].unique() if len(rows) else (), runs)
     values = [entry for item in items for entry in published(item)]
     for column, quantity in columns.items():
         cells = []
-        for row in map(_as_printed, records(rows)):
-            candidates = (entry for entry in values if entry.quantity == (quantity or row["quantity"]))
-            matching = [
-                entry.words
-                for entry in candidates
-                if entry.model == short_names[row["model"]] and _is_about(entry, row)
-            ]
-            cells.append("; ".join(dict.fromkeys(matching)))
+        for row in map(_with_single_entropy, records(rows)):
+            candidates = [entry for entry in values if entry.quantity == (quantity or row["quantity"])]
+            candidates = [entry for entry in candidates if entry.model == short_names[row["model"]]]
+            texts = [entry.words for entry in candidates if _is_about(entry, row)]
+            cells.append("; ".join(dict.fromkeys(texts)))
         rows = rows.assign(**{column: pd.Series(cells, index=rows.index, dtype=object)})
     return rows
 
 
-def _as_printed(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with the papers' one name for both semantic entropies."""
+def _with_single_entropy(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with the papers' single name for both semantic entropies."""
     return {
         name: value.replace("_length_normalised", "") if isinstance(value, str) else value
         for name, value in row.items()
@@ -77,7 +79,12 @@ def _as_printed(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def significant(model: str, comparison: str, query_type: str) -> tuple[str, float] | None:
-    """In how many relations a comparison is significant as printed, in words and as a share; None where it is not."""
+    """Return the published number of relations with a significant comparison, in words and as a share.
+
+    Returns:
+        Words such as "5 of 8" and the share, NaN if the paper prints no number of tests; None without a published
+        number.
+    """
     row = {"comparison": comparison, "query_type": query_type}
     printed = {
         entry.quantity: entry
@@ -96,12 +103,12 @@ def significant(model: str, comparison: str, query_type: str) -> tuple[str, floa
 
 def in_papers(model: str, runs: pd.DataFrame, items: Sequence[str], *quantities: str, **row: str) -> str:
     """Return the published values of these quantities for a sentence, such as "; in the paper: pearson 0.51"."""
-    short_names = aliases([model], runs)[model]
+    alias = aliases([model], runs)[model]
+    entries = [entry for item in items for entry in published(item) if entry.model == alias]
     words = [
-        f"{_named(entry.quantity)} {entry.words}"
-        for item in items
-        for entry in published(item)
-        if entry.model == short_names and entry.quantity in quantities and _is_about(entry, row)
+        f"{_label(entry.quantity)} {entry.words}"
+        for entry in entries
+        if entry.quantity in quantities and _is_about(entry, row)
     ]
     return f"; in the paper: {', '.join(words)}" if words else ""
 
@@ -128,77 +135,85 @@ def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, li
         return Printed(f" The papers print no number of {'it' if len(items) == 1 else 'them'}.")
     short_names = aliases(names, frames["runs_summary"])
     printed_models = dict.fromkeys(entry.model for entry in values if entry.model)
-    ours = [entry for entry in values if entry.model is None or entry.model in short_names.values()]
+    shown = [entry for entry in values if entry.model is None or entry.model in short_names.values()]
     missing = [name for name, alias in short_names.items() if alias not in printed_models] if printed_models else []
     others = [model for model in printed_models if model not in short_names.values()]
-    note = _listed(ours, single=len(short_names) == 1) if listed else ""
-    if notes := dict.fromkeys(part for entry in ours if note or entry.model for part in entry.notes):
+    note = _value_sentence(shown, single=len(short_names) == 1) if listed else ""
+    if notes := dict.fromkeys(part for entry in shown if note or entry.model for part in entry.notes):
         note += f" Published values: {'; '.join(notes)}."
     if missing:
-        exception = f", but of {_several(others)}" if others else ""
-        note += f" No value is published of {_several(missing)}{exception}."
+        exception = f", but of {_names(others)}" if others else ""
+        note += f" No value is published of {_names(missing)}{exception}."
     return Printed(note, *_rows(values))
 
 
-def _listed(values: Sequence[PublishedValue], *, single: bool) -> str:
-    """A caption's sentence: the values with their sources, without the model where there is one; empty of many."""
+def _value_sentence(values: Sequence[PublishedValue], *, single: bool) -> str:
+    """Return the caption's sentence with the values and their sources; empty without values or with too many groups.
+
+    The values of a single model do not name it.
+    """
     groups: dict[tuple[str, str], dict[str, None]] = {}
     for entry in values:
-        of = ", ".join(filter(None, ("" if single else entry.model, _about(entry))))
-        groups.setdefault((entry.source, of), {})[f"{_named(entry.quantity)} {entry.words}"] = None
+        subject = ", ".join(filter(None, ("" if single else entry.model, _about(entry))))
+        groups.setdefault((entry.source, subject), {})[f"{_label(entry.quantity)} {entry.words}"] = None
     if not 0 < len(groups) <= MAX_LISTED:
         return ""
     sources: dict[str, list[str]] = {}
-    for (source, of), words in groups.items():
-        sources.setdefault(source, []).append(f"{of}: {', '.join(words)}" if of else ", ".join(words))
+    for (source, subject), words in groups.items():
+        sources.setdefault(source, []).append(f"{subject}: {', '.join(words)}" if subject else ", ".join(words))
     printed = "; ".join(f"{'; '.join(words)} ({source})" for source, words in sources.items())
     return f" Published: {printed}."
 
 
-def _named(quantity: str) -> str:
+def _label(quantity: str) -> str:
     return quantity.replace("_", " ")
 
 
 def _is_about(entry: PublishedValue, row: Mapping[str, object]) -> bool:
-    """Return True if a value belongs to a row; a row without a name of the value, such as a level, does not match."""
+    """Return True if a row has all names of a value, such as level or partition, with the same values."""
     return all(str(row.get(name)) == value for name, value in entry.by.items())
 
 
-def _several(names: Sequence[str]) -> str:
+def _names(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= MAX_NAMED else f"{len(names)} others"
 
 
-def _words(entry: PublishedValue) -> dict[str, str]:
+def _names_in_words(entry: PublishedValue) -> dict[str, str]:
+    """Return the names that a value belongs to, such as its partition, with the condition as context in words."""
     words = {key: value.replace("_", " ") for key, value in entry.by.items() if key != "condition"}
     return words | ({"context": CONDITION_NAMES[entry.by["condition"]]} if "condition" in entry.by else {})
 
 
 def _about(entry: PublishedValue) -> str:
-    return ", ".join(f"{key} {value}" if value.isdigit() else value for key, value in _words(entry).items())
+    """Return the names that a value belongs to, such as "temporal, original context" or "form 1"."""
+    names = _names_in_words(entry).items()
+    return ", ".join(f"{key} {value}" if value.isdigit() else value for key, value in names)
 
 
 def _rows(values: Sequence[PublishedValue]) -> tuple[pd.DataFrame, str]:
-    """A row for each model and group with a column for each quantity, and what to know of every row.
+    """Return the published values as rows, and the notes that all rows share.
 
-    Where there are few values of a quantity, each value has a row.
+    A row is a model and group with a column for each quantity. If there are few values of a quantity, a row is a
+    single value.
     """
-    quantities = dict.fromkeys(_named(entry.quantity) for entry in values)
-    wide = len(values) >= 2 * len(quantities)
+    quantities = dict.fromkeys(_label(entry.quantity) for entry in values)
+    is_wide = len(values) >= 2 * len(quantities)
     rows: dict[tuple[object, ...], dict[str, object]] = {}
     notes: dict[tuple[object, ...], dict[str, None]] = {}
     for entry in values:
-        quantity = _named(entry.quantity)
-        key = entry.item, entry.model, *entry.by.items(), *(() if wide else (quantity,))
-        of = _words(entry) if wide else {"of": _about(entry), "quantity": quantity}
-        row = rows.setdefault(key, {"printed_in": paper_items()[entry.item].name, "model": entry.model or "", **of})
-        column = quantity if wide else "value"
+        quantity = _label(entry.quantity)
+        key = entry.item, entry.model, *entry.by.items(), *(() if is_wide else (quantity,))
+        group = _names_in_words(entry) if is_wide else {"of": _about(entry), "quantity": quantity}
+        row = rows.setdefault(key, {"printed_in": paper_items()[entry.item].name, "model": entry.model or "", **group})
+        column = quantity if is_wide else "value"
         row[column] = f"{row[column]}, {entry.words}" if column in row else entry.words
         notes.setdefault(key, {}).update(dict.fromkeys(entry.notes))
-    common = [part for part in next(iter(notes.values())) if all(part in others for others in notes.values())]
-    texts = ["; ".join(part for part in notes[key] if part not in common) for key in rows]
+    shared_notes = [part for part in next(iter(notes.values())) if all(part in others for others in notes.values())]
+    texts = ["; ".join(part for part in notes[key] if part not in shared_notes) for key in rows]
     frame = pd.DataFrame(rows.values()).assign(note=texts).astype(object).fillna("")
-    last = [*(quantities if wide else ("quantity", "value")), "note"]
-    groups = [name for name in frame if name not in last]
-    same = [name for name in groups if len(frame) > 1 and frame[name].nunique() == 1]
-    shown = frame[[name for name in groups if name not in same] + last]
-    return shown.loc[:, (shown != "").any()], "; ".join(filter(None, [*frame[same].iloc[0], *common]))
+    value_columns = [*(quantities if is_wide else ("quantity", "value")), "note"]
+    group_columns = [name for name in frame if name not in value_columns]
+    shared_columns = [name for name in group_columns if len(frame) > 1 and frame[name].nunique() == 1]
+    shown = frame[[name for name in group_columns if name not in shared_columns] + value_columns]
+    shared = "; ".join(filter(None, [*frame[shared_columns].iloc[0], *shared_notes]))
+    return shown.loc[:, (shown != "").any()], shared

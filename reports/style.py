@@ -1,10 +1,11 @@
 """The visual language of figures and page: hues, markers, themes, and text that is safe to draw.
 
 Open queries are blue and closed ones orange; real entities are filled and invented ones hollow; the partitions have
-three fixed hues; persuaded and stubborn differ by the marker's shape, never by colour alone. Every hue keeps a contrast
-of 3 to 1 to both papers, so that marks look the same in both themes and only ink, grid and paper change.
+three fixed hues; persuaded and stubborn differ by the marker's shape, never by colour alone. Every hue has a contrast
+of at least 3 to 1 to the background of both themes: marks look the same in both, and only ink, grid and paper change.
 
-Functions that draw import matplotlib, which takes most of a second: a page without figures is written without it.
+Functions that draw import matplotlib themselves, because the import takes most of a second and a page without figures
+does not need it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ PARTITION_HUES: Mapping[str, str] = {"static": "#0f8577", "temporal": "#8f55b8",
 ANSWER_MARKERS: Mapping[str, str] = {"persuaded": "^", "agreed": "D", "stubborn": "s", "other": "o", "unmeasured": "x"}
 KIND_MARKERS: Mapping[str, str] = {"base": "o", "assertive": "P", "negation": "X"}
 WIDTH = 7.2
+"""Width of a figure in inches."""
 FEW_DOTS = 600
+"""Upper bound on dots that are drawn as vectors and have links; more dots are drawn as pixels."""
 NO_GLYPH = "\N{REPLACEMENT CHARACTER}"
 
 _RC = {
@@ -81,16 +84,19 @@ _LOCK = threading.RLock()
 
 
 def rules_of_themes(further: str = "") -> str:
-    """The colours of both themes as CSS variables, after further ones that are alike in both."""
+    """Return the colours of both themes as CSS variables, after further variables that both themes share."""
     light, dark = ("".join(f"--{role}:{hue};" for role, hue in theme.items()) for theme in THEMES.values())
     return f":root{{{further}{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
 
 
 @contextmanager
 def drawing(other: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """Holds matplotlib's settings, which are one per process, while a figure is drawn or saved.
+    """Apply the settings of the page while a figure is drawn or saved.
 
-    other: settings that take the place of the page's.
+    Matplotlib has one set of settings per process, so that only one thread draws at a time.
+
+    Args:
+        other: Settings that replace those of the page.
     """
     from matplotlib.style import context
 
@@ -101,7 +107,7 @@ def drawing(other: Mapping[str, Any] | None = None) -> Iterator[None]:
 def blank(
     rows: int, columns: int, height: float, *, share_x: str | bool = False, share_y: str | bool = False
 ) -> tuple[Figure, list[list[Axes]]]:
-    """An empty figure of the page's width, `height` in inches, with its axes row by row."""
+    """Return an empty figure of the page's width and of a height in inches, and its axes row by row."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
@@ -112,13 +118,20 @@ def blank(
 def strokes(
     x0: ArrayLike, x1: ArrayLike, y0: ArrayLike, y1: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Separate strokes (n,) as one line with gaps, x and y (3 n,): one path in the SVG, not n."""
+    """Return the x and y (3 n,) of n strokes as one line with gaps, which is a single path in the SVG.
+
+    Args:
+        x0: Begin of each stroke (n,), or of all.
+        x1: End of each stroke.
+        y0: Begin of each stroke.
+        y1: End of each stroke.
+    """
     ends = [np.broadcast_arrays(*map(np.asarray, pair), np.nan) for pair in ((x0, x1), (y0, y1))]
     return np.column_stack(ends[0]).astype(float).ravel(), np.column_stack(ends[1]).astype(float).ravel()
 
 
 def dots(axes: Axes, x: ArrayLike, y: ArrayLike, *, alpha: float, **style: Any) -> None:
-    """Draws points (n,) as dots; many of them as pixels."""
+    """Draw points (n,) as dots; many dots are drawn as pixels."""
     axes.plot(x, y, "o", alpha=alpha, rasterized=np.size(x) > FEW_DOTS, **style)
 
 
@@ -140,6 +153,7 @@ def link(axes: Axes, x: ArrayLike, y: ArrayLike, addresses: Sequence[str]) -> No
 
 
 def mark(shape: str, label: str, colour: str = MUTED, *, filled: bool = True) -> Line2D:
+    """Return a mark of a legend."""
     from matplotlib.lines import Line2D
 
     face = colour if filled else "none"
@@ -149,11 +163,12 @@ def mark(shape: str, label: str, colour: str = MUTED, *, filled: bool = True) ->
 
 
 def legend_above(figure: Figure, marks: Sequence[Line2D]) -> None:
+    """Add a legend with these marks above a figure."""
     figure.legend(handles=list(marks), loc="outside upper left", ncols=len(marks), handletextpad=0.3, columnspacing=1.6)
 
 
 def headed(axes: Axes, title: str, *lines: str) -> None:
-    """Titles a panel, with lines of plain words between title and panel."""
+    """Set the title of a panel, with lines of smaller text between title and panel."""
     axes.set_title(title, pad=5 + 11 * len(lines))
     axes.annotate(
         "\n".join(lines),
@@ -167,19 +182,25 @@ def headed(axes: Axes, title: str, *lines: str) -> None:
     )
 
 
-def plain(text: object, longest: int = 34) -> str:
-    """Text that can be drawn: one line, no control characters, glyphs that the font has, cut in its middle."""
+def plain(text: object, max_length: int = 34) -> str:
+    """Return a text that can be drawn: one line without control characters, cut in its middle if it is long.
+
+    Characters without a glyph in the font are replaced.
+    """
     characters = [(c, unicodedata.category(c)) for c in unicodedata.normalize("NFC", str(text))]
-    spaced = "".join(" " if kind in ("Zl", "Zp", "Cc") else c for c, kind in characters if kind not in ("Cf", "Cs"))
+    visible = [(c, category) for c, category in characters if category not in ("Cf", "Cs")]  # format, surrogate
+    spaced = "".join(" " if category in ("Zl", "Zp", "Cc") else c for c, category in visible)  # breaks, control
     cleaned = "".join(c if ord(c) in _glyphs() else NO_GLYPH for c in " ".join(spaced.split()))
-    if len(cleaned) <= longest:
+    if len(cleaned) <= max_length:
         return cleaned
-    head = longest // 2
-    return f"{cleaned[:head]}…{cleaned[len(cleaned) - (longest - 1 - head) :]}"
+    head = max_length // 2
+    tail = max_length - 1 - head
+    return f"{cleaned[:head]}…{cleaned[len(cleaned) - tail :]}"
 
 
 @cache
 def _glyphs() -> frozenset[int]:
+    """Return the code points of the font."""
     from matplotlib.font_manager import findfont
     from matplotlib.ft2font import FT2Font
 

@@ -1,4 +1,4 @@
-"""Choice of a variant: its replies to right and wrong passages, the variants that no other beats, and one sentence."""
+"""Choice of a variant: its shares with right and wrong passages, the Pareto front, and a sentence of advice."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,24 +17,29 @@ SHOWN: Mapping[str, str] = {
     "correct": "right without a passage",
     "abstains": "declines where nothing supports an answer",
 }
-"""The quantities that variants are chosen by, in words."""
-_HEADS = dict(zip(SHOWN, ("follows right", "resists wrong", "no passage", "declines"), strict=True))
+"""The quantities of the table, in words. The first two decide the choice."""
+_COLUMNS = dict(zip(SHOWN, ("follows right", "resists wrong", "no passage", "declines"), strict=True))
 MEANS, DIFFERENCES, SPENT = "models_side_by_side", "model_differences", "variants_summary"
 
 
 class Variant(NamedTuple):
-    """A variant with the rows of its means, by quantity; one that was not measured is not there."""
+    """A variant with its means.
+
+    Attributes:
+        model: Name and dtype of the variant.
+        means: Row of the query MEANS for each measured quantity.
+    """
 
     model: Model
     means: Mapping[str, Mapping[str, Any]]
 
     def share(self, quantity: str) -> float:
-        """The mean of a quantity that was measured."""
+        """Return the mean of a measured quantity."""
         return float(self.means[quantity]["mean"])
 
 
 def variants_of(frames: Frames) -> list[Variant]:
-    """Every variant of which both quantities that decide were measured, in the order of the page."""
+    """Return the variants for which FOLLOWS and RESISTS were measured, in the order of the page."""
     rows = frames[MEANS]
     if rows.empty:
         return []
@@ -49,13 +54,16 @@ def variants_of(frames: Frames) -> list[Variant]:
 
 
 def front(variants: Sequence[Variant]) -> list[Variant]:
-    """The variants that no other beats: none has as much of both and more of one; by how far they follow."""
+    """Return the Pareto front of FOLLOWS and RESISTS, the largest share of FOLLOWS first.
+
+    A variant is on the front if no other is at least as good in both quantities and better in one.
+    """
     points = [(variant.share(FOLLOWS), variant.share(RESISTS)) for variant in variants]
-    best = [
-        variant
-        for variant, point in zip(variants, points, strict=True)
-        if not any(other != point and other[0] >= point[0] and other[1] >= point[1] for other in points)
-    ]
+
+    def is_beaten(point: tuple[float, float]) -> bool:
+        return any(other != point and other[0] >= point[0] and other[1] >= point[1] for other in points)
+
+    best = [variant for variant, point in zip(variants, points, strict=True) if not is_beaten(point)]
     return sorted(best, key=lambda variant: -variant.share(FOLLOWS))
 
 
@@ -69,25 +77,25 @@ def advice(frames: Frames) -> str:
     if len(variants) < 2:
         return ""
     best = {quantity: _best(quantity, variants, frames[DIFFERENCES]) for quantity in (FOLLOWS, RESISTS)}
-    firsts = {names[0] for names in best.values() if names}
-    if not firsts:
+    winners = {names[0] for names in best.values() if names}
+    if not winners:
         right, wrong = (min(int(variant.means[name]["clusters"]) for variant in variants) for name in best)
         return (
             f"None of the {len(variants)} variants is shown to follow right passages, or to resist wrong ones, more "
             f"than another, on {right} questions with a right and {wrong} with a wrong passage: take what costs least, "
             "or ask more questions."
         )
-    if len(firsts) == 1 and all(best.values()):
-        (first,) = firsts
-        rest = " and ".join(_best_sentence(name, variants, first) for name in best)
-        return f"Take {first}: it {rest}.{_also(best[FOLLOWS], best[RESISTS])}"
-    to = {FOLLOWS: "To follow right passages", RESISTS: "To resist wrong ones"}
-    sentences = [
-        f"{to[quantity]}, take {names[0]}, which {_best_sentence(quantity, variants, names[0])}{_others(names)}"
-        if names
-        else f"{to[quantity]}, none is shown to be better than another"
-        for quantity, names in best.items()
-    ]
+    if len(winners) == 1 and all(best.values()):
+        (winner,) = winners
+        shares = " and ".join(_share_phrase(quantity, variants, winner) for quantity in best)
+        return f"Take {winner}: it {shares}.{_equally_good(best[FOLLOWS], best[RESISTS])}"
+    purposes = {FOLLOWS: "To follow right passages", RESISTS: "To resist wrong ones"}
+    sentences = []
+    for quantity, names in best.items():
+        advice = "none is shown to be better than another"
+        if names:
+            advice = f"take {names[0]}, which {_share_phrase(quantity, variants, names[0])}{_others(names)}"
+        sentences.append(f"{purposes[quantity]}, {advice}")
     return f"{'. '.join(sentences)}."
 
 
@@ -97,14 +105,14 @@ def decided(frames: Frames) -> bool:
 
 
 def uneven(variants: Sequence[Variant]) -> str:
-    """A sentence where variants were not asked, or did not answer, the same; empty where they did."""
+    """Return a warning if variants differ in their numbers of answers; empty if they do not."""
     counts = [[int(variant.means[name]["n"]) for variant in variants] for name in (FOLLOWS, RESISTS)]
     if all(len(set(numbers)) <= 1 for numbers in counts):
         return ""
     words = " and ".join(f"{span(min(numbers), max(numbers))} answers" for numbers in counts)
     return (
-        f" Not all have the same answers ({words}): the front takes each share as it is, a comparison of two what both "
-        "answered."
+        f" Not all variants have the same answers ({words}): the front uses all answers of each variant, a comparison "
+        "only the answers of both."
     )
 
 
@@ -120,21 +128,23 @@ def silent(frames: Frames) -> str:
 
 
 def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame) -> list[str]:
-    """The best one by its name and those not shown to be worse; none where none is shown to beat another."""
-    beats: dict[Model, set[Model]] = {}
+    """Return the name of the best variant and of variants not shown to be worse; empty if none beats another."""
+    beaten_by: dict[Model, set[Model]] = {}  # by the better model of a significant difference
     for row in records(where(differences, quantity=quantity)):
-        pair = Model(str(row["model"]), str(row["dtype"])), Model(str(row["against_model"]), str(row["against_dtype"]))
-        if order := {"larger": pair, "smaller": pair[::-1]}.get(str(row["direction"])):
-            beats.setdefault(order[0], set()).add(order[1])
-    if not (winners := [variant for variant in variants if variant.model in beats]):
+        model, other = Model(row["model"], row["dtype"]), Model(row["against_model"], row["against_dtype"])
+        if row["direction"] == "larger":
+            beaten_by.setdefault(model, set()).add(other)
+        elif row["direction"] == "smaller":
+            beaten_by.setdefault(other, set()).add(model)
+    if not (winners := [variant for variant in variants if variant.model in beaten_by]):
         return []
-    beaten = {model for beaten_models in beats.values() for model in beaten_models}
-    first = max(winners, key=lambda variant: (variant.model not in beaten, variant.share(quantity))).model
-    alike = [other.model for other in variants if other.model != first and other.model not in beats[first]]
-    return [str(model) for model in (first, *alike)]
+    beaten = set[Model]().union(*beaten_by.values())
+    best = max(winners, key=lambda variant: (variant.model not in beaten, variant.share(quantity))).model
+    not_worse = [each.model for each in variants if each.model != best and each.model not in beaten_by[best]]
+    return [str(model) for model in (best, *not_worse)]
 
 
-def _best_sentence(quantity: str, variants: Sequence[Variant], name: str) -> str:
+def _share_phrase(quantity: str, variants: Sequence[Variant], name: str) -> str:
     variant = next(each for each in variants if str(each.model) == name)
     return f"{SHOWN[quantity]} {estimate(variant.means[quantity])}"
 
@@ -144,37 +154,37 @@ def _others(names: Sequence[str]) -> str:
     return f" (not shown to be worse: {others})" if others else ""
 
 
-def _also(*named: Sequence[str]) -> str:
-    """Return a phrase on variants that are not shown to be worse for either passage."""
-    alike = [name for name in named[0][1:] if all(name in names for names in named)]
-    return f" Not shown to be worse in either: {', '.join(alike)}." if alike else ""
+def _equally_good(following: Sequence[str], resisting: Sequence[str]) -> str:
+    """Return a sentence on the variants, after the first, in both lists of variants that are not shown to be worse."""
+    names = [name for name in following[1:] if name in resisting]
+    return f" Not shown to be worse in either: {', '.join(names)}." if names else ""
 
 
 def table(frames: Frames) -> pd.DataFrame:
-    """A row for each variant: the four shares in words, tokens and seconds.
+    """Return a row for each variant: the four shares in words, tokens and seconds; empty with a single variant.
 
-    Those that no other beats come first, where one is shown to be better than another.
-
-    A share that no variant has is left out. A variant alone has no row.
+    If a variant is shown to be better than another, the front comes first. A share that no variant has is left out.
     """
     variants = variants_of(frames)
     if len(variants) < 2:
         return pd.DataFrame()
-    best = {variant.model for variant in front(variants)}
+    on_front = {variant.model for variant in front(variants)}
     if decided(frames):
-        variants.sort(key=lambda variant: (variant.model not in best, -variant.share(FOLLOWS), -variant.share(RESISTS)))
+        variants.sort(
+            key=lambda variant: (variant.model not in on_front, -variant.share(FOLLOWS), -variant.share(RESISTS))
+        )
     measured = [name for name in SHOWN if any(name in variant.means for variant in variants)]
     spent = {Model(str(row["model"]), str(row["dtype"])): row for row in records(frames[SPENT])}
     rows = []
     for variant in variants:
-        took = spent.get(variant.model, {})
+        cost = spent.get(variant.model, {})
         rows.append(
             {
                 "variant": str(variant.model),
-                "not beaten": "yes" if variant.model in best else "",
-                **{_HEADS[name]: _share(variant.means.get(name)) for name in measured},
-                "tokens": took.get("tokens_an_answer"),
-                "seconds": took.get("seconds_a_prompt"),
+                "not beaten": "yes" if variant.model in on_front else "",
+                **{_COLUMNS[name]: _share(variant.means.get(name)) for name in measured},
+                "tokens": cost.get("tokens_an_answer"),
+                "seconds": cost.get("seconds_a_prompt"),
             }
         )
     return pd.DataFrame(rows)

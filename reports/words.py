@@ -1,7 +1,7 @@
 """Terms of a page by the kind of study: own questions, or questions of the papers.
 
-An audit has right and wrong passages and asks if replies follow them. A replication has the paper's contexts, which
-persuade or leave stubborn. The database has one name for both.
+An audit has right and wrong passages, and replies follow or resist them. A replication has the papers' contexts, and
+replies are persuaded or stubborn. The database has one name for both.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ CONDITION_NAMES: Mapping[str, str] = {
     "neutral": "neutral passage",
     "unknown": "unclassified passage",
 }
-"""The conditions in words, with that of every context pooled."""
+"""The conditions in words; "all" pools every context."""
 QUANTITIES: Mapping[str, str] = {
     "follows_right": "follows right passages",
     "resists_wrong": "resists wrong passages",
@@ -39,7 +39,7 @@ QUANTITIES: Mapping[str, str] = {
     "coherent_persuasion_unchanged": "the same where nothing changes",
     "susceptibility": "susceptibility",
 }
-"""The quantities that models are compared by, in the words of the papers, in the order of tables."""
+"""The quantities in which models are compared, in the papers' words and in the order of tables."""
 OWN_QUANTITIES: Mapping[str, str] = {
     **QUANTITIES,
     "follows": "follows the passage: gives its answer",
@@ -53,7 +53,7 @@ OWN_QUANTITIES: Mapping[str, str] = {
     "prior_bias": "keeps its wrong answer against a right passage",
     "binary_utilisation": "begins with the passage's answer",
 }
-"""The same in the words of who asks questions of their own."""
+"""The same quantities in the words of a study of own questions."""
 THRESHOLD_NAMES: Mapping[str, str] = {
     "follows_right": "follow_right",
     "resists_wrong": "resist_wrong",
@@ -85,7 +85,7 @@ def threshold_name(quantity: str, group: str) -> str:
 
 
 def quantities(*, own: bool) -> Mapping[str, str]:
-    """The quantities in words; own: whether the questions are a user's."""
+    """Return the quantities in words; `own` is True for a user's own questions."""
     return OWN_QUANTITIES if own else QUANTITIES
 
 

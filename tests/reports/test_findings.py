@@ -185,7 +185,7 @@ def test_share_of_judgements_is_said(known: dict[str, pd.DataFrame]) -> None:
         [{"file": "v.csv", "row": row, "field": "verdict", "unused": unused} for row, unused in rows]
     )
     said = findings({**known, "answers_judged_by_people": judged, "judgements_to_read": judgements}, CARD).caveats
-    assert any("(25.0%), of which the rule said something else of 3" in sentence for sentence in said)
+    assert any("(25.0%), 3 of them with another verdict than the rule's" in sentence for sentence in said)
     assert any("Judgements that do not count: v.csv, row 3: no such question was asked." in text for text in said)
 
 

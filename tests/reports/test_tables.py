@@ -170,8 +170,8 @@ def test_many_variants_are_counted_together() -> None:
     reasons = [{**name, "greedy_answers": 9, "reason": reason, "answers": 1 + number}
                for number, name in enumerate(names) for reason in ("denied", "empty")]  # fmt: skip
     assert stating_neither(pd.DataFrame(reasons)) == (
-        " Neither answer is stated by 30 of 45 greedy answers with a context that states one, of the 5 variants that "
-        "have some, 2 to 10 of each (denied: 15, empty: 15)."
+        " Neither answer is stated by 30 of 45 greedy answers with a context that states one, of the 5 variants with "
+        "such answers, 2 to 10 of each (denied: 15, empty: 15)."
     )
     servers = pd.DataFrame([{**name, "server": "vllm" if number else "llama.cpp"} for number, name in enumerate(names)])
     assert served(servers).startswith(" Answered at a server: m · 0 (float32): llama.cpp; m · 1 (float32), m · 2 ")

@@ -15,7 +15,7 @@ from swaymeter.data.escaping import visible
 from swaymeter.data.records import Fact
 from swaymeter.data.sources.dynamicqa.export import write_questions
 from swaymeter.flows.cli.commands.comparisons import show_sources
-from swaymeter.reports.changes import LONGEST, comparison_json
+from swaymeter.reports.changes import MAX_TEXT, comparison_json
 from swaymeter.tasks.statistics.changes import compare_items, source_changes
 from tests.data import a_dataset
 from tests.data.a_dataset import (
@@ -179,7 +179,7 @@ OLD, NEW = (changed(STATIC, original_context="x" * 500 + f"Oslo is {word}" + "y"
 @pytest.mark.parametrize(
     ("before", "after", "line"),
     [
-        ([NORWAY], [replace(NORWAY, object="O" * 5000)], f"object Oslo → {'O' * LONGEST}… (5000 characters)\n"),
+        ([NORWAY], [replace(NORWAY, object="O" * 5000)], f"object Oslo → {'O' * MAX_TEXT}… (5000 characters)\n"),
         ([BERGEN_TOO], [VARDO_TOO], "~ Norway: further objects - Bergen, + Vardø\n"),
         ([NORWAY, KENYA], [replace(NORWAY, object_uri=None), KENYA], f"object's IRI {iri('Oslo')} → none\n"),
         ([KENYA, PERU], [replace(KENYA, subject_degree=9), replace(PERU, object="Cusco")], "~ Kenya: degree 120 → 9\n"),
