@@ -24,9 +24,9 @@ study: setup ## run a study: STUDY=file, by default the bundled quickstart; agai
 	@$(BIN)/swaymeter run "$(STUDY)"
 
 # Five processes keep two cores busy: tests of whole studies start commands and wait for them. The longest parts first.
-PARTS := studies rest flows reports data faults
+PARTS := studies rest flows reports data failures
 TESTS_studies := tests/end_to_end tests/docker
-TESTS_faults := tests/faults
+TESTS_failures := tests/failures tests/faults
 TESTS_reports := tests/reports
 TESTS_flows := tests/flows
 TESTS_data := tests/data

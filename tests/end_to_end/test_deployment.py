@@ -77,16 +77,21 @@ class Deployed:
         return str(artifact["data"])
 
 
-@pytest.fixture(scope="module")
-def deployed(undisturbed: tuple[TinyStudy, Run], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+@contextmanager
+def deployments(study: TinyStudy, log: Path) -> Iterator[Deployed]:
     """A server with the deployments as docs/schedules.md sets them up, and a worker."""
-    study, _ = undisturbed
-    here = Deployed(study.api, study.environment, tmp_path_factory.mktemp("worker") / "log")
+    here = Deployed(study.api, study.environment, log)
     with here.api:
         here.prefect("work-pool", "create", "swaymeter", "--type", "process", "--overwrite")
         here.prefect("deploy", "--all")
         with here.worker():
             yield here
+
+
+@pytest.fixture(scope="module")
+def deployed(undisturbed: tuple[TinyStudy, Run], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    with deployments(undisturbed[0], tmp_path_factory.mktemp("worker") / "log") as here:
+        yield here
 
 
 @pytest.mark.timeout(600)

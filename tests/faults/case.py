@@ -141,6 +141,17 @@ class Case:
         assert self.study.processes() == []
 
 
+@contextmanager
+def empty_case(
+    finished: TinyStudy, folder: Path, generator: random.Random, command: tuple[str, ...] = ("run",)
+) -> Iterator[Case]:
+    """Give a finished study in an empty workspace; processes that a failed test leaves are killed."""
+    case = Case(finished.elsewhere(folder / "workspace", with_files=False), finished, folder, generator, command)
+    yield case
+    for process in case.study.processes():
+        process.kill()
+
+
 def _scores(study: TinyStudy) -> list[Path]:
     """Return the files of scores without those of chunks."""
     return [path for path in study.workspace.glob("scores/*/*/*.parquet") if ".part-" not in path.name]

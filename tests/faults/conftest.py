@@ -10,7 +10,7 @@ import pytest
 
 from tests.docker.test_docker import free_port
 from tests.end_to_end.tiny_study import TinyStudy, new_study
-from tests.faults.case import Case, as_in_a_terminal
+from tests.faults.case import Case, as_in_a_terminal, empty_case
 from tests.faults.faulty_server import IN_FLIGHT, TIMEOUT_SECONDS, Server, listening
 
 
@@ -68,9 +68,13 @@ def served(tmp_path_factory: pytest.TempPathFactory, api: str) -> tuple[TinyStud
 
 @pytest.fixture
 def case(finished: tuple[TinyStudy, float], tmp_path: Path, generator: random.Random) -> Iterator[Case]:
-    """The study in an empty workspace; processes that a failed test leaves are killed."""
-    study = finished[0].elsewhere(tmp_path / "workspace", with_files=False)
-    case = Case(study, finished[0], tmp_path, generator)
-    yield case
-    for process in case.study.processes():
-        process.kill()
+    """The study in an empty workspace."""
+    with empty_case(finished[0], tmp_path, generator) as case:
+        yield case
+
+
+@pytest.fixture
+def served_case(served: tuple[TinyStudy, Server, int], tmp_path: Path, generator: random.Random) -> Iterator[Case]:
+    """The study of a served model in an empty workspace."""
+    with empty_case(served[0], tmp_path, generator) as case:
+        yield case

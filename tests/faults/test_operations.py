@@ -1,7 +1,6 @@
 """What an operator does in the middle of a run: cancel and retry it, start another one, restart Prefect's server."""
 
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -18,7 +17,7 @@ import pytest
 from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from swaymeter.flows.server.temporary import APP, PARENT
 from tests.docker.test_docker import free_port
-from tests.end_to_end.test_deployment import Deployed
+from tests.end_to_end.test_deployment import Deployed, deployments
 from tests.end_to_end.tiny_study import MOST_SECONDS, ROOT, TinyStudy, until
 from tests.faults.case import Case, as_in_a_terminal, process_group
 from tests.faults.faulty_server import FOR_GOOD, IN_FLIGHT, Server, listening
@@ -29,19 +28,10 @@ Served = tuple[TinyStudy, Server, int]
 
 
 @pytest.fixture
-def case(served: Served, tmp_path: Path, generator: random.Random) -> Iterator[Case]:
-    """The study of a served model in an empty workspace."""
-    case = Case(served[0].elsewhere(tmp_path / "workspace", with_files=False), served[0], tmp_path, generator)
-    yield case
-    for process in case.study.processes():
-        process.kill()
-
-
-@pytest.fixture
-def slow(case: Case, served: Served) -> Iterator[Server]:
+def slow(served_case: Case, served: Served) -> Iterator[Server]:
     """The model server, which takes a second for each response from a random request on."""
     _, usual, port = served
-    first = case.generator.randrange(usual.probes, usual.requests - IN_FLIGHT)
+    first = served_case.generator.randrange(usual.probes, usual.requests - IN_FLIGHT)
     server = Server(lambda right: replace(right, delay_s=1.0), first, FOR_GOOD)
     with listening(server, port):
         yield server
@@ -50,37 +40,33 @@ def slow(case: Case, served: Served) -> Iterator[Server]:
 @contextmanager
 def deployed(case: Case) -> Iterator[Deployed]:
     """Give a server with the deployments and a worker, whose runs have left no process at the end."""
-    here = Deployed(case.study.api, case.study.environment)
-    with here.api:
-        here.prefect("work-pool", "create", "swaymeter", "--type", "process", "--overwrite")
-        here.prefect("deploy", "--all")
-        with here.worker(case.folder / "worker.log"):
-            yield here
-            _wait_for_worker(case)
+    with deployments(case.study, case.folder / "worker.log") as here:
+        yield here
+        _wait_for_worker(case)
 
 
-def test_a_cancelled_run_completes_on_retry(draw: int, case: Case, slow: Server) -> None:
-    with deployed(case) as here:
-        run = here.start(case.study)
+def test_a_cancelled_run_completes_on_retry(draw: int, served_case: Case, slow: Server) -> None:
+    with deployed(served_case) as here:
+        run = here.start(served_case.study)
         assert slow.reached.wait(MOST_SECONDS)
-        time.sleep(case.generator.uniform(0.0, 2.0))
+        time.sleep(served_case.generator.uniform(0.0, 2.0))
         _set_state(here, run, type="CANCELLING")
         assert here.ended(run)["state_type"] == "CANCELLED"
-        _wait_for_worker(case)
+        _wait_for_worker(served_case)
         slow.left = 0
         _set_state(here, run, type="SCHEDULED", name="AwaitingRetry")
         assert here.ended(run, run_count=2)["state_type"] == "COMPLETED"
-    case.complete()
+    served_case.complete()
     assert len(slow.repeated) <= IN_FLIGHT
 
 
-def test_two_schedules_share_a_workspace(draw: int, case: Case, slow: Server) -> None:
-    with deployed(case) as here:
-        runs = [here.start(case.study), here.start(case.study)]
+def test_two_schedules_share_a_workspace(draw: int, served_case: Case, slow: Server) -> None:
+    with deployed(served_case) as here:
+        runs = [here.start(served_case.study), here.start(served_case.study)]
         assert slow.reached.wait(MOST_SECONDS)
         slow.left = 3
         assert [here.ended(run)["state_type"] for run in runs] == ["COMPLETED"] * 2
-    case.complete()
+    served_case.complete()
     assert slow.repeated == []
 
 
@@ -103,20 +89,20 @@ def api_at(port: int, home: Path) -> Iterator["subprocess.Popen[bytes]"]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_run_outlasts_a_restarted_api(number: signal.Signals, draw: int, case: Case, slow: Server) -> None:
-    port, home = free_port(), case.folder / "prefect"
+def test_a_run_outlasts_a_restarted_api(number: signal.Signals, draw: int, served_case: Case, slow: Server) -> None:
+    port, home = free_port(), served_case.folder / "prefect"
     home.mkdir()
-    shutil.copy(case.study.prefect_home / "prefect.db", home)  # making its tables takes ten seconds
-    study = replace(case.study, prefect_home=home, api=f"http://127.0.0.1:{port}/api")
+    shutil.copy(served_case.study.prefect_home / "prefect.db", home)  # making its tables takes ten seconds
+    study = replace(served_case.study, prefect_home=home, api=f"http://127.0.0.1:{port}/api")
     with api_at(port, home) as api, study.start("run", before=as_in_a_terminal) as running:
         until(slow.reached.is_set, running)
         api.send_signal(number)
         api.wait()
-        time.sleep(case.generator.choice(RESTART_SECONDS))
+        time.sleep(served_case.generator.choice(RESTART_SECONDS))
         with api_at(port, home):
             slow.left = 0
-            case.check_end(running, f"Prefect's API at {study.api} failed in the middle of the run")
-    case.complete()
+            served_case.check_end(running, f"Prefect's API at {study.api} failed in the middle of the run")
+    served_case.complete()
     assert slow.repeated == []
 
 

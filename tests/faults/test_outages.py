@@ -24,8 +24,8 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from swaymeter.flows.execution.interrupt import GO_ON
 from swaymeter.flows.graph.stage import STAGES, Stage
 from tests.docker.test_docker import free_port
+from tests.end_to_end import preloaded_workers
 from tests.end_to_end.tiny_study import MOST_SECONDS, ROOT, Command, TinyStudy, until
-from tests.faults import preloaded_workers
 from tests.faults.case import Case, Pause, as_in_a_terminal, process_group
 from tests.mounts import MIB, can_mount, mounted
 from tests.tasks.models.tiny import byte_tokenizer

@@ -7,8 +7,8 @@ from contextlib import suppress
 import psutil
 import pytest
 
+from tests.end_to_end import preloaded_workers
 from tests.end_to_end.tiny_study import Command, TinyStudy
-from tests.faults import preloaded_workers
 from tests.faults.case import LONGEST_SECONDS, Case, as_in_a_terminal
 
 pytestmark = pytest.mark.faults

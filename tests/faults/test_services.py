@@ -2,7 +2,6 @@
 
 import random
 import threading
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -11,32 +10,26 @@ import pytest
 
 from tests.docker.test_docker import free_port
 from tests.end_to_end.tiny_study import TinyStudy, until
-from tests.faults.case import Case, as_in_a_terminal
+from tests.faults.case import Case, as_in_a_terminal, empty_case
 from tests.faults.faulty_server import FAULTS, FOR_GOOD, IN_FLIGHT, SLOW, Server, a_letter, listening
 
+pytestmark = pytest.mark.faults
 JUDGED = 60
+Served = tuple[TinyStudy, Server, int]
 
 
-@pytest.fixture
-def case(served: tuple[TinyStudy, Server, int], tmp_path: Path, generator: random.Random) -> Iterator[Case]:
-    """The study of a served model in an empty workspace."""
-    case = Case(served[0].elsewhere(tmp_path / "workspace", with_files=False), served[0], tmp_path, generator)
-    yield case
-    for process in case.study.processes():
-        process.kill()
-
-
-@pytest.mark.faults
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_run_outlasts_a_faulty_server(
-    fault: str, draw: int, case: Case, served: tuple[TinyStudy, Server, int]
-) -> None:
+def test_a_run_outlasts_a_faulty_server(fault: str, draw: int, served_case: Case, served: Served) -> None:
     _, usual, port = served
-    first = case.generator.randrange(usual.probes, usual.requests - 1)
-    left = case.generator.choice((1, 3) if fault in SLOW else (1, 3, 9, FOR_GOOD))
-    server = Server(FAULTS[fault], first, left)
+    first = served_case.generator.randrange(usual.probes, usual.requests - 1)
+    left = served_case.generator.choice((1, 3) if fault in SLOW else (1, 3, 9, FOR_GOOD))
+    check_faulty(served_case, Server(FAULTS[fault], first, left), port)
+
+
+def check_faulty(case: Case, server: Server, port: int) -> None:
+    """Run the command beside a faulty server and again beside a right one; no right response is asked for twice."""
     with listening(server, port):
-        with case.study.start("run", before=as_in_a_terminal) as running:
+        with case.study.start(*case.command, before=as_in_a_terminal) as running:
             case.check_end(running, f"made-up (http://127.0.0.1:{port}", codes=(0, 1, 2))
         if not server.reached.is_set():
             pytest.skip("the run was over before the fault")
@@ -45,12 +38,11 @@ def test_a_run_outlasts_a_faulty_server(
     assert server.repeated == []
 
 
-@pytest.mark.faults
 @pytest.mark.parametrize("seconds", [2.0, 6.0, None])
 def test_a_run_outlasts_a_server_that_goes_away(
-    seconds: float | None, draw: int, case: Case, served: tuple[TinyStudy, Server, int]
+    seconds: float | None, draw: int, served_case: Case, served: Served
 ) -> None:
-    _, usual, port = served
+    case, (_, usual, port) = served_case, served
     server = Server(None, case.generator.randrange(usual.probes, usual.requests - 1), FOR_GOOD)
     with ExitStack() as later, ExitStack() as now:
         now.enter_context(listening(server, port))
@@ -71,9 +63,8 @@ def test_a_run_outlasts_a_server_that_goes_away(
     assert server.repeated == []
 
 
-@pytest.mark.faults
-def test_a_kill_repeats_only_requests_in_flight(draw: int, case: Case, served: tuple[TinyStudy, Server, int]) -> None:
-    _, usual, port = served
+def test_a_kill_repeats_only_requests_in_flight(draw: int, served_case: Case, served: Served) -> None:
+    case, (_, usual, port) = served_case, served
     server = Server()
     with listening(server, port):
         with case.study.start("run", before=as_in_a_terminal) as running:
@@ -99,20 +90,12 @@ def judged(tmp_path_factory: pytest.TempPathFactory, api: str) -> tuple[TinyStud
     return study, server, port, command
 
 
-@pytest.mark.faults
 def test_an_audit_outlasts_a_faulty_judge(
     draw: int, judged: tuple[TinyStudy, Server, int, tuple[str, ...]], tmp_path: Path, generator: random.Random
 ) -> None:
     finished, usual, port, command = judged
-    study = finished.elsewhere(tmp_path / "workspace", with_files=False)
-    case = Case(study, finished, tmp_path, generator, command)
     fault = generator.choice([name for name in FAULTS if name not in SLOW])  # a judge may be silent for ten minutes
     left = generator.choice((1, 3, FOR_GOOD))
     server = Server(FAULTS[fault], generator.randrange(usual.probes, usual.requests), left, a_letter)
-    with listening(server, port):
-        with study.start(*command, before=as_in_a_terminal) as running:
-            case.check_end(running, f"made-up (http://127.0.0.1:{port}", codes=(0, 1, 2))
-        assert server.reached.is_set()
-        server.left = 0
-        case.complete()
-    assert server.repeated == []
+    with empty_case(finished, tmp_path, generator, command) as case:
+        check_faulty(case, server, port)

@@ -18,8 +18,9 @@ from swaymeter.flows.execution import dask as clusters
 from swaymeter.flows.execution.dask import Cluster
 from swaymeter.flows.execution.task import TRIES, Outcome
 from swaymeter.flows.graph.graph import RunSettings, Step, StepId
+from tests.end_to_end import preloaded_workers
 from tests.end_to_end.tiny_study import ROOT
-from tests.faults import preloaded_workers
+from tests.flows.execution.test_workers import one_worker
 
 
 def wait_a_moment(step: Step, run: RunSettings) -> None:
@@ -30,13 +31,7 @@ def wait_a_moment(step: Step, run: RunSettings) -> None:
 @contextmanager
 def cluster_of_one(workspace: Path, mark: str = "CPU") -> Iterator[Cluster]:
     """A cluster of a worker of this process."""
-    import distributed
-
-    alone = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0"}
-    with (
-        distributed.LocalCluster(host="127.0.0.1", protocol="tcp://", resources={mark: 1}, **alone) as local,
-        Cluster(local.scheduler_address, None, RunSettings(workspace)) as cluster,
-    ):
+    with one_worker(**{mark: 1}) as address, Cluster(address, None, RunSettings(workspace)) as cluster:
         yield cluster
 
 

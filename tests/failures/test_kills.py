@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from tests.end_to_end.tiny_study import Run, TinyStudy
-from tests.faults.killed_at import KilledAt
+from tests.failures.killed_at import KilledAt
 
 SECONDS_TO_DIE = 5
 

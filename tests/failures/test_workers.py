@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.end_to_end import preloaded_workers
 from tests.end_to_end.tiny_study import RELATIONS, Run, TinyStudy, task_runs
-from tests.faults import preloaded_workers
 
 
 def test_killed_worker_leaves_every_score_once_as_undisturbed(
