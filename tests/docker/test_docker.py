@@ -182,8 +182,17 @@ def running(services: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) 
         yield Running(here, server, api)
 
 
+@pytest.fixture(scope="module")
+def worker(running: Running) -> Iterator["subprocess.Popen[bytes]"]:
+    """The worker without a GPU."""
+    with running.services.running("worker-cpu") as process:
+        yield process
+
+
 @needs_postgres
-def test_server_deployments_and_workers_start_on_postgresql(running: Running) -> None:
+def test_server_deployments_and_workers_start_on_postgresql(
+    running: Running, worker: "subprocess.Popen[bytes]"
+) -> None:
     api, deployments = running.api, running.deployments()
     described = {row["name"] for row in yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]}
     assert deployments.keys() == described >= {"failed", "gpu", "refresh", "report", "study"}
@@ -193,15 +202,15 @@ def test_server_deployments_and_workers_start_on_postgresql(running: Running) ->
     automations = api.post("/automations/filter", json={}).json()
     assert deployments["failed"]["id"] in [one["actions"][0].get("deployment_id") for one in automations]
 
-    with running.services.running("worker-cpu") as cpu, running.services.running("worker-gpu") as gpu:
-        wait_until(lambda: online(api) == 2, cpu, gpu)
+    with running.services.running("worker-gpu") as gpu:
+        wait_until(lambda: online(api) == 2, worker, gpu)
         wait_until(lambda: scheduled(api, deployments["study"]["id"]) > 0, running.server)
     assert "Traceback" not in running.services.said("server")
 
 
 @needs_postgres
 def test_a_deployment_scores_on_two_dask_workers(
-    running: Running, undisturbed: tuple[TinyStudy, Run], tmp_path: Path
+    running: Running, worker: "subprocess.Popen[bytes]", undisturbed: tuple[TinyStudy, Run], tmp_path: Path
 ) -> None:
     distributed = pytest.importorskip("distributed")
     here, deployment = running.services, running.deployments()["study"]["id"]
@@ -213,8 +222,8 @@ def test_a_deployment_scores_on_two_dask_workers(
         return str(running.api.get(f"/flow_runs/{run}").json()["state_name"])
 
     with ExitStack() as stack:
-        names = ("dask-scheduler", "dask-worker-cpu", "dask-worker-cpu", "worker-cpu")
-        processes = [stack.enter_context(here.running(name)) for name in names]
+        names = ("dask-scheduler", "dask-worker-cpu", "dask-worker-cpu")
+        processes = [worker, *(stack.enter_context(here.running(name)) for name in names)]
         answer = running.api.post(f"/deployments/{deployment}/create_flow_run", json=asked)
         run = answer.raise_for_status().json()["id"]
         address = here.environment("worker-cpu")["DASK_SCHEDULER_ADDRESS"]

@@ -5,6 +5,7 @@ picture: drawing them takes as long as everything else together.
 """
 
 import faulthandler
+import gc
 import importlib
 import os
 import runpy
@@ -90,6 +91,7 @@ if os.environ.get(SIGN):
         "transformers.models.llama.modeling_llama", "transformers.models.bert.modeling_bert",
     ):  # fmt: skip
         importlib.import_module(name)
+    gc.freeze()  # else each command looks for garbage among all of these modules
 
 if __name__ == "__main__":  # a real process, with figures
     from swaymeter.flows.cli.main import main
