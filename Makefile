@@ -23,10 +23,10 @@ help: ## list what can be made
 study: setup ## run a study: STUDY=file, by default the bundled quickstart; again = only what is missing
 	@$(BIN)/swaymeter run "$(STUDY)"
 
-# Five processes keep two cores busy: tests of whole studies start commands and wait for them. The longest parts first.
-PARTS := studies rest flows reports data failures
-TESTS_studies := tests/end_to_end tests/docker
-TESTS_failures := tests/failures tests/faults
+# Five processes keep two cores busy: tests of whole studies start commands and wait for them. The shortest part last.
+PARTS := studies failures rest flows reports data
+TESTS_studies := tests/end_to_end
+TESTS_failures := tests/failures tests/faults tests/docker
 TESTS_reports := tests/reports
 TESTS_flows := tests/flows
 TESTS_data := tests/data
