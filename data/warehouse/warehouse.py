@@ -115,6 +115,7 @@ class Warehouse:
         self._schema = schema
         self._limits = limits
         self._views = {view.name: view for view in views}
+        self._tables_with_rows = set[str]()
 
     def frame(self, name: str) -> pd.DataFrame:
         """Return the answer to a named query; `attrs["units"]` has the units of its columns.
@@ -127,6 +128,22 @@ class Warehouse:
             UnknownName: no query has that name.
         """
         return self.answer(NAMED_QUERIES[name])
+
+    def reads_rows(self, name: str) -> bool:
+        """Return False if every table that a named query reads is empty, which is known before the query is answered.
+
+        Raises:
+            UnknownName: no query has that name.
+        """
+        tables = self._schema.words_of([NAMED_QUERIES[name]]) & self._schema.by_name.keys()
+        return any(map(self._has_rows, tables))
+
+    def _has_rows(self, table: str) -> bool:
+        if table not in self._tables_with_rows:
+            if not self._connection.execute(f"SELECT 1 FROM {quoted(table)} LIMIT 1").fetchall():
+                return False
+            self._tables_with_rows.add(table)
+        return True
 
     def answer(self, query: NamedQuery) -> pd.DataFrame:
         """Return the answer to a query, like `frame`."""

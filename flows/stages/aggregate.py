@@ -109,7 +109,7 @@ def _warn_of_judgements(building: Any, aggregation: Aggregation) -> None:
 
 
 def compute_statistics(building: Any, aggregation: Aggregation) -> None:
-    """Compute every statistic over the tables that are loaded, and add its rows.
+    """Compute every statistic over the tables that are loaded, and add its rows; skip those with empty tables alone.
 
     Raises:
         ScoreError: Statistics cannot be computed; the message names all of them.
@@ -117,6 +117,8 @@ def compute_statistics(building: Any, aggregation: Aggregation) -> None:
     frames, failed = dict[str, Any](), list[str]()
     for statistic in statistics_of(aggregation.classes).values():
         try:
+            if statistic.queries and not any(map(building.warehouse.reads_rows, statistic.queries)):
+                continue
             for name in statistic.queries:
                 if name not in frames:
                     frames[name] = categorical(building.warehouse.frame(name))

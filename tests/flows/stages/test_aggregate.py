@@ -11,9 +11,10 @@ from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.data.records.statistics import Summary
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
+from swaymeter.data.warehouse.warehouse import Warehouse, opened
 from swaymeter.flows.api import Study
 from swaymeter.flows.graph.graph import RunSettings, Step, StepId
-from swaymeter.flows.stages.aggregate import Aggregation, make_database
+from swaymeter.flows.stages.aggregate import Aggregation, make_database, schema
 from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.statistic import Statistic
 from tests.data.warehouse.small_study import PERSUASION, row
@@ -54,6 +55,25 @@ def test_foreign_rows_do_not_stay(tmp_path: Path) -> None:
     make_database(step, RunSettings(tmp_path))
     assert outputs["files"].check().state == "done"
     assert rows_of(tmp_path / "study.duckdb", "SELECT count(*) FROM invented") == [(0,)]
+
+
+def test_statistics_of_empty_tables_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace, frame, answered = Workspace(tmp_path), Warehouse.frame, set[str]()
+    outputs = {"files": workspace.database_artifact({}), "history": workspace.history_artifact({})}
+
+    def recorded(warehouse: Warehouse, name: str) -> Any:
+        answered.add(name)
+        return frame(warehouse, name)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Warehouse, "frame", recorded)
+        make_database(Step(DATABASE, make_database, {}, outputs, Aggregation()), RunSettings(tmp_path))
+    queries = {name for statistic in STATISTICS.values() for name in statistic.queries}
+    with opened(workspace.database, schema()) as warehouse:
+        unread = {name for name in queries if not warehouse.reads_rows(name)}
+        assert [name for name in unread if len(warehouse.frame(name))] == []
+    assert queries - answered
+    assert queries - answered <= unread < queries
 
 
 def test_runs_have_the_label_of_their_model(tmp_path: Path) -> None:
