@@ -80,13 +80,13 @@ class TerminalProgress(Progress):
             speed_estimate_period=SPEED_SECONDS,
             disable=not console.is_terminal,
         )
-        self._is_over = threading.Event()
-        self._heartbeat = threading.Thread(target=self._beat, args=(heartbeat,), daemon=True)
+        self._is_over, self._heartbeat_seconds = threading.Event(), heartbeat
 
     def __enter__(self) -> Self:
         self.bars.start()
         if not self._console.is_terminal:
-            self._heartbeat.start()
+            self._is_over = threading.Event()  # a run may show two executions, one after the other
+            threading.Thread(target=self._beat, args=(self._is_over,), daemon=True).start()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -146,8 +146,8 @@ class TerminalProgress(Progress):
         if not self._console.is_terminal:
             self._console.print(f"{datetime.now():%Y-%m-%d %H:%M:%S}  {line}", soft_wrap=True, highlight=False)
 
-    def _beat(self, seconds: float) -> None:
-        while not self._is_over.wait(seconds):
+    def _beat(self, is_over: threading.Event) -> None:
+        while not is_over.wait(self._heartbeat_seconds):
             with self._lock:
                 if running := self._running():
                     self._line(f"at work: {escape(first_names(running))}")

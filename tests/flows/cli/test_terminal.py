@@ -72,6 +72,8 @@ def test_without_a_terminal_stages_and_steps_have_lines(console: Console, progre
 def test_without_a_terminal_a_heartbeat_names_what_runs(console: Console) -> None:
     progress = TerminalProgress(console, heartbeat=0.01)
     with progress:
+        pass
+    with progress:
         progress.set_totals({"score": 2})
         progress.begin_step("score", "m[x] x capital")
         progress.advance_step("score", "m[x] x capital", 3, 9)
