@@ -52,7 +52,7 @@ class Encoder:
     # Truncation and padding are settings of the tokenizer itself: two threads must not change them at once.
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
-    def _tokenized(self, *texts: list[str], **options: Any) -> Tokens:
+    def _tokenize(self, *texts: list[str], **options: Any) -> Tokens:
         with self._lock:
             tokens: Tokens = self.tokenizer(*texts, **options) if texts[0] else {"input_ids": []}
         return tokens
@@ -110,7 +110,7 @@ class Embedder(Encoder):
         import torch
 
         vectors = np.zeros((len(texts), int(self.model.config.hidden_size)), dtype=np.float32)
-        tokens = self._tokenized(list(texts), truncation=True, max_length=self.longest)
+        tokens = self._tokenize(list(texts), truncation=True, max_length=self.longest)
         for indices, batch, output in self._read_in_batches(tokens):
             mask = batch["attention_mask"].unsqueeze(-1).float()
             mean = (output.last_hidden_state.float() * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1.0)

@@ -112,7 +112,7 @@ class EntailmentModel(Encoder, Entailment):
 
     def fits(self, pair: tuple[str, str]) -> bool:
         """Return True if both texts fit the window of the model."""
-        (ids,) = self._tokenized([pair[0]], [pair[1]])["input_ids"]
+        (ids,) = self._tokenize([pair[0]], [pair[1]])["input_ids"]
         return len(ids) <= self._window
 
     @property
@@ -131,7 +131,7 @@ class EntailmentModel(Encoder, Entailment):
 
     def _verdicts(self, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, bool]]:
         """Yield each pair of premise and hypothesis, and True if the premise entails the hypothesis."""
-        tokens = self._tokenized([premise for premise, _ in pairs], [hypothesis for _, hypothesis in pairs])
+        tokens = self._tokenize([premise for premise, _ in pairs], [hypothesis for _, hypothesis in pairs])
         lengths = [len(ids) for ids in tokens["input_ids"]]
         window = self._window
         if max(lengths, default=0) > window:

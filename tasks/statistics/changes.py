@@ -125,17 +125,19 @@ def compare(
         The comparison; `numbers` has rows of `ModelDifference` and the column `group`, each with a pair of items.
     """
     pairs = model_pairs(before.models, after.models, over_time=over_time) if pairs is None else pairs
-    return compare_items(before, after, pairs, paired(before, after, pairs, over_time=over_time, seed=seed))
+    return compare_items(before, after, pairs, paired_numbers(before, after, pairs, over_time=over_time, seed=seed))
 
 
-def paired(before: Snapshot, after: Snapshot, pairs: Iterable[Pair], *, over_time: bool, seed: int) -> list[Row]:
+def paired_numbers(
+    before: Snapshot, after: Snapshot, pairs: Iterable[Pair], *, over_time: bool, seed: int
+) -> list[Row]:
     """Return the paired differences of the models that are compared, with p_adjusted and directions."""
     rows = list[Row]()
     for earlier, later in pairs:
         runs = [(earlier, before.select(earlier)), (later, after.select(later))]
         (first, first_frames), (second, second_frames) = reversed(runs) if over_time else runs
         names = {"model": first[0], "dtype": first[1], "against_model": second[0], "against_dtype": second[1]}
-        both = _joined(first_frames, second_frames)
+        both = _concat_models(first_frames, second_frames)
         rows += [{**row, **names, "group": group_of(row)} for row in differences(both, seed) if row["n"]]
     return add_directions(adjust(rows, ())) if over_time else adjust_differences(rows)
 
@@ -149,7 +151,7 @@ def unmatched(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[str, st
     for pair in comparison.pairs:
         frames = comparison.before.select(pair[0]), comparison.after.select(pair[1])
         keys = {"A": _keys(frames[0]), "B": _keys(frames[1])}
-        for quantity, group, models in items_by_model(_joined(*frames)):
+        for quantity, group, models in items_by_model(_concat_models(*frames)):
             values = {about["model"]: {*frame["item"]} for about, frame in models}
             no_value = NO_VALUE.get(quantity, "without a score")
             parts = [
@@ -247,7 +249,7 @@ def _stored_difference(row: dict[str, Any]) -> dict[str, Any]:
 # ---- headline numbers ------------------------------------------------------------------------------------------------
 
 
-def _joined(first: Frames, second: Frames) -> Frames:
+def _concat_models(first: Frames, second: Frames) -> Frames:
     """Return the frames of two models as models A and B of one study, which are compared in this order."""
     import pandas as pd  # here, as `status` imports this module and needs no frame
 

@@ -210,7 +210,7 @@ class Contrast:
     without: torch.Tensor
     rows: Sequence[int]
 
-    def combined(self, part: torch.Tensor, start: int, rounding: float) -> tuple[torch.Tensor, torch.Tensor]:
+    def combine(self, part: torch.Tensor, start: int, rounding: float) -> tuple[torch.Tensor, torch.Tensor]:
         """Replace the logits of contrasted rows by combined log-probabilities.
 
         Args:

@@ -52,7 +52,7 @@ def greedy_lines(
                 prompt.append(token)
             return read_plain(model, grown_prompts, new_tokens=max_tokens)
 
-        return decoder.decoded(read_plain(model, grown_prompts, new_tokens=max_tokens), next_logits, max_tokens)
+        return decoder.decode(read_plain(model, grown_prompts, new_tokens=max_tokens), next_logits, max_tokens)
 
     def store(query: int, indices: Sequence[int], tokens: torch.Tensor, is_broken: torch.Tensor) -> None:
         broken[query, indices] = is_broken.cpu().numpy()
@@ -61,7 +61,7 @@ def greedy_lines(
 
     def store_pass(forward_pass: Pass) -> None:
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
-        tokens, is_broken = decoder.decoded(logits, forward_pass.reading.following, max_tokens)
+        tokens, is_broken = decoder.decode(logits, forward_pass.reading.following, max_tokens)
         for row, query in enumerate(forward_pass.units):
             store(query, forward_pass.contexts, tokens[:, row], is_broken[:, row])
 
@@ -79,7 +79,7 @@ def greedy_lines(
 
 
 class _LineDecoder:
-    """Greedy decoding of replies of one line; `decoded` may continue behind the end of a reply, and `text` cuts it."""
+    """Greedy decoding of replies of one line; `decode` may continue behind the end of a reply, and `text` cuts it."""
 
     def __init__(self, model: Network) -> None:
         self._tokenizer, self._ends = model.tokenizer, end_tokens(model)
@@ -95,7 +95,7 @@ class _LineDecoder:
         )
 
     @torch.inference_mode()
-    def decoded(
+    def decode(
         self, logits: torch.Tensor, following: Callable[[torch.Tensor], torch.Tensor], max_tokens: int
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return greedy tokens from logits (..., V) on, (..., steps), and if a logit was not finite, (...)."""

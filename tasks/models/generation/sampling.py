@@ -162,7 +162,7 @@ def step(
         part = logits[start : start + size].float()
         errors = torch.full((len(part),), rounding, dtype=torch.float64, device=device)
         if contrast is not None:
-            part, errors = contrast.combined(part, start, rounding)
+            part, errors = contrast.combine(part, start, rounding)
         normaliser = normaliser_of(part)
         normalisers.append(normaliser)
         if not torch.isfinite(normaliser).all():

@@ -126,7 +126,7 @@ def turn_prompt(model: Model, text: str, *, answer_start: str) -> tuple[int, ...
         ModelError: the chat template opens thoughts before an answer.
     """
     turns = [{"role": "user", "content": text}]
-    tokens = _tokenized(model, catalog.prompts(), turns, text, text)
+    tokens = _tokenize(model, catalog.prompts(), turns, text, text)
     if prompt_form(model) == "plain":
         return tokens
     if opened_thoughts(model.tokenizer, tokens):
@@ -158,10 +158,10 @@ def _tokens(model: Model, prompts: AnswerPrompts, fields: _Fields) -> tuple[int,
         untrusted = f"{fields.question}\n{fields.context or ''}\n{fields.about}"
     else:  # the study's texts are not trusted either
         untrusted = "\n".join([*(turn["content"] for turn in turns), str(prompts.template_options)])
-    return _tokenized(model, prompts, turns, untrusted, fields.question)
+    return _tokenize(model, prompts, turns, untrusted, fields.question)
 
 
-def _tokenized(model: Model, prompts: AnswerPrompts, turns: Turns, untrusted: str, question: str) -> tuple[int, ...]:
+def _tokenize(model: Model, prompts: AnswerPrompts, turns: Turns, untrusted: str, question: str) -> tuple[int, ...]:
     """Return the tokens of turns.
 
     Args:
