@@ -66,7 +66,7 @@ def replace_object(context: str, answer: str, replacement: str) -> str | None:
     return pattern.sub(lambda _: replacement, context) if answer and pattern.search(context) else None
 
 
-def places_of(text: str, name: str) -> list[tuple[int, int]]:
+def spans_of(text: str, name: str) -> list[tuple[int, int]]:
     """Return the spans (start, end) of a name in a text, as whole words in any case."""
     return [match.span() for match in _whole_words(name).finditer(text)] if name else []
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from swaymeter.data.records import SLOT, Question, both_contexts
 from swaymeter.data.sources import slots
-from swaymeter.data.sources.slots import ANSWER_LEFT_IN_CONTEXT, OBJECT_NOT_IN_CONTEXT, fill_slot, places_of
+from swaymeter.data.sources.slots import ANSWER_LEFT_IN_CONTEXT, OBJECT_NOT_IN_CONTEXT, fill_slot, spans_of
 from swaymeter.tasks.contexts.wikidata.mentions import SHORT, is_written
 
 _TEXT_FLAGS = {
@@ -66,7 +66,7 @@ def _with_contexts(changed: Question, uncorrected: Question, context: str | None
         original, snippet = fill_slot(context, changed.object), context
     else:
         longer = uncorrected.object if len(uncorrected.object) > len(changed.object) else ""
-        original, snippet = context, _with_slots(context, changed.object, places_of(context, longer))
+        original, snippet = context, _with_slots(context, changed.object, spans_of(context, longer))
     flags: tuple[str, ...] = tuple(flag for flag in changed.flags if flag in _CONTEXT_FLAGS)
     if snippet is None:
         flags = (OBJECT_NOT_IN_CONTEXT,)
@@ -111,7 +111,7 @@ def _with_slots(context: str, answer: str, excluded: Iterable[_Range]) -> str | 
     """Put a slot for every mention of the answer outside the excluded ranges; None without a mention."""
     excluded = list(excluded)
     pieces, end = [], 0
-    for first, last in places_of(context, answer):
+    for first, last in spans_of(context, answer):
         if not any(start <= first and last <= stop for start, stop in excluded):
             pieces += [context[end:first], SLOT]
             end = last

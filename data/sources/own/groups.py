@@ -58,15 +58,15 @@ class PairRow(BaseModel):
     type: Optional = None
 
 
-def _bundled_or_beside(path: str, info: ValidationInfo) -> str:
-    """Return the path of the user's file, or else the name of a bundled file; the user's file of such a name counts."""
+def _own_or_bundled(path: str, info: ValidationInfo) -> str:
+    """Return the path of the user's file; without such a file, the unchanged text, which may name a bundled file."""
     file = beside_the_study(path, info, is_present=Path.is_file)
     return file if Path(file).is_file() else path
 
 
 def _texts(path: Any, info: ValidationInfo) -> Any:
     def read() -> GroupTexts:
-        return catalog.group_texts(bundled_file(_bundled_or_beside(path, info), ".yaml"))
+        return catalog.group_texts(bundled_file(_own_or_bundled(path, info), ".yaml"))
 
     advice = f"docs/own-data.md shows the form, bundled are {bundled_names('.yaml')}"
     return path if isinstance(path, GroupTexts) else own_yaml(path, read, "contexts", advice)
@@ -84,7 +84,7 @@ Texts = Annotated[
 class _Files(OwnFile):
     """The files, which are read before the list of relations is checked."""
 
-    file: Annotated[str, AfterValidator(_bundled_or_beside)]
+    file: Annotated[str, AfterValidator(_own_or_bundled)]
     """The file of entities: CSV, JSON or Parquet; or the name of a bundled file (docs/own-data.md)."""
     texts: Texts
     """The YAML file of queries and sets of contexts, or the name of bundled texts (docs/own-data.md)."""
