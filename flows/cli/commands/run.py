@@ -57,7 +57,7 @@ def run(
     dry_run: options.DryRun = False,
     traceback: options.Traceback = False,
 ) -> None:
-    """Run a study; a second run computes only missing, failed and changed steps.
+    """Run the missing, failed and changed steps of a study.
 
     Example: [bold]swaymeter run quickstart --stage fetch --stage build --relation capital[/bold]
     """
