@@ -81,7 +81,7 @@ def integrity(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def sha256_of(path: Path) -> str:
+def sha256_of_file(path: Path) -> str:
     """Return the SHA-256 (hex) of a file's bytes; OSError if it cannot be read."""
     return _file_digest(path, "sha256")
 
@@ -135,11 +135,11 @@ def is_endless(path: Path) -> bool:
     return path.is_char_device() or path.is_block_device() or path.is_fifo()
 
 
-def file_digest(file: Path, key: str) -> str:
+def digest_of_named_file(file: Path, key: str) -> str:
     """Return the SHA-256 (hex) of a file that a study names under this key; MissingFile if it cannot be read."""
     try:
         if is_endless(file):
             raise MissingFile(f"{key}: {file} is a device or a pipe; name a file")
-        return sha256_of(file)
+        return sha256_of_file(file)
     except OSError as error:
         raise MissingFile(f"{key}: {file} cannot be read: {error.strerror}; correct the path or get the file") from None

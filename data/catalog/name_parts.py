@@ -94,7 +94,7 @@ def _add_fillers(key: str, lists: Mapping[str, tuple[str, ...]], fillers: dict[s
     """Add lists of texts below a key of the file to the fillers; InputError for a repeated name or an unknown slot."""
     for name, texts in lists.items():
         if name in fillers or name in DRAWN_SLOTS:
-            raise InputError(f"{FILE}: {key}: {name!r} is the name of something above; choose another")
+            raise InputError(f"{FILE}: {key}: the name {name!r} is already used in this file; choose another name")
         for text in texts:
             for slot in SLOT.findall(text):
                 if uncapitalised(slot) not in (*fillers, *DRAWN_SLOTS):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swaymeter.data.digests import open_file, sha256, sha256_of
+from swaymeter.data.digests import open_file, sha256, sha256_of_file
 from swaymeter.data.errors import DamagedFile, MissingFile, first_line
 from swaymeter.data.storage.notes import json_object
 from swaymeter.data.storage.writing import move_to_target, temporary_file
@@ -31,7 +31,7 @@ def write_parquet(folder: Path, stem: str, rows: "pa.Table", metadata: Mapping[s
     with_metadata = rows.replace_schema_metadata({_METADATA: json.dumps(metadata, ensure_ascii=False)})
     with temporary_file(folder / f"{stem}.parquet") as temporary:
         pq.write_table(with_metadata, temporary, compression="zstd")
-        path = folder / f"{stem}-{sha256_of(temporary)[:DIGEST_CHARACTERS]}.parquet"
+        path = folder / f"{stem}-{sha256_of_file(temporary)[:DIGEST_CHARACTERS]}.parquet"
         move_to_target(temporary, path)
     return path
 
@@ -41,7 +41,7 @@ def verify(path: Path) -> dict[str, Any]:
     import pyarrow.parquet as pq
 
     with _readable(path):
-        _check_digest(path, sha256_of(path))
+        _check_digest(path, sha256_of_file(path))
         return _metadata(pq.read_schema(path))
 
 

@@ -79,7 +79,7 @@ class Limits:
 
 COMPUTED = frozenset({"answers_of_questions", "instances", "marked_instances"})
 """Views that many queries read, and that take longer to plan than to store; an open database computes them once."""
-_ADVICE = "the database may be made to do harm: ask its sender for the study's file, and run that"
+_ADVICE = "a database from somebody else may be malicious: ask for its study file, and run that"
 """The advice for a query that exceeds the limits."""
 _REMEDY = "run its study with --stage aggregate"
 

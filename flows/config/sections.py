@@ -262,7 +262,7 @@ class ModelPart(Options):
 
     @property
     def is_in_workspace(self) -> bool:
-        """True if the study lies in a workspace, whose functions are not imported."""
+        """True if the study file is a workspace's copy; the functions that such a file names are not imported."""
         return self._is_in_workspace
 
     @field_validator("function")

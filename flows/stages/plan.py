@@ -126,7 +126,7 @@ class Variant:
             identity = None if self.model.text_only_kind else self.identity
             if identity and identity.kind == "endpoint":
                 identity = identify_language_model(self.model.tokenizer) if self.model.tokenizer else None
-            return tokenizer.at_hand(identity) if identity else None
+            return tokenizer.local_tokenizer(identity) if identity else None
         except SwaymeterError:
             return None
 

@@ -34,7 +34,7 @@ from swaymeter.tasks.models.applications import load_function as load_applicatio
 from swaymeter.tasks.models.backends import SERVER_CAPABILITIES, capabilities
 from swaymeter.tasks.models.capabilities import Capability
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
-from swaymeter.tasks.models.files.identity import ModelKind, identify_model, kind_of_judge
+from swaymeter.tasks.models.files.identity import ModelKind, identify_model, kind_of_equivalence_model
 
 JUDGED = JUDGED_ANSWERS.name
 
@@ -317,7 +317,7 @@ def check_models(study: StudyFile, *, is_scored: bool = True, measures: Collecti
                 _identify_local_model(name, "language_model")
         judge = study.parameters("clusters").get("entailment") if "clusters" in study.requested() else None
         if judge and (not measures or "clusters" in measures):
-            _identify_local_model(judge, kind_of_judge(judge))
+            _identify_local_model(judge, kind_of_equivalence_model(judge))
         _check_capabilities(study)
     if study.questions is not None:
         models = QUESTION_SOURCES[study.questions.source].models(study.questions, study.models[0].source)

@@ -13,7 +13,7 @@ from typing import Any
 
 from swaymeter.data import catalog
 from swaymeter.data.dataset.dataset import Dataset
-from swaymeter.data.digests import content_key, sha256_of
+from swaymeter.data.digests import content_key, sha256_of_file
 from swaymeter.data.errors import WorkFailed
 from swaymeter.data.records import Fact, Question, from_row
 from swaymeter.data.records.findings import GateCheck, NotRun, StudyCard
@@ -203,7 +203,7 @@ def _extension_digests() -> dict[str, list[str]]:
         for item in (registry[name] for name in sorted(registry.added)) if registry else ():
             code = inspect.unwrap(getattr(item, "draw", None) or item.rows)
             file = getattr(inspect.getmodule(getattr(code, "func", code)), "__file__", None)
-            digests[item.name] = [*item.queries, sha256_of(Path(file)) if file else ""]
+            digests[item.name] = [*item.queries, sha256_of_file(Path(file)) if file else ""]
     return digests
 
 
@@ -212,4 +212,4 @@ def _code_digest() -> str:
     """Return the digest of the code of reports, so that a change draws the report again; nothing is imported."""
     folder = Path(str(resources.files("swaymeter.reports")))
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".html", ".css", ".js"))
-    return content_key({path.relative_to(folder).as_posix(): sha256_of(path) for path in files})
+    return content_key({path.relative_to(folder).as_posix(): sha256_of_file(path) for path in files})

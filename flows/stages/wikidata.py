@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from swaymeter.data import catalog
 from swaymeter.data.catalog import dispute_prompt
-from swaymeter.data.digests import content_key, file_digest
+from swaymeter.data.digests import content_key, digest_of_named_file
 from swaymeter.data.errors import InputError, SwaymeterError
 from swaymeter.data.randomness import drawn_first
 from swaymeter.data.reasons import DOUBLED
@@ -287,7 +287,7 @@ class _WikidataSteps:
         if options.source != "wikidata":
             try:
                 if options.file:
-                    parameters["digest"] = file_digest(Path(options.file).expanduser(), "questions.triples.file")
+                    parameters["digest"] = digest_of_named_file(Path(options.file).expanduser(), "questions.triples.file")
             except SwaymeterError as error:
                 return [self.graph.refuse(FETCH_TRIPLES, identity, error).output("triples")]
             return [self._add_list(identity, parameters)]

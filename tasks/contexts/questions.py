@@ -79,8 +79,8 @@ def _summary(rejected: Iterable[Rejected]) -> str:
 
 def _check_drawn(questions: Sequence[Question]) -> list[Question]:
     """Flag drawn questions whose passage lacks its answer; log warnings about suspicious passages and answers."""
-    passages = [_passages_without_answer(question) for question in questions]
-    if missing := [context for contexts in passages for context in contexts]:
+    missing_by_question = [_passages_without_answer(question) for question in questions]
+    if missing := [description for descriptions in missing_by_question for description in descriptions]:
         log.warning(
             "%d contexts in which the answer that they are said to state was not found: %s; name the form that stands "
             "there as an alias, or correct the kind",
@@ -103,13 +103,13 @@ def _check_drawn(questions: Sequence[Question]) -> list[Question]:
             textwrap.shorten(", ".join(long), 300),
         )
     return [
-        replace(question, flags=(*question.flags, CONTEXT_LACKS_ITS_ANSWER)) if contexts else question
-        for question, contexts in zip(questions, passages, strict=True)
+        replace(question, flags=(*question.flags, CONTEXT_LACKS_ITS_ANSWER)) if missing_of_question else question
+        for question, missing_of_question in zip(questions, missing_by_question, strict=True)
     ]
 
 
 def _passages_without_answer(question: Question) -> list[str]:
-    """Return the passages of a user's question that lack their answer; answers "yes" and "no" are ignored."""
+    """Describe the passages of a user's question that lack their answer; answers "yes" and "no" are ignored."""
     descriptions = []
     for location, passage in _passages(question):
         answers = _answers_with_words(passage.answers)

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from swaymeter.data.catalog import judge_prompt
-from swaymeter.data.digests import content_key, file_digest
+from swaymeter.data.digests import content_key, digest_of_named_file
 from swaymeter.data.errors import ModelError
 from swaymeter.data.options import ModelName, beside_the_study
 from swaymeter.data.randomness import generator
@@ -289,7 +289,7 @@ def judge_revision(parameters: JudgedAnswersParameters) -> str:
     if parameters.endpoint:
         return SERVED
     if parameters.function:
-        return file_digest(parameters.function[0], "measures.judged_answers.judge")
+        return digest_of_named_file(parameters.function[0], "measures.judged_answers.judge")
     return identify_judge(parameters.judge)[1].revision
 
 

@@ -238,10 +238,11 @@ def _discard_parts(whole: TableArtifact, count: int) -> None:
 def count_prompts(measure: Measure, inputs: Inputs, chunk: Chunk) -> int:
     """Return the number of prompts that a model reads or answers for a chunk."""
     if measure.about == "questions":
-        passages = [len(context.passages) for question in chunk for context in question.contexts]
+        passage_counts = [len(context.passages) for question in chunk for context in question.contexts]
         amounts = {
             "cases": sum(len(question.cases) for question in chunk),
-            "left_out": sum(count for count in passages if count > 1),
+            # a context of several passages is also read without each of them
+            "left_out": sum(count for count in passage_counts if count > 1),
         }
     else:
         amounts = {"queries": len(chunk), "contexts": inputs.contexts_a_query}

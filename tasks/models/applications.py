@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
-from swaymeter.data.digests import content_key, file_digest
+from swaymeter.data.digests import content_key, digest_of_named_file
 from swaymeter.data.errors import ModelError, first_line, nearest, printable
 from swaymeter.data.records import Question, QuestionContext
 from swaymeter.data.records.replies import Replies, key_of
@@ -312,7 +312,7 @@ def function_revision(reference: str) -> str:
             )
         return _revision(version, content_key({"source": source}))
     file, _ = _file_of(reference)
-    digest = file_digest(file, f"function {reference}")
+    digest = digest_of_named_file(file, f"function {reference}")
     try:
         tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError) as error:

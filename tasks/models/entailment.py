@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from swaymeter.data.errors import InputError, ModelError, UsageError
 from swaymeter.tasks.models.embedder import Embedder, Encoder, load_embedder
-from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model, kind_of_judge
+from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model, kind_of_equivalence_model
 from swaymeter.tasks.models.loading import choose_device, context_window, load_once, load_pretrained, weights_options
 
 REFERENCE = "microsoft/deberta-large-mnli"
@@ -192,14 +192,14 @@ def load_entailment(name: str = REFERENCE, *, threshold: float = 0.8, device: st
     """
     if not 0 < threshold <= 1:
         raise UsageError(f"the threshold of an entailment stand-in is {threshold}; it must lie in (0, 1]")
-    if kind_of_judge(name) == "embedder":
+    if kind_of_equivalence_model(name) == "embedder":
         return EmbeddingStandIn(load_embedder(name, device=device), threshold)
     return _load(identify_model(name, "entailment"), choose_device(device))
 
 
 def identify_entailment(name: str = REFERENCE) -> str:
     """Return the revision that load_entailment would load, for the key of a score; raises like load_entailment."""
-    return identify_model(name, kind_of_judge(name)).revision
+    return identify_model(name, kind_of_equivalence_model(name)).revision
 
 
 @load_once

@@ -69,7 +69,7 @@ class Unloaded:
 
 
 @load_once
-def at_hand(identity: ModelIdentity) -> Unloaded | None:
+def local_tokenizer(identity: ModelIdentity) -> Unloaded | None:
     """Return a model with its local tokenizer; None without one. Nothing is downloaded or converted."""
     from huggingface_hub import try_to_load_from_cache
     from transformers import AutoTokenizer
@@ -88,5 +88,6 @@ def at_hand(identity: ModelIdentity) -> Unloaded | None:
         return None  # loading reports the reason
     if identity.kind == "hub" and not unloaded.has_chat_template:
         file = try_to_load_from_cache(identity.location, "chat_template.jinja", revision=identity.revision)
-        return None if file is None else unloaded  # without this file, the hub may still have a template
+        # None: it is unknown whether the hub has a template. Otherwise its file is here, or is known to be missing.
+        return None if file is None else unloaded
     return unloaded

@@ -22,11 +22,11 @@
     coherent_persuasion_unchanged  the same where nothing changes, between halves of 10 or more  nats
     susceptibility       of a query                                                          nats
 
-A bias is over the questions whose context and closed-book greedy answer disagree, and one of which is right (states the
-original answer). Context bias: the closed-book answer alone is right; with a conflicting context, the reply states the
+A bias is a share of the questions where exactly one of the two, the context or the closed-book greedy answer, is right
+(states the original answer), not of all questions. Context bias: the closed-book answer alone is right; with a conflicting context, the reply states the
 context's answer and no longer the original one. Prior bias: the closed-book answer is another answer, not a refusal;
-with a supporting context, it has the same words. What they are not: shares of all questions. Models that know different
-facts have different questions, so the difference of two models is over the questions that count for both.
+with a supporting context, it has the same words. Models that know different facts have different
+questions, so the difference of two models is over the questions that count for both.
 Source: Wu, Wu and Zou 2024, ClashEval, Table 2 and its released code; docs/measures.md lists the differences.
 
 follows_right, resists_wrong and abstains are of own questions, over all conditions together; they decide between
@@ -99,7 +99,7 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     mixed = judged["condition"] == "mixed"
     follows = judged.assign(value=verdict.isin(("context", "both")).astype(float))
     yield "follows", _sort_items(follows[~closed_book & ~mixed & states_answer])
-    yield from _decisive_quantities(judged, verdict)
+    yield from _quantities_of_own_questions(judged, verdict)
     unrelated = judged["condition"].isin(UNRELATED) & judged["outcome"].notna()  # NULL without a closed-book reply
     yield "keeps", _sort_items(judged.assign(value=judged["outcome"].isin(STAYED).astype(float))[unrelated])
     correct = judged.assign(value=verdict.isin(("original", "both")).astype(float))
@@ -126,8 +126,8 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     yield "susceptibility", _sort_items(queries.assign(condition=ALL, cluster=entity))
 
 
-def _decisive_quantities(judged: Frame, verdict: Any) -> Iterator[tuple[str, Frame]]:
-    """Yield the deciding quantities of own questions with right and wrong passages.
+def _quantities_of_own_questions(judged: Frame, verdict: Any) -> Iterator[tuple[str, Frame]]:
+    """Yield quantities of replies to right and wrong passages; those that decide are over all conditions together.
 
     Args:
         judged: replies with a verdict.

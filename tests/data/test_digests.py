@@ -11,12 +11,12 @@ from swaymeter.data.catalog.reading import digest_of
 from swaymeter.data.digests import (
     content_key,
     digest_of_large,
-    file_digest,
+    digest_of_named_file,
     git_sha1,
     identity,
     integrity,
     sha256,
-    sha256_of,
+    sha256_of_file,
 )
 from swaymeter.data.randomness import drawn_first, generator, typed_generator
 from swaymeter.data.records.table import table_digest
@@ -48,9 +48,9 @@ def of_request(folder: Path) -> str:
 PINNED: dict[str, Callable[[Path], object]] = {
     "key of a step": lambda folder: content_key({"seed": 1, "names": ["Zoë", None], "share": 0.1}),
     "identity of a row": lambda folder: identity("capital", "Zoë", 3, None),
-    "named file": lambda folder: file_digest(a_file(folder), "facts.file"),
-    "stored file": lambda folder: sha256_of(a_file(folder)),
-    "model file": lambda folder: hub.sha256_of(a_file(folder)),
+    "named file": lambda folder: digest_of_named_file(a_file(folder), "facts.file"),
+    "stored file": lambda folder: sha256_of_file(a_file(folder)),
+    "model file": lambda folder: hub.sha256_of_file(a_file(folder)),
     "large file": lambda folder: digest_of_large(a_file(folder)),
     "remembered file": lambda folder: remembered_digests([a_file(folder)], folder),
     "graph": lambda folder: dump_digest([a_file(folder), a_file(folder, "b.nt")], folder),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from swaymeter.data import catalog
-from swaymeter.data.digests import file_digest
+from swaymeter.data.digests import digest_of_named_file
 from swaymeter.data.errors import InputError, MissingFile, ServiceBudget, ServiceError, printable
 from swaymeter.data.options import NamedPath
 from swaymeter.data.records import Partition, Question, WikidataId, both_contexts, identity
@@ -242,7 +242,7 @@ def _key(options: PublishedQuestions, partition: Partition, access: Access) -> d
         "version": VERSION,
         "partition": partition,
         "relations": catalog.property_names_digest(),
-        "file": file_digest(Path(options.folder) / FILES[partition], "questions.folder")
+        "file": digest_of_named_file(Path(options.folder) / FILES[partition], "questions.folder")
         if options.folder
         else access.address("dynamicqa"),
     }

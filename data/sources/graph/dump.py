@@ -20,7 +20,7 @@ from typing import IO, cast
 import pyoxigraph as ox
 from filelock import FileLock
 
-from swaymeter.data.digests import blake2_of_lines, sha256_of
+from swaymeter.data.digests import blake2_of_lines, sha256_of_file
 from swaymeter.data.errors import DamagedFile, InputError, ServiceError, WorkspaceError
 from swaymeter.data.sources.access import Access, GraphName
 from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Rows, SparqlStore, Term, Uri
@@ -75,7 +75,7 @@ class Dump:
         try:
             note = unsealed(read_note(folder / _LOADED))
             for name, digest in note["digests"].items():
-                if sha256_of(folder / name) != digest:
+                if sha256_of_file(folder / name) != digest:
                     raise ValueError(f"{name} changed since it was written")
             self.address = f"file:{','.join(note['files'])}"
             self._loaded_at = datetime.fromisoformat(note["loaded_at"])
@@ -181,7 +181,7 @@ def _load(files: Sequence[Path], store_folder: Path) -> None:
     with temporary_beside(store_folder) as temporary:
         _fill(temporary, files)
         digests = {
-            file.name: sha256_of(file) for file in sorted(temporary.iterdir()) if not file.name.startswith(_NOT_READ)
+            file.name: sha256_of_file(file) for file in sorted(temporary.iterdir()) if not file.name.startswith(_NOT_READ)
         }
         names = [file.name for file in files]
         note = {"files": names, "loaded_at": datetime.now(UTC).isoformat(), "digests": digests}
@@ -230,5 +230,5 @@ def _format(file: Path) -> ox.RdfFormat:
     """Return the format of a file by the ending of its name; InputError for an unknown ending."""
     suffix = (file.with_suffix("") if file.suffix == ".gz" else file).suffix
     if suffix not in FORMATS:
-        raise InputError(f"{file}: a dump is {', '.join(FORMATS)} or one of them packed as .gz; unpack it first")
+        raise InputError(f"{file}: the format is not supported; name a file that ends in {', '.join(FORMATS)}, or one of them with .gz")
     return FORMATS[suffix]

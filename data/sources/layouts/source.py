@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, create_model
 
-from swaymeter.data.digests import file_digest
+from swaymeter.data.digests import digest_of_named_file
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Partition
 from swaymeter.data.sources.access import Access
@@ -59,7 +59,7 @@ def _key(options: PublishedFile, partition: Partition, access: Access) -> Mappin
         "source": options.source,
         "version": [VERSION, options.data_set.version],
         **options.depends_on,
-        "files": [file_digest(file, "questions.file") for file in files_of(options.data_set, options.path)],
+        "files": [digest_of_named_file(file, "questions.file") for file in files_of(options.data_set, options.path)],
     }
 
 

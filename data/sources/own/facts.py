@@ -20,7 +20,7 @@ from pydantic import (
 
 from swaymeter.data import catalog
 from swaymeter.data.catalog import Relation
-from swaymeter.data.digests import file_digest
+from swaymeter.data.digests import digest_of_named_file
 from swaymeter.data.errors import InputError, SwaymeterError, UnknownName
 from swaymeter.data.options import beside_the_study
 from swaymeter.data.records import ContextKind, Fact, RelationName, WikidataId
@@ -97,7 +97,7 @@ def rows_by_relation(
         InputError: No row can be used.
         MissingFile: The file cannot be read.
     """
-    return _read(file, file_digest(file, key), model, (*catalog.relations(), *own))
+    return _read(file, digest_of_named_file(file, key), model, (*catalog.relations(), *own))
 
 
 @lru_cache(maxsize=8)

@@ -26,7 +26,7 @@ from pydantic import (
 from swaymeter.data import catalog
 from swaymeter.data.catalog import GroupTexts
 from swaymeter.data.catalog.group_texts import PAIR, bundled_file, bundled_names
-from swaymeter.data.digests import file_digest
+from swaymeter.data.digests import digest_of_named_file
 from swaymeter.data.errors import InputError, MissingFile, UnknownName
 from swaymeter.data.options import Problem, beside_the_study, refused
 from swaymeter.data.randomness import drawn_first
@@ -157,7 +157,7 @@ class Groups(FactsOptions, _Files):
     def entities(self) -> tuple[LabelledEntity, ...]:
         """Every entity of the file; InputError if the file cannot be used."""
         try:
-            digest = file_digest(self.path, "facts.file")
+            digest = digest_of_named_file(self.path, "facts.file")
         except MissingFile as error:
             raise MissingFile(f"{error}; bundled are {bundled_names('.csv')}") from None
         return _read(self.path, digest, self.texts.slots == PAIR)

@@ -58,7 +58,17 @@ class OwnFile(Options):
 
 
 def own_yaml(path: Any, read: Callable[[], Any], key: str, advice: str) -> Any:
-    """Return the content of a user's YAML file, whose names below `key` become relations; ValueError if unreadable."""
+    """Return the content of a user's YAML file, whose names become relations.
+
+    Args:
+        path: Path as the study has it.
+        read: Function that reads the file.
+        key: Attribute of the content that has the names; the whole content if it has no such attribute.
+        advice: End of a message.
+
+    Raises:
+        ValueError: The path is no text, the file cannot be read, or a name is reserved.
+    """
     if not isinstance(path, str):
         raise ValueError(f"expected the path of a YAML file in quotes; {advice}")
     try:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from pydantic import Field, PrivateAttr, field_validator
 
 from swaymeter.data import reasons
-from swaymeter.data.digests import file_digest
+from swaymeter.data.digests import digest_of_named_file
 from swaymeter.data.errors import InputError, nearest
 from swaymeter.data.records import Condition, Partition, Passage, Question, QuestionContext, Rejected
 from swaymeter.data.sources.access import Access
@@ -133,7 +133,7 @@ def _key(options: OwnQuestions, partition: Partition, access: Access) -> Mapping
     return {
         "source": "file",
         "version": VERSION,
-        "digest": file_digest(options.path, "questions.file"),
+        "digest": digest_of_named_file(options.path, "questions.file"),
         "columns": options.columns,
         **options.depends_on,
         **({"replies": options.replies} if options.replies else {}),

@@ -112,8 +112,8 @@ def audit(
     from swaymeter.flows.cli.terminal import TerminalProgress, log_to, summary
     from swaymeter.flows.cli.views import ages
     from swaymeter.flows.cli.views import audit as view
-    from swaymeter.flows.cli.views import baseline as earlier
-    from swaymeter.flows.cli.views.refusals import leaving_nothing
+    from swaymeter.flows.cli.views import baseline as baselines
+    from swaymeter.flows.cli.views.refusals import undone_if_refused
     from swaymeter.flows.config import thresholds as checks
     from swaymeter.reports.estimates import failures
 
@@ -121,12 +121,12 @@ def audit(
     thresholds = checks.thresholds_of(fail_under or (), fail_over or ())
     folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
     oldest = ages.max_age_of(max_age)
-    forgotten = earlier.forgotten_judgements(folder, judgements or ())
-    models_before = earlier.models_of_last_audit(folder)
+    forgotten = baselines.forgotten_judgements(folder, judgements or ())
+    models_before = baselines.models_of_last_audit(folder)
     console = err if as_json else out
     log_to(console, verbose=traceback)
     logging.getLogger(OWN_SOURCE).setLevel(logging.ERROR)  # lines below the table repeat the warnings
-    with leaving_nothing(folder):
+    with undone_if_refused(folder):
         study = view.write_study(
             file,
             model or (),
@@ -151,12 +151,12 @@ def audit(
             thresholds=thresholds,
         )
         selected = Study.load(str(study))
-        before = earlier.baseline(base, selected.workspace.database) if (base := baseline or old_baseline) else None
+        before = baselines.baseline(run, selected.workspace.database) if (run := baseline or old_baseline) else None
         selected.check_models()
         read = view.read_rows(selected.study, thresholds, folder, selected.plan.judgements)
         selected.check(offline=offline)
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
-    replaced = earlier.replaced_page(models_before, [part.name for part in selected.study.models])
+    replaced = baselines.replaced_page(models_before, [part.name for part in selected.study.models])
     row_lines = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
     about_run = [line for line in (*row_lines, forgotten, replaced) if line]
     progress = TerminalProgress(console, "" if as_json else selected.study.name, len(about_run))
@@ -164,7 +164,7 @@ def audit(
         graph, message = ages.execute(selected, progress, oldest, force=force, offline=offline, wait=wait)
     page_findings = None if message or as_json else selected.findings(graph)
     outcome: checks.Judged = []
-    compared = earlier.Gate()
+    compared = baselines.Gate()
     notes: list[str] = []
     error: SwaymeterError | None = WorkFailed(message) if message else None
     if not error:
@@ -173,7 +173,7 @@ def audit(
         try:
             outcome = checks.judged(thresholds, results.measured)
             if before:
-                compared = earlier.compare_with_baseline(before, selected.workspace.database)
+                compared = baselines.compare_with_baseline(before, selected.workspace.database)
         except SwaymeterError as why:  # also of a baseline that cannot be compared
             error = why
     if junit is not None:

@@ -13,7 +13,7 @@ from swaymeter.flows.config.places import AUDIT
 
 
 @contextmanager
-def leaving_nothing(folder: Path) -> Iterator[None]:
+def undone_if_refused(folder: Path) -> Iterator[None]:
     """Restore the study of an audit and remove an empty folder if a UsageError is raised within.
 
     A folder that was made within the block counts as empty if it has only the stored replies of a server's probe. The

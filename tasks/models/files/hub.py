@@ -39,7 +39,7 @@ def cache_folder() -> Path:
     return Path(chosen).expanduser() if chosen else Path.home() / ".cache" / "swaymeter"
 
 
-def sha256_of(path: Path) -> str:
+def sha256_of_file(path: Path) -> str:
     """Return the SHA-256 of a file in hex; computed again only if its size or times of change differ."""
     return digest_once(path, "sha256", _state(path))
 
@@ -79,7 +79,7 @@ def verify_snapshot(name: str, folder: Path) -> None:
         state = list(_state(blob))
         if states.get(str(blob)) == state:
             continue
-        digest = sha256_of(blob) if len(blob.name) == 64 else git_sha1(blob.read_bytes())
+        digest = sha256_of_file(blob) if len(blob.name) == 64 else git_sha1(blob.read_bytes())
         if digest != blob.name:
             raise ModelError(
                 f"model {name!r}: the hub's cache is damaged: {file.name} does not have the digest that the hub gave; "
@@ -122,7 +122,7 @@ def _write_conversion(gguf: Path, folder: Path) -> None:
             _convert(gguf, new)
         except Exception as error:
             raise ModelError(f"{gguf.name} cannot be converted into {folder.parent}: {error}") from error
-        digests = {file.name: sha256_of(file) for file in sorted(new.iterdir())}
+        digests = {file.name: sha256_of_file(file) for file in sorted(new.iterdir())}
         (new / _MANIFEST).write_text(json.dumps(digests, indent=1), encoding="utf-8")
 
 
@@ -133,7 +133,7 @@ def _damage(folder: Path) -> str | None:
         files = {file.name: file for file in folder.iterdir() if file.name != _MANIFEST}
         if set(files) != set(digests):
             return "its files are not those of its manifest"
-        changed = [name for name, file in files.items() if sha256_of(file) != digests[name]]
+        changed = [name for name, file in files.items() if sha256_of_file(file) != digests[name]]
     except (OSError, ValueError) as error:
         return f"its manifest or its files cannot be read ({error})"
     return f"{', '.join(sorted(changed))} changed on the disk" if changed else None

@@ -22,7 +22,7 @@ from swaymeter.data.catalog import CatalogModel, models
 from swaymeter.data.digests import sha256
 from swaymeter.data.errors import ModelError, UnknownName, UsageError, first_line
 from swaymeter.data.storage.notes import json_object
-from swaymeter.tasks.models.files.hub import sha256_of
+from swaymeter.tasks.models.files.hub import sha256_of_file
 
 ModelKind = Literal["language_model", "embedder", "entailment"]
 _WORDS: Mapping[ModelKind, str] = {
@@ -133,7 +133,7 @@ def is_downloaded(hub_id: str) -> bool:
     return isinstance(try_to_load_from_cache(hub_id, "config.json"), str)
 
 
-def kind_of_judge(name: str) -> ModelKind:
+def kind_of_equivalence_model(name: str) -> ModelKind:
     """Return the kind of an equivalence model: an entailment model, or an embedder as its stand-in."""
     entry = models().get(name)
     return "embedder" if entry is not None and entry.kind == "embedder" else "entailment"
@@ -172,7 +172,7 @@ def _embedded_file(entry: CatalogModel) -> tuple[Path, str]:
     path = Path(str(model_file.locate())).resolve()
     if not path.is_file():
         raise error(f"{path} is missing")
-    digest = sha256_of(path)
+    digest = sha256_of_file(path)
     if entry.sha256 is not None and digest != entry.sha256:
         raise error(f"{path} has SHA-256 {digest}, not the catalog's {entry.sha256}")
     for file in files:
@@ -207,7 +207,7 @@ def _is_as_installed(file: metadata.PackagePath) -> bool:
         return True
     path = Path(str(file.locate()))
     installed = base64.urlsafe_b64decode(file.hash.value + "=" * (-len(file.hash.value) % 4)).hex()
-    return path.is_file() and sha256_of(path) == installed
+    return path.is_file() and sha256_of_file(path) == installed
 
 
 def _identify_folder(name: str) -> ModelIdentity:
@@ -224,7 +224,7 @@ def _identify_folder(name: str) -> ModelIdentity:
             "save the model again with save_pretrained"
         )
     check_index(name, folder)
-    revision = sha256(*(f"{file.name}\0{sha256_of(file)}\n" for file in files))
+    revision = sha256(*(f"{file.name}\0{sha256_of_file(file)}\n" for file in files))
     return ModelIdentity(name, revision, "folder", str(folder))
 
 

@@ -119,7 +119,7 @@ class Step(NamedTuple):
     Attributes:
         tokens: the token of every reply.
         log_probs: its log-probability, nats.
-        sure: True if rounding cannot change the token.
+        is_certain: True if rounding cannot change the token.
         broken: nodes with a logit that is not finite; the other fields are then invalid.
     """
 
@@ -170,9 +170,9 @@ def step(
         if sums:
             for total, p in zip(sums[start : start + size], (part - normaliser.unsqueeze(1)).exp_(), strict=True):
                 total += p
-        block_weights = (nodes_of_answers >= start) & (nodes_of_answers < start + size)
+        in_slice = (nodes_of_answers >= start) & (nodes_of_answers < start + size)
         for greedy in (False, True):
-            answers = (block_weights & (points_of_answers.isnan() == greedy)).nonzero().squeeze(1)
+            answers = (in_slice & (points_of_answers.isnan() == greedy)).nonzero().squeeze(1)
             if not len(answers):
                 continue
             row = (nodes_of_answers[answers] - start).to(device)

@@ -93,7 +93,16 @@ def _score(
     engine_name: str,
     read: Read,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Score prompts of `_prompts`; `each` is 1 + answers, the prompts of a query. Return the first two results."""
+    """Return log-probabilities and flags of finite logits, (queries, contexts, answers) and (queries, contexts).
+
+    Args:
+        model: The network.
+        prompts: Prompts of `_prompts` by context; those of a query stand together.
+        prompts_each: Prompts of a query: without an answer, then with each answer.
+        look_up: Function that gives the table of logits of the answers with these tails.
+        engine_name: Name of the engine.
+        read: Function that reads prompts by themselves, for engines without a tree.
+    """
     shape = (len(prompts[0]) // prompts_each, len(prompts))
     log_probs = torch.zeros((*shape, prompts_each - 1), dtype=torch.float64, device=model.device)
     is_finite = torch.zeros(shape, dtype=torch.bool, device=model.device)
@@ -117,12 +126,12 @@ def _score(
 
     def store_pass(forward_pass: Pass) -> None:
         lookups = [entry(query, forward_pass.contexts[0])[2] for query in forward_pass.units]
-        nodes = [
+        node_indices = [
             paths[answer][len(prefix) + depth - 1]
             for (prefix, *paths), lookup in zip(forward_pass.paths, lookups, strict=True)
             for answer, depth in lookup.nodes
         ]
-        store(forward_pass.units, forward_pass.contexts, lookups, forward_pass.reading.logits(nodes))
+        store(forward_pass.units, forward_pass.contexts, lookups, forward_pass.reading.logits(node_indices))
 
     if engine_name == PREFIX_TREE:  # the answers of a query are a tree behind its last token
         units = [range(start, start + prompts_each) for start in range(0, len(prompts[0]), prompts_each)]
@@ -159,24 +168,25 @@ class _LookUp:
         for answer, tail in enumerate(tails):
             before[answer, : len(tail)] = [row[tail[:depth]] for depth in range(len(tail))]
             tokens[answer, : len(tail)], real[answer, : len(tail)] = tail, True
-        continues = np.zeros((len(row), len(stops)), bool)
+        # A stop token that is also the next token of a longer answer does not end the shorter one.
+        stop_continues = np.zeros((len(row), len(stops)), bool)
         columns = {stop: column for column, stop in enumerate(stops)}
-        for prefix in row:
-            if prefix and prefix[-1] in columns:
-                continues[row[prefix[:-1]], columns[prefix[-1]]] = True
+        for beginning in row:
+            if beginning and beginning[-1] in columns:
+                stop_continues[row[beginning[:-1]], columns[beginning[-1]]] = True
         ends = np.array([row[tail] for tail in tails])
 
         self._before, self._tokens = torch.from_numpy(before).to(device), torch.from_numpy(tokens).to(device)
         self._padding = torch.from_numpy(~real).to(device)
         self._ends = torch.from_numpy(ends).to(device).unsqueeze(1)
         self._stops = torch.tensor(stops, device=device)
-        self._goes_on = torch.from_numpy(continues[ends]).to(device)
+        self._stop_continues = torch.from_numpy(stop_continues[ends]).to(device)
 
     def log_probs(self, logits: torch.Tensor, normaliser: torch.Tensor) -> torch.Tensor:
         """Return log p of every complete answer, (B, answers), from logits (B, nodes, V) and normalisers."""
         steps = logits[:, self._before, self._tokens].double() - normaliser[:, self._before]
         ends = logits[:, self._ends, self._stops].float() - normaliser[:, self._ends]
-        ended = ends.masked_fill(self._goes_on, -torch.inf).logsumexp(dim=2)
+        ended = ends.masked_fill(self._stop_continues, -torch.inf).logsumexp(dim=2)
         return steps.masked_fill(self._padding, 0.0).sum(dim=2) + ended
 
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from swaymeter.data import digests
-from swaymeter.data.digests import sha256_of
+from swaymeter.data.digests import sha256_of_file
 from swaymeter.data.errors import DamagedFile, MissingFile, WorkspaceError
 from swaymeter.data.records.tables import FACTS
 from swaymeter.data.storage.files import read_parquet, verify, write_parquet
@@ -32,7 +32,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_rows_and_metadata_are_read_again(file: Path) -> None:
-    assert file.name == f"facts-{sha256_of(file)[:12]}.parquet"
+    assert file.name == f"facts-{sha256_of_file(file)[:12]}.parquet"
     assert verify(file) == METADATA
     rows, metadata = read_parquet(file)
     assert rows.equals(ROWS)
@@ -115,7 +115,7 @@ def test_a_file_that_was_never_ours_is_damaged(content: str, read: Callable[[Pat
     elif content == "text":
         file.write_text("text")
     if file.is_file():
-        file = file.rename(tmp_path / f"facts-{sha256_of(file)[:12]}.parquet")
+        file = file.rename(tmp_path / f"facts-{sha256_of_file(file)[:12]}.parquet")
     error, message = (
         (MissingFile, "does not exist") if content == "nothing" else (DamagedFile, "cannot be read .*; it is made")
     )

@@ -21,7 +21,7 @@ from swaymeter.tasks.models.files.hub import snapshot_folder
 from swaymeter.tasks.models.files.identity import ModelIdentity
 from swaymeter.tasks.models.loading import choose_device, forget_models, resolve_dtype, weights_options
 from swaymeter.tasks.models.size import parameters_of
-from swaymeter.tasks.models.tokenizer import Tokenizer, at_hand
+from swaymeter.tasks.models.tokenizer import Tokenizer, local_tokenizer
 from tests.tasks.models.tiny import (
     CHAT,
     byte_pair_tokenizer,
@@ -271,8 +271,8 @@ def test_tokenizer_of_hub_is_read_where_present(tmp_path: Path, monkeypatch: pyt
     for identity, template in ((here, "hello"), (without, None)):
         tokenizer = byte_pair_tokenizer(chat_template=template)
         tokenizer.save_pretrained(snapshot_folder(identity.location, identity.revision))
-    found = at_hand(here)
+    found = local_tokenizer(here)
     assert found is not None
     assert found.has_chat_template
-    assert at_hand(without) is None  # the hub may have a file with its chat template
-    assert at_hand(elsewhere) is None
+    assert local_tokenizer(without) is None  # the hub may have a file with its chat template
+    assert local_tokenizer(elsewhere) is None

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from swaymeter.data.digests import file_digest
+from swaymeter.data.digests import digest_of_named_file
 from swaymeter.data.errors import InputError, MissingFile
 from swaymeter.data.options import refused
 from swaymeter.data.records import Passage, Question, QuestionContext, as_row
@@ -266,7 +266,7 @@ def test_a_device_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a device or a pipe; name a file"):
         read_file(tmp_path / "mine.csv", "question")
     with pytest.raises(MissingFile, match=r"questions\.file: .* is a device or a pipe"):
-        file_digest(tmp_path / "mine.csv", "questions.file")
+        digest_of_named_file(tmp_path / "mine.csv", "questions.file")
 
 
 def test_rejected_rows_with_lone_surrogates_are_stored(tmp_path: Path) -> None:
@@ -294,8 +294,8 @@ def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
          "lacks the columns answer and context; it has question, obj, Reference Contexts; map columns: --map "
          "answer=NAME --map 'context=Reference Contexts' (in"),
         ("question,answer,context,ground_truth", {},
-         "has the columns answer and ground_truth, of which one has the right answers; map columns: --map "
-         "answer=ground_truth (in a study file columns: {answer: ground_truth}), or --map answer=answer"),
+         "has both answer and ground_truth; if ground_truth has the right answers, map columns: --map "
+         "answer=ground_truth (in a study file columns: {answer: ground_truth}); otherwise add --map answer=answer"),
         ("Results \x1b]0", {}, "has one column, Results ]0; its first line names the columns, such as question,"),
         ("question,answer,context", {"answer": "gold"},
          "has no column gold for answer; it has question, answer, context; name one of them"),

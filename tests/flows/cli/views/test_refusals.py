@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from swaymeter.data.errors import UsageError
-from swaymeter.flows.cli.views.refusals import leaving_nothing
+from swaymeter.flows.cli.views.refusals import undone_if_refused
 
 
 def refuse(folder: Path) -> None:
-    with leaving_nothing(folder):
+    with undone_if_refused(folder):
         folder.mkdir(exist_ok=True)
         (folder / "audit.yaml").write_text("models: [nosuch]")
         raise UsageError(f"{folder / 'audit.yaml'}: no model is named 'nosuch'")
@@ -26,7 +26,7 @@ def test_what_another_run_has_begun_meanwhile_stays(other: str, tmp_path: Path) 
     folder = tmp_path / "new"
 
     def refuse_late() -> None:
-        with leaving_nothing(folder):
+        with undone_if_refused(folder):
             for name in ("downloads", other):
                 (folder / name).mkdir(parents=True)
             raise UsageError("the server gave up")
