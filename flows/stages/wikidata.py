@@ -287,7 +287,9 @@ class _WikidataSteps:
         if options.source != "wikidata":
             try:
                 if options.file:
-                    parameters["digest"] = digest_of_named_file(Path(options.file).expanduser(), "questions.triples.file")
+                    parameters["digest"] = digest_of_named_file(
+                        Path(options.file).expanduser(), "questions.triples.file"
+                    )
             except SwaymeterError as error:
                 return [self.graph.refuse(FETCH_TRIPLES, identity, error).output("triples")]
             return [self._add_list(identity, parameters)]

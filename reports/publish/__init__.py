@@ -57,7 +57,9 @@ def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
         _write_data(study, new, warehouse, frames)
         shutil.copyfile(study.database, new / study.database.name)
         _write(new / "study.yaml", study.study_file)
-        files = {path.relative_to(new).as_posix(): sha256_of_file(path) for path in sorted(new.rglob("*")) if path.is_file()}
+        files = {
+            path.relative_to(new).as_posix(): sha256_of_file(path) for path in sorted(new.rglob("*")) if path.is_file()
+        }
         content = _manifest(study, frames) | {"files": files}
         _write(new / MANIFEST, json_text(content, indent=1))
     return folder / MANIFEST

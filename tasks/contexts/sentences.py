@@ -221,7 +221,7 @@ def own_contexts(rows: Iterable[ContextRow], entities: Sequence[Entity]) -> list
 
 
 def _is_true(relation: Relation, object_: str, true_objects: Collection[str]) -> bool:
-    """Return True if an object is one of the true ones; dates may differ in precision, such as 1879 and 14 March 1879."""
+    """Return True if an object is a true one; dates may differ in precision, such as 1879 and 14 March 1879."""
     if relation.object_class != "date":
         return object_ in true_objects
     return any(f" {object_}".endswith(f" {date}") or f" {date}".endswith(f" {object_}") for date in true_objects)

@@ -23,10 +23,10 @@
     susceptibility       of a query                                                          nats
 
 A bias is a share of the questions where exactly one of the two, the context or the closed-book greedy answer, is right
-(states the original answer), not of all questions. Context bias: the closed-book answer alone is right; with a conflicting context, the reply states the
-context's answer and no longer the original one. Prior bias: the closed-book answer is another answer, not a refusal;
-with a supporting context, it has the same words. Models that know different facts have different
-questions, so the difference of two models is over the questions that count for both.
+(states the original answer), not of all questions. Context bias: the closed-book answer alone is right; with a
+conflicting context, the reply states the context's answer and no longer the original one. Prior bias: the closed-book
+answer is another answer, not a refusal; with a supporting context, it has the same words. Models that know different
+facts have different questions, so the difference of two models is over the questions that count for both.
 Source: Wu, Wu and Zou 2024, ClashEval, Table 2 and its released code; docs/measures.md lists the differences.
 
 follows_right, resists_wrong and abstains are of own questions, over all conditions together; they decide between

@@ -181,7 +181,9 @@ def _load(files: Sequence[Path], store_folder: Path) -> None:
     with temporary_beside(store_folder) as temporary:
         _fill(temporary, files)
         digests = {
-            file.name: sha256_of_file(file) for file in sorted(temporary.iterdir()) if not file.name.startswith(_NOT_READ)
+            file.name: sha256_of_file(file)
+            for file in sorted(temporary.iterdir())
+            if not file.name.startswith(_NOT_READ)
         }
         names = [file.name for file in files]
         note = {"files": names, "loaded_at": datetime.now(UTC).isoformat(), "digests": digests}
@@ -230,5 +232,7 @@ def _format(file: Path) -> ox.RdfFormat:
     """Return the format of a file by the ending of its name; InputError for an unknown ending."""
     suffix = (file.with_suffix("") if file.suffix == ".gz" else file).suffix
     if suffix not in FORMATS:
-        raise InputError(f"{file}: the format is not supported; name a file that ends in {', '.join(FORMATS)}, or one of them with .gz")
+        raise InputError(
+            f"{file}: the format is not supported; name a file in {', '.join(FORMATS)}, or one of them packed as .gz"
+        )
     return FORMATS[suffix]

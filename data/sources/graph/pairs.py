@@ -97,8 +97,8 @@ class _Pages:
             outside = any(not pair.key.startswith(prefix) or pair.key <= after for pair in pairs)
             if outside or len(answer) > self._size:
                 raise ServiceError(
-                    f"{answer.address} returned pairs outside the query's {'FILTER' if outside else 'LIMIT'}: a cache ignores parts "
-                    "of the query, or the service does not support SPARQL 1.1; give another address"
+                    f"{answer.address} returned pairs outside the query's {'FILTER' if outside else 'LIMIT'}: a cache "
+                    "ignores parts of the query, or the service does not support SPARQL 1.1; give another address"
                 )
             if len(answer) < self._size:
                 yield from pairs

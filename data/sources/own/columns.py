@@ -160,8 +160,8 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> 
     truths = [name for name in unmapped if plain(name) in TRUTHS]
     if truths and "answer" not in columns:
         raise InputError(
-            f"{file} has both answer and {truths[0]}; if {truths[0]} has the right answers, {_map_advice({'answer': truths[0]})}; "
-            "otherwise add --map answer=answer"
+            f"{file} has both answer and {truths[0]}; if {truths[0]} has the right answers, "
+            f"{_map_advice({'answer': truths[0]})}; otherwise add --map answer=answer"
         )
 
 
