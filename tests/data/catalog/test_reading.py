@@ -43,7 +43,7 @@ SURNAME = "{woman} {woman} {surname}"
         ("name_parts.yaml", SURNAME, "{moon}", name_parts.name_parts, r"classes\.person\.person.*\{moon\}"),
         ("name_parts.yaml", "{Unit}", "{Paper}", name_parts.name_parts, r"nothing above fills the slot \{Paper\}"),
         ("name_parts.yaml", "{surname} Pea", "{surname Pea", name_parts.name_parts, "a brace that belongs to no slot"),
-        ("name_parts.yaml", "  compass: [", "  letter: [", name_parts.name_parts, "'letter' is the name"),
+        ("name_parts.yaml", "  compass: [", "  letter: [", name_parts.name_parts, "the name 'letter' is already used"),
         ("name_parts.yaml", "called: mount", "caled: mount", name_parts.name_parts, r"classes\.mountain\."),
         ("name_parts.yaml", "called: mountains", "called: ''", name_parts.name_parts, r"classes\.mountain\.called: "),
         ("name_parts.yaml", "  gender:\n", "  sex:\n", name_parts.name_parts, "these differ: gender, sex"),

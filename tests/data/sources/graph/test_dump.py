@@ -54,7 +54,7 @@ def test_unbound_variables_are_absent_and_blank_nodes_rejected(tmp_path: Path) -
         ("a.ttl", TURTLE + "yago:Norway yago:capital .\n", r"a\.ttl, line 9 is not valid RDF"),
         ("a.ttl.gz", TURTLE + "unknown:Norway yago:capital yago:Oslo .\n", r"a\.ttl\.gz, line 9 is not valid RDF"),
         ("a.nt", "<!doctype html><title>Sign in</title>\n", r"a\.nt, line 1 is not valid RDF: .*; correct it, or"),
-        ("a.txt", TURTLE, r"a\.txt: a dump is \.ttl, \.nt, \.nq"),
+        ("a.txt", TURTLE, r"a\.txt: the format is not supported; name a file in \.ttl, \.nt, \.nq"),
         ("a.zip", TURTLE, r"the format is not supported"),
     ],
 )
