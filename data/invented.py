@@ -31,7 +31,7 @@ def invented_names(entity_class: str, count: int, *, seed: int) -> list[str]:
         InputError: The parts of the class do not give so many names.
     """
     if count < 0:
-        raise UsageError(f"{count} invented names are asked for; ask for 0 or more")
+        raise UsageError(f"{count} invented names are requested; request 0 or more")
     patterns = class_of_names(entity_class).names
     draw = _Draw(seed, entity_class)
     names: dict[str, str] = {}
@@ -42,8 +42,8 @@ def invented_names(entity_class: str, count: int, *, seed: int) -> list[str]:
         if _is_valid(name):
             names.setdefault(name.casefold(), name)
     raise InputError(
-        f"class {entity_class}: {count} invented names are asked for, its parts give {len(names)}; ask for fewer, or "
-        f"give it more parts in data/catalog/{FILE}"
+        f"class {entity_class}: {count} invented names are requested, its parts give {len(names)}; request fewer, or "
+        f"add parts in data/catalog/{FILE}"
     )
 
 

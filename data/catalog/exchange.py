@@ -34,7 +34,7 @@ def _check_pairs(pairs: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], .
             raise ValueError(f"{first!r} would be exchanged with itself; write two different words")
     for word, others in _counterparts(pairs).items():
         if len(others) > (2 if word in OWNERS else 1):
-            raise ValueError(f"{word!r} stands in {len(others)} pairs; keep one (of her and his, two)")
+            raise ValueError(f"{word!r} stands in {len(others)} pairs; keep one pair (two for her and his)")
     return pairs
 
 

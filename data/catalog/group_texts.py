@@ -57,7 +57,7 @@ class ContextSet(Options):
     @model_validator(mode="after")
     def _check_content(self) -> "ContextSet":
         if bool(self.sentences) == (self.exchanged is not None):
-            raise ValueError("must have `sentences`, or the name of another set under `exchanged`, one of the two")
+            raise ValueError("must have either `sentences`, or `exchanged` with the name of another set")
         return self
 
 
@@ -123,7 +123,7 @@ class GroupTexts(Options):
                 slots = self.slots if "{" in sentence.text or "}" in sentence.text else ()
                 wrong += _problems(key, _single_line, sentence.text, slots)
                 if sentence.strength is not None and sentence.label is None:
-                    wrong.append(Problem((*key, "strength"), "is that of no label; add `label`, here or for the set"))
+                    wrong.append(Problem((*key, "strength"), "has no label; add `label` here or for the set"))
             if repeated := _first_repeated([sentence.text for sentence in sentences]):
                 wrong.append(Problem(("contexts", name), f"has {repeated!r} twice; leave one out"))
         if repeated := _first_repeated([*self.open, *self.closed]):

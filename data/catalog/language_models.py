@@ -36,7 +36,7 @@ class CatalogModel:
     @model_validator(mode="after")
     def _check_origin(self) -> Self:
         if (self.hub is None) == (self.package is None):
-            raise ValueError("must name a hub id or a package, one of the two")
+            raise ValueError("must name either a hub id or a package")
         return self
 
 

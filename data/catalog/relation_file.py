@@ -124,7 +124,7 @@ class Relation:
         if self.reverse and self.object_class not in ENTITY_CLASSES:
             raise ValueError("object_class: what a reversed relation answers is an entity")
         if self.unit is not None and self.object_class not in ("number", "quantity"):
-            raise ValueError("unit: only a number or quantity has one")
+            raise ValueError("unit: is only for the object classes number and quantity; leave it out")
         groups: dict[str, tuple[str, ...]] = {"open": self.open, "closed": self.closed}
         groups |= {f"contexts.{kind}": templates for kind, templates in self.contexts.items()}
         keys: dict[str, str] = {}
@@ -181,7 +181,7 @@ def _check_predicates(filename: str, relations_by_name: Mapping[str, Relation]) 
     for relation in relations_by_name.values():
         for predicate in relation.predicates:
             if owner := owners.get(predicate):
-                raise InputError(f"{filename}: relations.{relation.name}.yago: {predicate} is that of {owner} already")
+                raise InputError(f"{filename}: relations.{relation.name}.yago: {predicate} already belongs to {owner}")
             owners[predicate] = relation.name
 
 

@@ -135,7 +135,7 @@ class Reading:
             if kind is None or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
                 names = ", ".join(schema.names)
                 raise InputError(
-                    f"{self.file} has no column of texts {self.column!r}, only {names}; name it: `frequency.column`"
+                    f"{self.file} has no column of texts {self.column!r}, only {names}; set `frequency.column`"
                 )
             groups = (opened.metadata.row_group(index) for index in range(opened.num_row_groups))
             row_size = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)

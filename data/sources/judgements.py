@@ -180,7 +180,7 @@ def _name(name: str) -> str:
 
 def _suffix(file: Path) -> str:
     if (suffix := file.suffix.lower()) not in FORMATS:
-        raise UsageError(f"{file} is neither .csv nor .xlsx; save judgements as one of them, or name such a file")
+        raise UsageError(f"{file} is neither .csv nor .xlsx; save the judgements in one of these formats")
     return suffix
 
 

@@ -192,8 +192,8 @@ class Workspace:
         """
         if not os.path.exists(self.root / "workspace.json"):  # Path.exists raises if a file server does not answer
             raise WorkspaceError(
-                f"the workspace {self.root} is away: its workspace.json is not there; mount the folder again, or put "
-                "it back, and run the same command again: what was stored is kept"
+                f"the workspace {self.root} has no workspace.json, as if its folder were not mounted; mount it, or "
+                "put it back, and run the same command again"
             )
         self.check_lock()
 
@@ -206,8 +206,8 @@ class Workspace:
         with suppress(OSError, ValueError):
             if own_note is not None and read_note(self.root / HOLDER_NOTE) != own_note:
                 raise WorkspaceBusy(
-                    f"the workspace {self.root} is held by two runs, as its file server did not keep the lock of this "
-                    f"one: {describe_holder(self.root)}; once that has ended, run the same command again"
+                    f"the workspace {self.root} is used by two runs, because its file server lost the lock of this "
+                    f"one: {describe_holder(self.root)}; run the same command again after the end of the other run"
                 )
 
     def check_layout(self) -> None:
@@ -260,7 +260,7 @@ class Workspace:
             return None
         except OSError as error:
             raise WorkspaceError(
-                f"{file} cannot be read: {error.strerror or error}; run the same command again once it can"
+                f"{file} cannot be read: {error.strerror or error}; make it readable, and run the same command again"
             ) from None
         except ValueError as error:
             raise WorkspaceError(

@@ -82,22 +82,22 @@ def _check_drawn(questions: Sequence[Question]) -> list[Question]:
     missing_by_question = [_passages_without_answer(question) for question in questions]
     if missing := [description for descriptions in missing_by_question for description in descriptions]:
         log.warning(
-            "%d contexts in which the answer that they are said to state was not found: %s; name the form that stands "
+            "%d contexts do not contain the answer that is given for them: %s; add the form that stands "
             "there as an alias, or correct the kind",
             len(missing),
             textwrap.shorten("; ".join(missing), 1000),
         )
     if both := [description for question in questions for description in _passages_with_both(question)]:
         log.warning(
-            "%d passages state the right answer and that of a conflicting one, too: %s; what an answer follows cannot "
-            "be told from them: cut them, or give them the kind unknown",
+            "%d passages state both the right answer and the answer of a conflicting passage: %s; shorten them, or "
+            "give them the kind unknown, because replies to them cannot be attributed",
             len(both),
             textwrap.shorten("; ".join(both), 1000),
         )
     if long := [question.printable_name for question in questions if question.is_own and _is_long(question)]:
         log.warning(
-            "%d questions have answers of more than %d words: %s; words decide whose answer a reply states, and long "
-            "ones are not repeated; name a judge at measures.judged_answers.judge (audit: --judge)",
+            "%d questions have answers of more than %d words: %s; replies rarely repeat long answers word by word, so "
+            "name a judge at measures.judged_answers.judge (audit: --judge)",
             len(long),
             MAX_ANSWER_WORDS,
             textwrap.shorten(", ".join(long), 300),

@@ -99,7 +99,7 @@ class Comparison:
             if len(repeated := selected[selected.duplicated(keys)]):
                 raise ScoreError(
                     f"comparison {self.name}: query {self.query} has several rows of query "
-                    f"{repeated['query_id'].iloc[0]}; have it give one, such as a mean, or name a weight"
+                    f"{repeated['query_id'].iloc[0]}; return one row for each, such as a mean, or name a weight"
                 )
             return sorted_by(selected, keys)
         # Ties are broken by all other columns that distinguish rows: sums in another order end in other digits.

@@ -56,7 +56,7 @@ def test_words_that_somebody_has_are_in_no_name(change: Change) -> None:
 
 def test_zero_names_are_allowed_negative_ones_are_refused() -> None:
     assert invented_names("city", 0, seed=0) == []
-    with pytest.raises(UsageError, match="-1 invented names are asked for"):
+    with pytest.raises(UsageError, match="-1 invented names are requested"):
         invented_names("city", -1, seed=0)
 
 
@@ -68,5 +68,5 @@ def test_an_unknown_class_has_no_names(entity_class: str) -> None:
 
 def test_too_few_names_are_refused_with_numbers(change: Change) -> None:
     change("name_parts.yaml", 'names: ["{root}{genus_ending} {epithet}"]', "names: [velmari, osquan]")
-    with pytest.raises(InputError, match=r"class taxon: 30 invented names are asked for, its parts give 2;"):
+    with pytest.raises(InputError, match=r"class taxon: 30 invented names are requested, its parts give 2;"):
         invented_names("taxon", 30, seed=0)

@@ -198,7 +198,7 @@ def test_an_unmounted_workspace_is_named(seconds: float, case: Case) -> None:
 
     subprocess.run(mount, check=True)
     try:
-        assert not case.run_through("score", unmount, f"the workspace {workspace} is away")
+        assert not case.run_through("score", unmount, f"the workspace {workspace} has no workspace.json")
         later.join()
         case.complete()
     finally:

@@ -189,7 +189,7 @@ def _load(files: Sequence[Path], store_folder: Path) -> None:
         note = {"files": names, "loaded_at": datetime.now(UTC).isoformat(), "digests": digests}
         write_sealed(temporary / _LOADED, note)
         if _folder_name(files, store_folder.parent) != store_folder.name:
-            raise InputError(f"the dump {names} changed while it was loaded; run again when it is whole")
+            raise InputError(f"the dump {names} changed while it was loaded; run again when it is complete")
         move_to_target(temporary, store_folder)
 
 

@@ -147,7 +147,7 @@ def _parse(answer: Answer, form: Form, label: str) -> Any:
         is_json = form == "json" and answer.body.lstrip()[:1] in (b"{", b"[", b"")
         if is_json and (isinstance(error, json.JSONDecodeError) or "unexpected end of data" in str(error)):
             raise ServiceTimeout(
-                f"{label} answered with JSON cut short after {len(answer.body)} bytes; ask for less"
+                f"{label} answered with JSON cut short after {len(answer.body)} bytes; choose fewer entities or pairs"
             ) from None
         expected = "JSON" if form == "json" else "text in UTF-8"
         raise ServiceError(

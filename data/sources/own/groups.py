@@ -178,7 +178,7 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
         names: tuple[str, ...] = (row.entity,) if isinstance(row, EntityRow) else (row.entity1, row.entity2)
         entity = LabelledEntity(names, row.label, row.type)
         if "all" in (row.label.casefold(), (row.type or "").casefold()):
-            raise InputError("label, type: all stands for every one; write another")
+            raise InputError("label, type: all is reserved for every label and type; write another word")
         if pairs and len({name.casefold() for name in names}) < 2:
             raise InputError(f"entity2: is {names[1]}, as entity1 is; name two different entities")
         if other := taken.get(frozenset(names)) or taken.get(entity.name):
@@ -192,7 +192,9 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
         ("entity", [entity.name for entity in entities]),
     ):
         if alike := _alike(names):
-            log.warning("%s: %s %s differ only in capitals and count as several; write them alike", file, column, alike)
+            log.warning(
+                "%s: %s %s differ only in capitals and count as several; write each in one way", file, column, alike
+            )
     counts = Counter(entity.label for entity in entities)
     if len(counts) < 2:
         raise InputError(

@@ -76,7 +76,7 @@ def own_yaml(path: Any, read: Callable[[], Any], key: str, advice: str) -> Any:
     except InputError as error:
         raise ValueError(f"{error}; {advice}") from None
     if reserved := sorted(RESERVED & set(getattr(content, key, content))):
-        raise ValueError(f"{path}: {key}.{reserved[0]}: the name stands for something else; choose another name")
+        raise ValueError(f"{path}: {key}.{reserved[0]}: the name is reserved; choose another name")
     return content
 
 

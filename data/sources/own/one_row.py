@@ -110,7 +110,7 @@ class OwnContext(BaseModel):
         if self.kind == "conflicting" and self.answer is None:
             raise refused([Problem(("answer",), "is missing; a conflicting context has to name the answer it states")])
         if self.id == ALONE.context_id:
-            raise refused([Problem(("id",), "none is what a question without a context is called; choose another")])
+            raise refused([Problem(("id",), "none is reserved for a question without a context; choose another id")])
         if self.kind in ("irrelevant", "neutral") and self.answer is not None:
             raise refused([Problem(("answer",), f"{self.kind} contexts state none; leave it out, or use unknown")])
         return self
@@ -133,7 +133,7 @@ def _split_answers(content: Mapping[str, Any]) -> dict[str, Any]:
 def _check_group(group: str) -> str:
     """Return the name of a group; ValueError for a reserved name."""
     if group.casefold() == ALL:
-        raise ValueError(f"{ALL} is what all groups together are called; choose another name")
+        raise ValueError(f"{ALL} is reserved for all groups together; choose another name")
     return group
 
 
@@ -191,7 +191,14 @@ class OwnRow(BaseModel):
             if context.kind == "conflicting" and right & {
                 form.casefold() for form in (context.answer or "", *context.aliases)
             }:
-                raise refused([Problem(("kind",), "conflicting, but the context states the right answer; correct one")])
+                raise refused(
+                    [
+                        Problem(
+                            ("kind",),
+                            "conflicting, but the context states the right answer; correct the kind or the answer",
+                        )
+                    ]
+                )
         return self
 
 

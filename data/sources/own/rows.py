@@ -204,7 +204,7 @@ def questions_of_rows(
                 raise InputError(row_problem)
             our_names = Counter(_our_name(str(name), columns) for name in cells)
             if twice := [name for name, count in our_names.items() if count > 1]:
-                raise InputError(f"{twice[0]}: stands there twice, in other letters; rename one")
+                raise InputError(f"{twice[0]}: occurs twice with other capitals; rename one")
             is_closed_book = bool(replies) and all(
                 none_where_empty(mapped.get(name)) in (None, []) for name in ("context", "contexts")
             )
@@ -382,7 +382,7 @@ def _join(
             name = f"context {number}" if len(row.contexts) > 1 else "context"
             raise InputError(f"{name}: stands there already {location_of_same}; leave one out")
         if context.id in ids:
-            raise InputError(f"context_id: {context.id} is there already with this question; give each its own")
+            raise InputError(f"context_id: {context.id} occurs twice for this question; give each context its own id")
         locations[context.kind, context.text] = f"as context {number}"
         ids.add(context.id or "")
     for column, row_replies in recorded.items():
@@ -432,7 +432,9 @@ def _refuse_right_as_wrong(question: JoinedQuestion, row: OwnRow) -> None:
         for form in (context.answer or "", *context.aliases)
     )
     if both := next((right[form.casefold()] for form in wrong if form.casefold() in right), ""):
-        raise InputError(f"answer: {both} is the right answer, and that of a conflicting context; correct one")
+        raise InputError(
+            f"answer: {both} is the right answer and the answer of a conflicting context; correct one of them"
+        )
 
 
 def _question(

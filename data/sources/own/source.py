@@ -207,7 +207,7 @@ def _split_by_sets(file_questions: FileQuestions, passages: PassagesPart) -> Fil
             reason=reasons.ROW_NOT_USABLE,
             source=question.source,
             licence=question.licence,
-            detail=f"passages: it has too few for every one of the sets {', '.join(passages.sets)}",
+            detail=f"passages: no question has enough passages for any of the sets {', '.join(passages.sets)}",
         )
         for question in split.without_any
     ]

@@ -52,7 +52,7 @@ def triples_of_property(store: SparqlStore, property_id: WikidataId, count: int,
         )
     except ServiceTimeout as slow:
         raise ServiceTimeout(
-            f"property {property_id}: {slow}; the property may be too large to be drawn from: list facts of it in a CSV"
+            f"property {property_id}: {slow}; the property may be too large for a sample, so list its facts in a CSV"
         ) from None
     if not chosen:
         raise InputError(

@@ -439,7 +439,7 @@ def _load_served(endpoint: Endpoint, cache: Path, revision: str, rerun: int, off
         changes = ""
     if changes:
         log.warning(
-            "model %s: its server is another than at the last run (%s); say with `revision` which weights it has",
+            "model %s: its server has changed since the last run (%s); name the version of its weights as `revision`",
             endpoint.name,
             changes,
         )

@@ -140,7 +140,7 @@ def _count(value: Any) -> int:
     """Read a token id or a count of tokens."""
     number = int(value)
     if not 0 <= number < LARGEST_VOCABULARY:
-        raise ValueError(f"{value!r} is no number of a token, and no count of tokens")
+        raise ValueError(f"{value!r} is neither a token id nor a number of tokens")
     return number
 
 

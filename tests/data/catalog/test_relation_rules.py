@@ -144,7 +144,7 @@ def test_a_name_that_is_no_slug_is_refused(serve: Serve, name: str) -> None:
         ("reverseCapital", {}, "reverse: .*begins with reverse"),
         ("capital", {"reverse": True}, "reverse: .*begins with reverse"),
         ("reverseCapital", {"reverse": True, "object_class": "date"}, "object_class: .*is an entity"),
-        ("capital", {"unit": "metres"}, "unit: only a number or quantity has one"),
+        ("capital", {"unit": "metres"}, "unit: is only for the object classes number and quantity; leave it out"),
         ("capital", {"closed": [SOUND["closed"][0]] * 2}, r"closed\[1\] has the same text as closed\[0\]"),
         ("capital", {"contexts": SOUND["contexts"] | {"negation": [BASE.replace("The", "the")]}},
          r"contexts.negation\[0\] has the same text as contexts.base\[0\]"),
@@ -167,7 +167,7 @@ def test_name_that_query_cannot_hold_is_refused(serve: Serve) -> None:
 
 def test_predicate_belongs_to_one_relation_of_direction(serve: Serve) -> None:
     other = {**SOUND, "yago": ["http://schema.org/seat", CAPITAL]}
-    assert_refused(serve, file(capital=SOUND, seat=other), "relations.seat.yago", "is that of capital already")
+    assert_refused(serve, file(capital=SOUND, seat=other), "relations.seat.yago", "already belongs to capital")
 
 
 # ---- texts -----------------------------------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def test_relations_of_ones_own_keep_the_same_rules(tmp_path: Path) -> None:
     assert catalog.relation("seat", {"seat": relation}) is relation
     for relations, problem in (
         ({"seat": changed("open", [])}, r"relations\.seat\.open"),
-        ({"seat": SOUND}, rf"relations\.seat\.yago: {CAPITAL} is that of capital already"),
+        ({"seat": SOUND}, rf"relations\.seat\.yago: {CAPITAL} already belongs to capital"),
         ({"capital": seat}, r"relations\.capital: the catalog has a relation of that name"),
         ({"a": {**seat, "yago": "http://a/b"}, "b": {**seat, "yago": "http://a/b"}}, r"relations\.b\.yago: .* of a al"),
     ):

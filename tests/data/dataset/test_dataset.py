@@ -170,7 +170,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("made_from", [{}, {"subject": ["capital", ""]}, {"step": ["fetch"], "subject": 7}])
 def test_a_file_that_names_no_part_is_refused(made_from: dict[str, object], tmp_path: Path) -> None:
     file = Workspace(tmp_path).table(("facts",), "facts", FACTS, made_from).write(FACTS.of([as_row(NORWAY)]))
-    with pytest.raises(InputError, match=f"^{file} does not tell what it holds; remove it and fetch again"):
+    with pytest.raises(InputError, match=f"^{file} has no key in its metadata; remove the file and fetch again"):
         Dataset.of(tmp_path)
 
 

@@ -153,7 +153,7 @@ def test_another_run_in_ones_own_workspace_is_named(workspace: Workspace) -> Non
         workspace.check_mounted()
         note = workspace.root / ".holder.json"
         note.write_text(note.read_text().replace(f'"process": {os.getpid()}', '"process": 1'))
-        with pytest.raises(WorkspaceBusy, match=r"held by two runs.*: process 1 on .*; once that has ended, run"):
+        with pytest.raises(WorkspaceBusy, match=r"used by two runs.*: process 1 on .*; run"):
             workspace.check_mounted()
         note.unlink()
         workspace.check_mounted()
@@ -233,7 +233,7 @@ def test_who_came_first_is_never_guessed(workspace: Workspace) -> None:
         file.mkdir()  # as a file server that fails: it is there, and cannot be read
         assert second.study_folders == ("studies", "second")
     for of in (second.check_layout, lambda: second.database):
-        with pytest.raises(WorkspaceError, match=r"workspace\.json cannot be read: Is a directory; run the"):
+        with pytest.raises(WorkspaceError, match=r"workspace\.json cannot be read: Is a directory; make it readable"):
             of()
 
 

@@ -125,7 +125,7 @@ def test_worker_that_loses_folder_gets_no_steps(
         refusal, returned = warnings(caplog)
         (shared / "workspace.json").unlink()
         for _ in range(2):  # the second time no worker fits
-            assert [reason and "is away" in reason for reason in failures(cluster, 2)] == [True] * 2
+            assert [reason and "has no workspace.json" in reason for reason in failures(cluster, 2)] == [True] * 2
     assert "it cannot see the workspace space; use a --workspace that all workers see" in refusal
     assert refusal.endswith("; the run goes on without it")
     assert returned.endswith(" can be used again")

@@ -44,7 +44,7 @@ def test_workspace_away_is_named_and_not_made_anew(tmp_path: Path) -> None:
     for one in (replace(step(), function=leave), step()):
         outcome = attempt(one, run)
         assert outcome.may_pass
-        assert str(outcome.failed).startswith(f"the workspace {run.workspace} is away: ")
+        assert str(outcome.failed).startswith(f"the workspace {run.workspace} has no workspace.json, ")
         assert not run.workspace.exists()
     run.workspace.with_name("away").rename(run.workspace)
     assert attempt(step(), run) == Outcome()

@@ -26,7 +26,7 @@ def test_no_chunk_is_begun_where_workspace_went_away(tmp_path: Path, monkeypatch
             root.rename(tmp_path / "away")
 
     monkeypatch.setattr(score, "measure_relation", chunks)
-    with pytest.raises(WorkspaceError, match="is away: its workspace"):
+    with pytest.raises(WorkspaceError, match=r"has no workspace\.json"):
         score.run_pass(step, RunSettings(root))
     assert begun == [0]
 

@@ -112,4 +112,4 @@ def test_a_passage_that_states_both_answers_is_named(tmp_path: Path, caplog: pyt
     read = read_questions(OwnQuestions(file=str(tmp_path / "mine.jsonl")))
     choose_questions(read.questions, count=None, seed=0)
     (said,) = caplog.messages
-    assert said.startswith("1 passages state the right answer and that of a conflicting one, too: q, supporting: ")
+    assert said.startswith("1 passages state both the right answer and the answer of a conflicting passage: q")

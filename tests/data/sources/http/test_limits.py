@@ -222,7 +222,7 @@ def test_json_cut_short_is_a_timeout_at_once(body: bytes, opened: Open) -> None:
     with serving(Say(body, chunked=bool(body))) as server:
         session = opened(server)
         for _ in range(2):
-            with pytest.raises(ServiceTimeout, match=r"JSON cut short after .* ask for less"):
+            with pytest.raises(ServiceTimeout, match=r"JSON cut short after .* choose fewer entities"):
                 session.ask({})
     assert len(server.received) == 2
 

@@ -217,8 +217,8 @@ def test_rows_are_counted_as_the_file_has_them(tmp_path: Path) -> None:
     read_ones = read_questions(options("nq-swap", file))
     assert [len(question.contexts) for question in read_ones.questions] == [3]
     assert unusable_message(file, read_ones) == (
-        f"{file}: 1 of 5 rows cannot be used: row 5: answer: Dune is the right answer, and that of a conflicting "
-        "context; correct one"
+        f"{file}: 1 of 5 rows cannot be used: row 5: answer: Dune is the right answer and the answer of a "
+        "conflicting context; correct one of them"
     )
 
 

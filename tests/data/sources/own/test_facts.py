@@ -68,7 +68,7 @@ def test_own_relations_travel_with_the_options(tmp_path: Path) -> None:
         ({"relations_file": "gone.yaml"}, "relations_file", "gone.yaml cannot be read"),
         ({"relations_file": 5}, "relations_file", "expected the path of a YAML file"),
         ({"own": {"capital": SEAT}}, "relations_file", "relations.capital: the catalog has a relation of that name"),
-        ({"own": {"static": SEAT}}, "relations_file", "relations.static: the name stands for something else"),
+        ({"own": {"static": SEAT}}, "relations_file", "relations.static: the name is reserved"),
         ({"own": {"seat": {**SEAT, "open": ["Q: Where?\nA:"]}}}, "relations_file", "relations.seat.open"),
         ({"own": {"../seat": SEAT}}, "relations_file", "relations.../seat.name"),
         ({"relations_file": "mine.csv"}, "relations_file", "mine.csv: the top must be a mapping"),

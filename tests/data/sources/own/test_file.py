@@ -123,7 +123,7 @@ def test_no_group_may_be_called_all(tmp_path: Path) -> None:
     rows = ["id,group,question,answer,context", "q1,All,Who?,Oslo,c", "q2,overall,Where?,Oslo,c"]
     found = read(tmp_path, "\n".join(rows))
     assert [question.partition for question in found.questions] == ["overall"]
-    assert reasons(found) == ["line 2: group: all is what all groups together are called; choose another name"]
+    assert reasons(found) == ["line 2: group: all is reserved for all groups together; choose another name"]
 
 
 def test_hostile_texts_are_kept_as_texts(tmp_path: Path) -> None:
@@ -170,7 +170,8 @@ def test_an_answer_cannot_be_right_and_wrong(lines: tuple[str, str], tmp_path: P
     found = read(tmp_path, csv(*(rows[name] for name in lines)))
     assert [len(question.contexts) for question in found.questions] == [1]
     (reason,) = reasons(found)
-    assert reason == "line 3: answer: ivo is the right answer, and that of a conflicting context; correct one"
+    problem = "ivo is the right answer and the answer of a conflicting context; correct one of them"
+    assert reason == f"line 3: answer: {problem}"
 
 
 def test_a_broken_line_of_json_is_named(tmp_path: Path) -> None:
@@ -246,7 +247,7 @@ def test_what_is_there_twice_is_never_chosen_silently(tmp_path: Path) -> None:
     assert found.questions == []
     assert reasons(found) == [
         "line 1: is not JSON: it has the key 'answer' twice; leave one out",
-        "line 2: answer: stands there twice, in other letters; rename one",
+        "line 2: answer: occurs twice with other capitals; rename one",
     ]
     columns = pa.Table.from_arrays([pa.array(["Who?"]), *[pa.array(["Oslo"])] * 2], ["question", "answer", "answer"])
     pq.write_table(columns, tmp_path / "mine.parquet")
@@ -406,7 +407,7 @@ def test_an_unclosed_quote_costs_its_line_alone(tmp_path: Path) -> None:
         ({"contexts": [1]}, "line 1: context 1: is not a text and not an object"),
         ({"contexts": "[{1"}, "line 1: contexts: is not a list that can be read"),
         ({"contexts": [{"text": "a", "context": "b"}]}, "line 1: context 1, text: stands there twice"),
-        ({"contexts": [{"id": "none", "text": "a"}]}, "line 1: context 1, id: none is what a question without"),
+        ({"contexts": [{"id": "none", "text": "a"}]}, "line 1: context 1, id: none is reserved for a question without"),
         ({"contexts": ["In Oslo.", "In Oslo."]}, "line 1: context 2: stands there already as context 1;"),
         ({"context": ["In Oslo.", "In Rome."], "kind": ["supporting", "irrelevant"]}, "line 1: kind: is a list; write"),
     ],

@@ -96,7 +96,7 @@ def test_a_set_that_a_question_lacks(tmp_path: Path) -> None:
     assert not nothing.questions
     with pytest.raises(InputError, match=r"1 of 1 questions have too few .* \(conflicting\); name other sets"):
         options.askable(read_questions(options).questions)
-    assert "too few for every one of the sets conflicting" in (nothing.rejected[0].detail or "")
+    assert "no question has enough passages for any of the sets conflicting" in (nothing.rejected[0].detail or "")
 
 
 def test_a_set_without_a_possible_order_is_asked(tmp_path: Path) -> None:
