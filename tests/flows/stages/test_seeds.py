@@ -7,7 +7,7 @@ import pytest
 
 from swaymeter.data.randomness import generator
 from swaymeter.flows.api import Study
-from swaymeter.flows.datasets.publish import _further
+from swaymeter.flows.datasets.publish import _scores_of_further_seeds
 from swaymeter.flows.graph.graph import RunSettings
 from swaymeter.flows.stages.build import BUILD_PROMPTS
 from tests.data.warehouse.small_study import row
@@ -77,7 +77,7 @@ def test_the_first_seed_keeps_its_keys(study: Study, tmp_path: Path) -> None:
 
 def test_scores_of_further_seeds_are_listed_where_published(study: Study) -> None:
     scored = score(study, "persuasion")
-    listed = list(_further(scored.contents))
+    listed = list(_scores_of_further_seeds(scored.contents))
     assert [(row["seed"], row["relation"], row["measure"]) for row in listed] == [
         (1, "capital", "persuasion"), (2, "capital", "persuasion"),
     ]  # fmt: skip

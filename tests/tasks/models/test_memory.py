@@ -25,10 +25,10 @@ def cleared(*_):
 
 def compute():  # as Dask does, in a thread
     cleared()
-    dask.attempt, dask.why_not = cleared, lambda *_: ""
+    dask.attempt, dask.misfit_of_worker = cleared, lambda *_: ""
     step = Step(StepId("score", "capital", "m"), cleared, {}, {})
     for _ in range(2):
-        dask.attempt_elsewhere(step, None, dask.worker_mark())
+        dask.attempt_in_worker(step, None, dask.package_version())
 
 thread = threading.Thread(target=compute)
 thread.start()
