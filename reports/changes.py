@@ -20,14 +20,14 @@ from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.dataset.snapshot import (
     DOWN,
     UP,
-    ChangedSource,
+    ChangedRow,
     Comparison,
+    DatasetChanges,
     FieldChange,
     FlippedReply,
     Pair,
     RelationChanges,
     RunChanges,
-    SourceChanges,
     Value,
     group_of,
 )
@@ -142,7 +142,7 @@ def settings(comparison: Comparison) -> list[tuple[str, str, str]]:
     return rows
 
 
-def sources(difference: SourceChanges) -> dict[str, list[tuple[str, str]]]:
+def sources(difference: DatasetChanges) -> dict[str, list[tuple[str, str]]]:
     """Return the changes of facts and questions by relation, each a sign and a line."""
     lines = {
         f"{kind}: {relation.relation}": list(source_lines(relation))
@@ -171,7 +171,7 @@ def _source_name(row: Fact | Question) -> str:
     return row.subject or (row.question if isinstance(row, Question) else "")
 
 
-def _only_counts(changed: ChangedSource) -> bool:
+def _only_counts(changed: ChangedRow) -> bool:
     return all(change.field.endswith(("degree", "popularity")) for change in changed.changes)
 
 
@@ -420,7 +420,7 @@ def _relation_row(relation: RelationChanges) -> dict[str, Any]:
     return {**rows, "changed": [_changed_row(changed) for changed in relation.changed], "same": relation.same}
 
 
-def _changed_row(changed: ChangedSource) -> dict[str, Any]:
+def _changed_row(changed: ChangedRow) -> dict[str, Any]:
     identity = ("subject_id", "property_id", "page", "object", "partition")
     names = ("subject", *(("subject_uri",) if isinstance(changed.new, Fact) else identity))
     changes = [{"field": change.field, "from": change.old, "to": change.new} for change in changed.changes]

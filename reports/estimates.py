@@ -161,18 +161,18 @@ def served_beside(servers: pd.DataFrame, means: pd.DataFrame) -> str:
     )
 
 
-def cut_off(unfinished: pd.DataFrame) -> str:
+def cut_off(reply_counts: pd.DataFrame) -> str:
     """Return a sentence on greedy replies of each model that reached the limit of tokens; empty if none did."""
-    words = _counted(unfinished, "unfinished", _unfinished_share)
+    words = _counted(reply_counts, "unfinished", _unfinished_share)
     if not words:
         return ""
-    limits = unfinished.loc[unfinished["unfinished"] > 0, "tokens"].unique()
+    limits = reply_counts.loc[reply_counts["unfinished"] > 0, "tokens"].unique()
     limit = f"{limits[0]} tokens" if len(limits) == 1 and pd.notna(limits[0]) else "the limit of tokens"
     return f" Cut off at {limit}: {words}. They count as they stand; many may state nothing yet."
 
 
 def _unfinished_share(rows: pd.DataFrame) -> str:
-    return f" ({percent(rows['unfinished'].sum() / rows['greedy_answers'].sum())})"
+    return f" ({percent(rows['reply_counts'].sum() / rows['greedy_answers'].sum())})"
 
 
 MISSING = {
@@ -184,17 +184,17 @@ MISSING = {
 """Reason for a missing reply, by the column that counts it."""
 
 
-def not_answered(unfinished: pd.DataFrame) -> str:
+def not_answered(reply_counts: pd.DataFrame) -> str:
     """Return a sentence on missing greedy replies of each model with reasons; empty if none is missing."""
-    words = "; ".join(filter(None, (_counted(unfinished, name, reason) for name, reason in MISSING.items())))
-    errors = failures(unfinished)
+    words = "; ".join(filter(None, (_counted(reply_counts, name, reason) for name, reason in MISSING.items())))
+    errors = failures(reply_counts)
     error_words = f" Errors: {'; '.join(errors)}." if errors else ""
     return f" Not judged: {words}.{error_words}" if words else ""
 
 
-def failures(unfinished: pd.DataFrame) -> list[str]:
+def failures(reply_counts: pd.DataFrame) -> list[str]:
     """Return a line for each failed application: its errors, each with the number of replies that are missing."""
-    rows = unfinished.dropna(subset="errors") if len(unfinished) else unfinished
+    rows = reply_counts.dropna(subset="errors") if len(reply_counts) else reply_counts
     return [f"{Model(row['model'], row['dtype'])}: {row['errors']}" for row in records(rows)]
 
 
@@ -214,9 +214,9 @@ def undecided(replies: pd.DataFrame) -> str:
     return f" Undecided: {words}." if words else ""
 
 
-def empty(unfinished: pd.DataFrame) -> str:
+def empty(reply_counts: pd.DataFrame) -> str:
     """Return a sentence that counts the empty greedy answers of each model; "" if there are none."""
-    words = _counted(unfinished, "empty", lambda rows: "")
+    words = _counted(reply_counts, "empty", lambda rows: "")
     return f" Empty: {words}. An empty answer counts as a refusal." if words else ""
 
 
@@ -226,7 +226,7 @@ def _counted(answers: pd.DataFrame, column: str, suffix: str | Callable[[pd.Data
     Args:
         answers: A row for each model: greedy_answers and the column.
         column: Column of the count.
-        suffix: Reason behind each count, or a function from the counted rows to words behind their count.
+        suffix: Text after each count, such as a reason, or a function from the counted rows to that text.
     """
     words = suffix if callable(suffix) else lambda rows: f", {suffix}"
     if answers.empty or (rows := answers[answers[column] > 0]).empty:
@@ -245,15 +245,15 @@ def _greedy(row: Mapping[str, Any]) -> str:
     return f"{row['greedy_answers']} greedy answers of {Model(row['model'], row['dtype'])}"
 
 
-def thinking(unfinished: pd.DataFrame) -> str:
+def thinking(reply_counts: pd.DataFrame) -> str:
     """Return a sentence on the thinking of each model; empty if no chat template has a switch for thoughts."""
-    rows = [row for row in records(unfinished) if not pd.isna(row["thinking"])]
+    rows = [row for row in records(reply_counts) if not pd.isna(row["thinking"])]
     words = _grouped_by_text({Model(row["model"], row["dtype"]): row["thinking"] for row in rows}, ", ")
     return f" Thinking before answers: {words}." if words else ""
 
 
 def _grouped_by_text(text_of_model: Mapping[Model, str], separator: str = ": ") -> str:
-    """Return each text behind the names of its models, or behind their number if there are many."""
+    """Return each text after the names of its models, or after their number if there are many."""
     names_of_text: dict[str, list[str]] = {}
     for model, text in text_of_model.items():
         names_of_text.setdefault(text, []).append(str(model))
@@ -264,9 +264,9 @@ def _grouped_by_text(text_of_model: Mapping[Model, str], separator: str = ": ") 
     return "; ".join(parts)
 
 
-def limits(unfinished: pd.DataFrame) -> str:
-    """Return sentences on empty, unfinished and missing greedy replies."""
-    return empty(unfinished) + cut_off(unfinished) + not_answered(unfinished)
+def limits(reply_counts: pd.DataFrame) -> str:
+    """Return sentences on empty, reply_counts and missing greedy replies."""
+    return empty(reply_counts) + cut_off(reply_counts) + not_answered(reply_counts)
 
 
 def judged_by_people(judged: pd.DataFrame, judgements: pd.DataFrame) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ def question(template: str, slots: Sequence[str]) -> str:
 def beginning(template: str, slots: Sequence[str]) -> str:
     """Return the beginning of a sentence with these slots; ValueError if it breaks a rule."""
     if _ARTICLE_LAST.search(template):
-        raise ValueError("ends with an article, which goes wrong with other articles")
+        raise ValueError("must not end with an article, because the answer may need another one or none")
     if not template[-1].isalnum():
         raise ValueError("must end with the word before the answer, without a space")
     return checked_template(template, slots)

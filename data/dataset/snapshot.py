@@ -213,7 +213,7 @@ class FieldChange:
 
 
 @dataclass(frozen=True)
-class ChangedSource:
+class ChangedRow:
     """A fact or question of both snapshots with its changes."""
 
     old: Any
@@ -236,7 +236,7 @@ class RelationChanges:
     relation: str
     added: tuple[Any, ...]
     gone: tuple[Any, ...]
-    changed: tuple[ChangedSource, ...]
+    changed: tuple[ChangedRow, ...]
     same: int
 
     @property
@@ -246,7 +246,7 @@ class RelationChanges:
 
 
 @dataclass(frozen=True)
-class SourceChanges:
+class DatasetChanges:
     """The changes of facts and questions by relation.
 
     Attributes:
@@ -290,7 +290,7 @@ class Comparison:
     after: Snapshot
     pairs: Sequence[Pair]
     settings: Sequence[SettingChange]
-    sources: SourceChanges
+    sources: DatasetChanges
     flips: Sequence[FlippedReply]
     others: Counter[str]
     numbers: Sequence[Row]

@@ -134,7 +134,9 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, str], bool]]:
         cells = dict.fromkeys(COLUMNS, "") | {name: _text(values[index]) for name, index in indices.items()}
         cells = {name: text if name == "judged" else text.strip() for name, text in cells.items()}
         if cells["value"] and cells["field"] == "verdict" and "judged" not in header:
-            raise InputError(f"{file}, row {number}: a verdict needs the column judged, with the reply that was read")
+            raise InputError(
+                f"{file}, row {number}: a verdict needs a column `judged` that has the reply that was read; add it"
+            )
         if cells["value"]:
             yield number, cells, isinstance(values[indices["value"]], date | time)
 

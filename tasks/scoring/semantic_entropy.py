@@ -155,9 +155,12 @@ def check_groups(groups: Sequence[Sequence[int]], answers: int, *, overlap: bool
     if overlap:
         members = sorted(set(members))
     are_sets = all(len(group) == len(set(group)) > 0 for group in groups)  # not empty, no answer twice
-    if answers == 0 or members != list(range(answers)) or not are_sets:
+    if answers == 0:
+        raise InputError("there are no answers to group")
+    if members != list(range(answers)) or not are_sets:
         listed = [list(group) for group in groups]
-        raise InputError(f"the groups {listed} do not hold each of {answers} answers{'' if overlap else ' once'}")
+        once = "" if overlap else ", exactly once"
+        raise InputError(f"groups {listed} have to be non-empty and contain each answer from 0 to {answers - 1}{once}")
 
 
 def _entropies(

@@ -46,8 +46,9 @@ from swaymeter.data.dataset.snapshot import (
     REPLIES,
     REPLY,
     STUDY_SETTING,
-    ChangedSource,
+    ChangedRow,
     Comparison,
+    DatasetChanges,
     FieldChange,
     FlippedReply,
     Frame,
@@ -57,7 +58,6 @@ from swaymeter.data.dataset.snapshot import (
     RunChanges,
     SettingChange,
     Snapshot,
-    SourceChanges,
     Value,
     group_of,
     models_of,
@@ -143,9 +143,9 @@ def paired_numbers(
 
 
 def unmatched(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[str, str]]]]:
-    """Return the items without a counterpart: for each pair of models, numbers and reasons, and their quantities.
+    """Return the items without a counterpart by pair of models and phrase, such as "3 of 5 in A not asked in B".
 
-    A quantity is named by itself and its group.
+    The value of a phrase is a list of the quantities, each with its group, to which it applies.
     """
     items = dict[Pair, dict[str, list[tuple[str, str]]]]()
     for pair in comparison.pairs:
@@ -177,7 +177,7 @@ def compare_items(before: Snapshot, after: Snapshot, pairs: Sequence[Pair], numb
     flips, others = _replies(before, after, pairs)
     settings = _setting_changes(before.settings, after.settings)
     return Comparison(
-        before, after, pairs, settings, source_changes(before.sources, after.sources), flips, others, numbers
+        before, after, pairs, settings, dataset_changes(before.sources, after.sources), flips, others, numbers
     )
 
 
@@ -207,25 +207,25 @@ def changes_of_run(changes: "pd.DataFrame", numbers: "pd.DataFrame") -> RunChang
 
     if changes.empty:
         return None
-    rows = changes.astype(object).where(changes.notna(), None).to_dict("records")
+    change_rows = changes.astype(object).where(changes.notna(), None).to_dict("records")
     states = {"state_before": dict[Any, str](), "state": dict[Any, str]()}
-    for row in rows:
+    for row in change_rows:
         for column, items in states.items():
             if row[column]:
                 items[row["kind"], row["model"], row["dtype"], row["item"]] = row[column]
-    run = next((row for row in rows if row["kind"] == "run"), None)
-    if run is None:
+    run_row = next((row for row in change_rows if row["kind"] == "run"), None)
+    if run_row is None:
         return None
-    before, now = (json.loads(run[column] or "{}") for column in states)
-    rows_of_runs = [numbers[numbers["run"] == run.get("run")].to_dict("records") for run in (before, now)]
+    before, now = (json.loads(run_row[column] or "{}") for column in states)
+    number_rows = [numbers[numbers["run"] == run.get("run")].to_dict("records") for run in (before, now)]
     models = (  # an unchanged model has no changes, but headline numbers
         models_of(items) | {(row["model"], row["dtype"]) for row in rows}
-        for items, rows in zip(states.values(), rows_of_runs, strict=True)
+        for items, rows in zip(states.values(), number_rows, strict=True)
     )
     pairs = model_pairs(*models, over_time=True)
-    paired = [_stored_difference(row) for row in rows_of_runs[1] if not pd.isna(row["change"])]
+    stored_differences = [_stored_difference(row) for row in number_rows[1] if not pd.isna(row["change"])]
     snapshots = [Snapshot.from_items(items) for items in states.values()]
-    comparison = compare_items(snapshots[0], snapshots[1], pairs, paired)
+    comparison = compare_items(snapshots[0], snapshots[1], pairs, stored_differences)
     return RunChanges(now["run"], before.get("completed_at", ""), comparison)
 
 
@@ -452,11 +452,11 @@ class _Rules:
     alike: tuple[Callable[[Any, Any], bool], ...]
 
 
-def source_changes(old: Dataset, new: Dataset) -> SourceChanges:
+def dataset_changes(old: Dataset, new: Dataset) -> DatasetChanges:
     """Compare the facts and questions of two datasets."""
     facts = _rows_difference(old.facts, new.facts, _FACTS)
     questions = _rows_difference(old.questions, new.questions, _QUESTIONS)
-    return SourceChanges(old, new, *facts, *questions)
+    return DatasetChanges(old, new, *facts, *questions)
 
 
 def _rows_difference(
@@ -505,7 +505,7 @@ def _relation_changes(
                 if (match := next((other for other in new_rows if alike(row, other)), None)) is not None:
                     old_rows.remove(row)
                     new_rows.remove(match)
-                    both.append(ChangedSource(row, match, _changes(row, match, fields)))
+                    both.append(ChangedRow(row, match, _changes(row, match, fields)))
     changed = sorted((row for row in both if row.changes), key=lambda row: rules.order(row.new))
     gone_rows, added_rows = (tuple(sorted(chain(*rows.values()), key=rules.order)) for rows in (gone, added))
     return RelationChanges(name, added_rows, gone_rows, tuple(changed), len(both) - len(changed))

@@ -92,7 +92,7 @@ def unnest(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
     head, _, rest = path.partition("[*]")
     items = items_of(value_at(cells, head))
     if items is None:
-        raise InputError(f"{head}: is not a list, or an object of equally long lists")
+        raise InputError(f"{head} is neither a list nor an object of equally long lists")
     for number, item in enumerate(items, 1):
         location = f"{head} {number}"
         item_cells = {**cells, **(item if isinstance(item, Mapping) else {ITEM: item})}

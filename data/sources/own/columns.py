@@ -23,7 +23,7 @@ FLAT: Mapping[str, str] = {
     "context_date": "date",
     "context_score": "score",
 }
-"""The columns of a row's only context, and their short keys in a list of contexts, which may have both."""
+"""Columns of the one context of a row, each with the short key that the objects of a list of contexts may use, too."""
 COLUMNS = ("id", "group", "question", "answer", "aliases", "contexts", *FLAT)
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "question": (
@@ -117,7 +117,7 @@ def checked_map(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> None:
-    """Refuse a file without a required column or a column in `columns`; the message has the option that maps it.
+    """Refuse a file that lacks a required or a mapped column; the message has the option that maps it.
 
     Args:
         file: The file, for errors.

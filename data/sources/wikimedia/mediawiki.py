@@ -23,7 +23,7 @@ MAXLAG_S = 5
 _PARAMETERS = {"format": "json", "formatversion": "2", "maxlag": str(MAXLAG_S)}
 _METADATA = "ids|timestamp|user|userid|flags|sha1|size|comment|tags"
 Reads = Callable[[Any], object]
-"""A function that reads a response, and raises one of MISREAD if it cannot."""
+"""A function that reads a response, and raises an error of `http.answer.MISREAD` (such as KeyError) if it cannot."""
 PATIENCE = 15
 """Tries while a wiki lags or limits the rate, over about eight minutes."""
 _WAIT_S = 5.0

@@ -218,20 +218,22 @@ def _time(match: re.Match[str]) -> str:
     if groups.get("quarter"):
         groups["shift"] = "quarter"
     hour_text = groups["hour"].lower()
-    half = (groups.get("half") or "").lower().replace("o'clock", "").strip()
+    day_half = (groups.get("half") or "").lower().replace("o'clock", "").strip()
     hour, minute = _HOURS.get(hour_text) or _UHR.get(hour_text) or int(hour_text), int(groups.get("minute") or 0)
     if shift := (groups.get("shift") or "").lower().removeprefix("a "):
-        shift_minutes = int(shift) if shift.isdigit() else _SHIFT_MINUTES.get(shift, 60)
+        shift_minutes = int(shift) if shift.isdigit() else _SHIFT_MINUTES.get(shift, 60)  # 60: unknown, refused below
         minute = shift_minutes if groups.get("direction") in (None, "past", "after", "nach") else -shift_minutes
-    if hour > 24 or not -60 < minute < 60 or (half and hour > 12 and half[0] in "ap"):
+    if hour > 24 or not -60 < minute < 60 or (day_half and hour > 12 and day_half[0] in "ap"):
         return match[0]
     minutes = (hour % 24 * 60 + minute) % (24 * 60)
-    if half:
-        is_before_noon = half.startswith(("am", "a.", "a m", "上", "凌", "早", "午前", "오전", "morgens", "vormittags"))
-        is_before_noon |= "morning" in half or ("night" in half and hour in (12, 1, 2, 3, 4))
+    if day_half:
+        is_before_noon = day_half.startswith(
+            ("am", "a.", "a m", "上", "凌", "早", "午前", "오전", "morgens", "vormittags")
+        )
+        is_before_noon |= "morning" in day_half or ("night" in day_half and hour in (12, 1, 2, 3, 4))
         if hour <= 12:
             minutes = minutes % (12 * 60) + (0 if is_before_noon else 12 * 60)
-    has_24_hours = half or hour > 12 or hour == 0 or (hour_text[0] == "0" and len(hour_text) == 2)
+    has_24_hours = day_half or hour > 12 or hour == 0 or (hour_text[0] == "0" and len(hour_text) == 2)
     name = "clock" if has_24_hours else "dial"
     minutes %= 24 * 60 if has_24_hours else 12 * 60
     return f" {name}{minutes // 60:02d}{minutes % 60:02d} "

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from swaymeter.data.dataset.dataset import Dataset
-    from swaymeter.data.dataset.snapshot import Comparison, RelationChanges, RunChanges, SourceChanges
+    from swaymeter.data.dataset.snapshot import Comparison, DatasetChanges, RelationChanges, RunChanges
 
 CHANGES_OF_RUNS = "changes_of_runs"
 RUN_NAMES = ("A: ", "B: ")
@@ -233,7 +233,7 @@ def _run_names(databases: tuple[Path, Path]) -> tuple[str, str]:
 # ---- two datasets ----------------------------------------------------------------------------------------------------
 
 
-def show_sources(console: Console, difference: "SourceChanges", *, limit: int) -> None:
+def show_sources(console: Console, difference: "DatasetChanges", *, limit: int) -> None:
     """Print both versions, a table of the relations, and at most `limit` changes of each relation."""
     for side, dataset in (("A", difference.old), ("B", difference.new)):
         print_line(_dataset_lines(side, dataset), console)

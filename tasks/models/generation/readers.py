@@ -34,8 +34,8 @@ class PassLogits(NamedTuple):
 
     Attributes:
         logits: (n, V), the logits after every prompt.
-        without: (m, V), the logits after those prompts without their contexts that a decoding contrasts.
-        contrasted: (m,), indices of these prompts, in rising order.
+        without: (m, V), the logits after the same prompts without their contexts, only for contrastive decodings.
+        contrasted: (m,), indices of the prompts that have such a second prompt, in rising order.
     """
 
     logits: torch.Tensor
@@ -149,7 +149,7 @@ def engine_of_answers(model: Network, prompts: Sequence[Tokens], *, new_tokens: 
 
 
 def rounding(model: Network) -> float:
-    """Return the largest difference of a logit between batches; 0 if it is too large for repeatable draws."""
+    """Return a bound on the difference of a logit between batches; 0 if none makes draws repeatable (not float32)."""
     if model.dtype != "float32":
         return 0.0
     verdicts = list(model.engine.verdicts.items())  # another thread may add to them

@@ -21,7 +21,7 @@ import torch
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving, is_out_of_memory
 from swaymeter.tasks.models.network import Network, Verdict
-from swaymeter.tasks.models.next_token.distributions import Distributions, divergence, is_rounding
+from swaymeter.tasks.models.next_token.distributions import Distributions, is_rounding, largest_divergence
 from swaymeter.tasks.models.prompts.tokens import shorten
 
 log = logging.getLogger(__name__)
@@ -196,8 +196,8 @@ def _compare(model: Network, probe: Probe, read: Read, alone: Distributions) -> 
             raise
         return f"{type(error).__name__}: {str(error).partition(chr(10))[0][:200]}", 0.0
     expected = alone.log_probs().repeat(len(log_probs) // len(alone.logits), 1)
-    difference = divergence(expected.double(), log_probs.double())
-    difference = max(difference, divergence(_flatten(expected), _flatten(log_probs)))
+    difference = largest_divergence(expected.double(), log_probs.double())
+    difference = max(difference, largest_divergence(_flatten(expected), _flatten(log_probs)))
     if not is_rounding(difference, model.dtype):
         return f"it changes answers by {difference:.2g} nats", 0.0
     return None, float((log_probs - expected).abs().where(expected > _LIKELY, 0.0).max())

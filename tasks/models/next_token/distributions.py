@@ -66,7 +66,7 @@ def divergences(p: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
     return (p.exp() * (p - q) - p.exp() + q.exp()).sum(dim=1)
 
 
-def divergence(p: torch.Tensor, q: torch.Tensor) -> float:
+def largest_divergence(p: torch.Tensor, q: torch.Tensor) -> float:
     """Return the largest KL(p || q) of log-distributions (n, V), in nats."""
     return float(divergences(p, q).max())
 

@@ -180,7 +180,8 @@ def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] =
         if institution.capitals and institution.text not in question:
             return False
     if behind and behind.text in _BEHIND_NAME and behind.capitals == 1 and behind.text not in question:
-        return not last.capitals or name.texts[-1] in ("street", "road")  # Alme in Alme Valley
+        is_street = name.texts[-1] in ("street", "road")  # Main Street in Main Street Bridge is a name by itself
+        return is_street or not last.capitals  # Alme in Alme Valley is not
     is_city = behind and behind.text == "city" and last.capitals and name.texts != ("new", "york")
     if behind and behind.capitals and (is_city or behind.kind == "roman"):  # Mexico in Mexico City, Henry in Henry IV
         return False

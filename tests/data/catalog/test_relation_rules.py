@@ -115,7 +115,7 @@ def test_the_first_of_several_names_is_the_predicate(serve: Serve) -> None:
         ("open[1]", "{answer} is the capital of {entity} and", "must have {entity} once"),
         ("open[1]", "The capital of {entity} is ", "without a space"),
         ("open[1]", "The capital of {entity}", "must end with the word before the answer"),
-        ("open[1]", "The capital of {entity} is the", "ends with an article"),
+        ("open[1]", "The capital of {entity} is the", "must not end with an article"),
         ("open[1]", "The capital of the {entity} is", "article directly before a slot"),
         ("open[1]", "The capital  of {entity} is", "without a space too many"),
         ("closed[1]", "Q: Is {answer} a capital?\nA:", "must have {answer} once and {entity} once"),

@@ -119,7 +119,7 @@ def test_corrections_of_a_question_outvote_nobody(tmp_path: Path) -> None:
 
 def test_verdicts_need_the_judged_reply(tmp_path: Path) -> None:
     file = written(tmp_path / "v.csv", "question_id,context_id,field,value,annotator\nq,none,verdict,original,Ada\n")
-    with pytest.raises(InputError, match=r"v\.csv, row 2: a verdict needs the column judged"):
+    with pytest.raises(InputError, match=r"v\.csv, row 2: a verdict needs a column `judged`"):
         read_judgements([file])
 
 

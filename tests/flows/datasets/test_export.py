@@ -13,7 +13,7 @@ from swaymeter.data.sources.graph.qec import read_qec
 from swaymeter.flows.api import Study
 from swaymeter.flows.datasets.export import export_facts
 from swaymeter.flows.stages.contents import Contents
-from swaymeter.tasks.statistics.changes import source_changes
+from swaymeter.tasks.statistics.changes import dataset_changes
 from tests.data.sources.graph.yago_graph import write_graph
 from tests.flows.conftest import Command
 from tests.flows.small_study import prepare, selected, small_study, write_study
@@ -46,7 +46,7 @@ def test_an_export_can_be_read_again(fetched: Contents, tmp_path: Path) -> None:
     written = json.loads((tmp_path / "out" / "q.json").read_text(encoding="utf-8"))
     names = catalog.invented_entities(catalog.relation("capital").subject_class)
     assert written[catalog.relation("capital").predicates[0]]["gpt_fake_entities"] == list(names)
-    found = source_changes(Dataset.of(fetched.workspace.root), Dataset.of(tmp_path / "out" / "q.json"))
+    found = dataset_changes(Dataset.of(fetched.workspace.root), Dataset.of(tmp_path / "out" / "q.json"))
     assert [one.relation for one in found.relations if one.differs] == []
     assert len(found.relations) == len(rows)
     for relation, listed in rows.items():

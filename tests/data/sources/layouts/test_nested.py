@@ -115,7 +115,7 @@ def test_rows_of_a_layout_are_refused_alone(tmp_path: Path) -> None:
     found = read(tmp_path / "mine.jsonl")
     assert len(found.questions) == 2
     assert [(row.part, row.detail) for row in found.rejected] == [
-        ("line 3", "context: is not a list, or an object of equally long lists"),
+        ("line 3", "context is neither a list nor an object of equally long lists"),
         ("line 4", "context 1, sentences[*]: is missing"),
     ]
 

@@ -10,13 +10,13 @@ import pytest
 from rich.console import Console
 
 from swaymeter.data.dataset.dataset import Dataset
-from swaymeter.data.dataset.snapshot import Snapshot, SourceChanges
+from swaymeter.data.dataset.snapshot import DatasetChanges, Snapshot
 from swaymeter.data.escaping import visible
 from swaymeter.data.records import Fact
 from swaymeter.data.sources.dynamicqa.export import write_questions
 from swaymeter.flows.cli.commands.comparisons import show_sources
 from swaymeter.reports.changes import MAX_TEXT, comparison_json
-from swaymeter.tasks.statistics.changes import compare_items, source_changes
+from swaymeter.tasks.statistics.changes import compare_items, dataset_changes
 from tests.data import a_dataset
 from tests.data.a_dataset import (
     KENYA,
@@ -53,7 +53,7 @@ def of(*facts: Fact) -> Dataset:
     return Dataset(Path("somewhere"), facts)
 
 
-def shown(found: SourceChanges, limit: int = 20) -> str:
+def shown(found: DatasetChanges, limit: int = 20) -> str:
     """What a terminal of 100 columns gets."""
     screen = Console(file=io.StringIO(), width=100)
     show_sources(screen, found, limit=limit)
@@ -156,7 +156,7 @@ def test_a_missing_or_damaged_dataset_is_usage(swaymeter: Command, march: str, t
 
 def test_a_name_cannot_control_the_terminal() -> None:
     hostile = "[bold red]Oslo[/]\x1b[2J\u202e\u2066\u200b\x9b1m\n\r\t\x07\u2028\U000e0041"
-    found = source_changes(
+    found = dataset_changes(
         of(NORWAY), of(replace(NORWAY, object=hostile, other_objects=(hostile,)), fact(hostile, "x"))
     )
     text = shown(found)
@@ -192,7 +192,7 @@ def test_the_last_line_is_the_change(before: list[Any], after: list[Any], line: 
     """Changes of degrees alone come last."""
     questions = before == [OLD]
     sides = (Dataset(Path("a"), (), (), tuple(rows)) if questions else of(*rows) for rows in (before, after))
-    assert shown(source_changes(*sides)).endswith(line)
+    assert shown(dataset_changes(*sides)).endswith(line)
 
 
 # ---- questions -------------------------------------------------------------------------------------------------------

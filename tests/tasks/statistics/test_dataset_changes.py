@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from swaymeter.data.dataset.dataset import Dataset
-from swaymeter.data.dataset.snapshot import FieldChange, SourceChanges
+from swaymeter.data.dataset.snapshot import DatasetChanges, FieldChange
 from swaymeter.data.records import Fact, Question, WikidataId
 from swaymeter.data.records.tables import QUESTIONS
-from swaymeter.tasks.statistics.changes import FIELDS, QUESTION_FIELDS, source_changes
+from swaymeter.tasks.statistics.changes import FIELDS, QUESTION_FIELDS, dataset_changes
 from tests.data.a_dataset import KENYA, NORWAY, PERU, changed, disputed, fact, iri, question
 
 OSLO = question(partition="static", edits=1)
@@ -24,7 +24,7 @@ def of(*rows: Fact | Question) -> Dataset:
     return Dataset(Path("somewhere"), facts, (), tuple(row for row in rows if isinstance(row, Question)))
 
 
-def counts(found: SourceChanges) -> Counts:
+def counts(found: DatasetChanges) -> Counts:
     """By relation: how many rows were added, gone, changed, and how many are the same."""
     relations = (*found.relations, *found.questions)
     return {one.relation: (len(one.added), len(one.gone), len(one.changed), one.same) for one in relations}
@@ -32,7 +32,7 @@ def counts(found: SourceChanges) -> Counts:
 
 def changes(old: Fact | Question, new: Fact | Question, *others: Fact | Question) -> tuple[FieldChange, ...]:
     """What changed in a row, among others that did not."""
-    found = source_changes(of(*others, old), of(new, *others))
+    found = dataset_changes(of(*others, old), of(new, *others))
     (relation,) = found.relations or found.questions
     assert (relation.added, relation.gone, relation.same) == ((), (), len(others))
     (changed,) = relation.changed
@@ -48,15 +48,15 @@ def test_a_dataset_does_not_differ_from_itself() -> None:
     later = {"retrieved_at": "2027-01-01T00:00:00+00:00", "address": "x"}
     facts = [replace(one, **later) for one in (KENYA, NORWAY, PERU)]
     questions = [replace(one, **later, item_revision=77, page_revision=78) for one in (GULF, LIMA, OSLO)]
-    found = source_changes(of(NORWAY, PERU, KENYA), of(*facts))
+    found = dataset_changes(of(NORWAY, PERU, KENYA), of(*facts))
     assert (found.differs, counts(found), found.not_compared) == (False, {"capital": (0, 0, 0, 3)}, ())
-    found = source_changes(of(OSLO, LIMA, GULF), of(*questions))
+    found = dataset_changes(of(OSLO, LIMA, GULF), of(*questions))
     assert (found.differs, found.relations) == (False, ())
     assert counts(found) == {"capital": (0, 0, 0, 2), "disputable": (0, 0, 0, 1)}
 
 
 def test_facts_of_other_subjects_are_added_or_gone() -> None:
-    found = source_changes(of(NORWAY, PERU), of(PERU, KENYA))
+    found = dataset_changes(of(NORWAY, PERU), of(PERU, KENYA))
     assert found.differs
     (capital,) = found.relations
     assert (capital.added, capital.gone, capital.changed, capital.same) == ((KENYA,), (NORWAY,), (), 1)
@@ -65,9 +65,9 @@ def test_facts_of_other_subjects_are_added_or_gone() -> None:
 
 def test_a_relation_may_be_added_or_gone_whole() -> None:
     father = fact("Ada Lovelace", "Lord Byron", "father")
-    assert counts(source_changes(of(NORWAY, father), of(NORWAY))) == {"capital": (0, 0, 0, 1), "father": (0, 1, 0, 0)}
-    assert counts(source_changes(of(NORWAY), of(NORWAY, father))) == {"capital": (0, 0, 0, 1), "father": (1, 0, 0, 0)}
-    assert [one.differs for one in source_changes(of(NORWAY, father), of(NORWAY)).relations] == [False, True]
+    assert counts(dataset_changes(of(NORWAY, father), of(NORWAY))) == {"capital": (0, 0, 0, 1), "father": (0, 1, 0, 0)}
+    assert counts(dataset_changes(of(NORWAY), of(NORWAY, father))) == {"capital": (0, 0, 0, 1), "father": (1, 0, 0, 0)}
+    assert [one.differs for one in dataset_changes(of(NORWAY, father), of(NORWAY)).relations] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -88,25 +88,25 @@ def test_what_a_fact_says_otherwise_is_a_change(said: dict[str, Any]) -> None:
 
 def test_the_order_of_further_objects_is_no_difference() -> None:
     two, turned = (replace(NORWAY, other_objects=names) for names in (("Bergen", "Tromsø"), ("Tromsø", "Bergen")))
-    assert not source_changes(of(two), of(turned)).differs
+    assert not dataset_changes(of(two), of(turned)).differs
     assert changes(NORWAY, turned, KENYA) == (FieldChange("other_objects", (), ("Bergen", "Tromsø")),)
 
 
 def test_the_source_is_no_difference_of_facts() -> None:
-    found = source_changes(of(NORWAY), of(replace(NORWAY, source="another", licence="another", id_source="x")))
+    found = dataset_changes(of(NORWAY), of(replace(NORWAY, source="another", licence="another", id_source="x")))
     assert not found.differs
     assert found.old.version != found.new.version
 
 
 def test_what_only_one_dataset_says_is_not_compared() -> None:
     sample = [without_iris(one, subject_degree=None, subject_id="Q1") for one in (NORWAY, PERU)]
-    for found in (source_changes(of(NORWAY, PERU), of(*sample)), source_changes(of(*sample), of(NORWAY, PERU))):
+    for found in (dataset_changes(of(NORWAY, PERU), of(*sample)), dataset_changes(of(*sample), of(NORWAY, PERU))):
         assert found.not_compared == ("subject_id", "subject_uri", "object_uri", "subject_degree")
         assert counts(found) == {"capital": (0, 0, 0, 2)}
 
 
 def test_without_iris_subjects_are_known_by_name() -> None:
-    found = source_changes(of(without_iris(NORWAY), without_iris(PERU)), of(NORWAY, KENYA))
+    found = dataset_changes(of(without_iris(NORWAY), without_iris(PERU)), of(NORWAY, KENYA))
     (capital,) = found.relations
     assert ([one.subject for one in capital.added], [one.subject for one in capital.gone]) == (["Kenya"], ["Peru"])
 
@@ -114,27 +114,27 @@ def test_without_iris_subjects_are_known_by_name() -> None:
 def test_a_subject_without_iri_is_known_by_name() -> None:
     left, come = (replace(PERU, subject_uri=None, object=name) for name in ("Lima", "Cusco"))
     kenya = replace(KENYA, subject_uri=None, object="Cusco", object_uri=PERU.object_uri)
-    found = source_changes(of(NORWAY, left, kenya), of(NORWAY, come, kenya))
+    found = dataset_changes(of(NORWAY, left, kenya), of(NORWAY, come, kenya))
     assert [change.changes for change in found.relations[0].changed] == [(FieldChange("object", "Lima", "Cusco"),)]
 
 
 def test_namesakes_are_told_apart_by_their_iris() -> None:
     maine = replace(NORWAY, subject_uri=iri("Norway, Maine"), object="none")
-    found = source_changes(of(NORWAY, maine), of(maine))
+    found = dataset_changes(of(NORWAY, maine), of(maine))
     assert (found.relations[0].gone, found.relations[0].same) == ((NORWAY,), 1)
 
 
 def test_several_facts_of_a_subject_are_matched() -> None:
     oslo, bergen, tromsø = (without_iris(NORWAY, object=name) for name in ("Oslo", "Bergen", "Tromsø"))
-    assert counts(source_changes(of(oslo, bergen), of(bergen))) == {"capital": (0, 1, 0, 1)}
-    assert source_changes(of(oslo, bergen), of(bergen)).relations[0].gone == (oslo,)
+    assert counts(dataset_changes(of(oslo, bergen), of(bergen))) == {"capital": (0, 1, 0, 1)}
+    assert dataset_changes(of(oslo, bergen), of(bergen)).relations[0].gone == (oslo,)
     larger = replace(bergen, subject_degree=7)
-    found = source_changes(of(oslo, bergen), of(larger, tromsø)).relations[0]
+    found = dataset_changes(of(oslo, bergen), of(larger, tromsø)).relations[0]
     assert {(one.old.object, one.new.object) for one in found.changed} == {("Bergen", "Bergen"), ("Oslo", "Tromsø")}
-    found = source_changes(of(oslo, tromsø), of(bergen, replace(oslo, subject_degree=7))).relations[0]
+    found = dataset_changes(of(oslo, tromsø), of(bergen, replace(oslo, subject_degree=7))).relations[0]
     assert {(one.old.object, one.new.object) for one in found.changed} == {("Oslo", "Oslo"), ("Tromsø", "Bergen")}
-    assert counts(source_changes(of(oslo, oslo), of(oslo))) == {"capital": (0, 1, 0, 1)}
-    alike = source_changes(of(bergen, larger), of(larger)).relations[0]
+    assert counts(dataset_changes(of(oslo, oslo), of(oslo))) == {"capital": (0, 1, 0, 1)}
+    alike = dataset_changes(of(bergen, larger), of(larger)).relations[0]
     assert (alike.gone, alike.changed, alike.same) == ((bergen,), (), 1)
 
 
@@ -143,17 +143,17 @@ def test_a_renamed_object_is_known_by_its_iri() -> None:
         replace(NORWAY, subject_uri=None, object=name, object_uri=iri(other))
         for name, other in (("Oslo", "Oslo"), ("Tromsø", "Tromsø"), ("Bergen", "Bergen"), ("Christiania", "Oslo"))
     )
-    found = source_changes(of(oslo, tromsø), of(bergen, renamed)).relations[0]
+    found = dataset_changes(of(oslo, tromsø), of(bergen, renamed)).relations[0]
     assert {(one.old.object, one.new.object) for one in found.changed} == {
         ("Oslo", "Christiania"), ("Tromsø", "Bergen"),
     }  # fmt: skip
 
 
 def test_what_is_told_is_in_order_of_names() -> None:
-    found = source_changes(of(PERU, KENYA, NORWAY), of(*(replace(one, object="x") for one in (PERU, KENYA, NORWAY))))
+    found = dataset_changes(of(PERU, KENYA, NORWAY), of(*(replace(one, object="x") for one in (PERU, KENYA, NORWAY))))
     assert [one.new.subject for one in found.relations[0].changed] == ["Kenya", "Norway", "Peru"]
     father = fact("Ada Lovelace", "Lord Byron", "father")
-    new = source_changes(of(father), of(PERU, KENYA, NORWAY, father))
+    new = dataset_changes(of(father), of(PERU, KENYA, NORWAY, father))
     assert [one.relation for one in new.relations] == ["capital", "father"]
     assert [one.subject for one in new.relations[0].added] == ["Kenya", "Norway", "Peru"]
 
@@ -182,25 +182,25 @@ def test_what_a_question_says_is_compared(field: str, value: Any) -> None:
 )  # fmt: skip
 def test_provenance_is_not_a_difference(field: str) -> None:
     value: Any = (3,) if isinstance(getattr(OSLO, field), tuple) else 0.5 if field == "replacement_quality" else "x"
-    assert not source_changes(of(OSLO), of(changed(OSLO, **{field: value}))).differs
+    assert not dataset_changes(of(OSLO), of(changed(OSLO, **{field: value}))).differs
 
 
 def test_subject_is_known_by_id_else_by_name() -> None:
     renamed = replace(OSLO, subject="Noreg")
     assert changes(OSLO, renamed) == (FieldChange("subject", "Norway", "Noreg"),)
     nameless = replace(OSLO, subject_id=None, property_id=None)
-    found = source_changes(of(nameless), of(OSLO))
+    found = dataset_changes(of(nameless), of(OSLO))
     assert counts(found) == {"capital": (0, 0, 0, 1)}
     assert found.questions_not_compared == ("subject_id", "property_id")
-    assert counts(source_changes(of(nameless), of(renamed))) == {"capital": (1, 1, 0, 0)}
+    assert counts(dataset_changes(of(nameless), of(renamed))) == {"capital": (1, 1, 0, 0)}
 
 
 def test_several_answers_of_a_subject_are_matched() -> None:
     bergen = replace(OSLO, object="Bergen", object_id=WikidataId("Q26793"))
     tromsø = replace(OSLO, object="Tromsø", object_id=WikidataId("Q26087"))
     more = replace(bergen, edits=5)
-    assert counts(source_changes(of(OSLO, bergen), of(bergen))) == {"capital": (0, 1, 0, 1)}
-    found = source_changes(of(OSLO, bergen), of(more, tromsø)).questions[0]
+    assert counts(dataset_changes(of(OSLO, bergen), of(bergen))) == {"capital": (0, 1, 0, 1)}
+    found = dataset_changes(of(OSLO, bergen), of(more, tromsø)).questions[0]
     assert {(one.old.object, one.new.object) for one in found.changed} == {("Bergen", "Bergen"), ("Oslo", "Tromsø")}
 
 
@@ -209,7 +209,7 @@ def test_a_dispute_is_known_by_page_and_answers() -> None:
         GULF, object="Peru", replacement="Iran", answers=("Peru",), edits=8,
         original_context=GULF.counter_memory_context, counter_memory_context=GULF.original_context,
     )  # fmt: skip
-    assert counts(source_changes(of(replace(GULF, page=None)), of(GULF))) == {"disputable": (0, 0, 0, 1)}
+    assert counts(dataset_changes(of(replace(GULF, page=None)), of(GULF))) == {"disputable": (0, 0, 0, 1)}
     fields = [change.field for change in changes(GULF, turned, replace(GULF, page="Red Sea", subject="Red Sea"))]
     assert fields == [
         "object", "answers", "replacement", "original_context", "counter_memory_context", "edits",
@@ -225,18 +225,18 @@ def test_a_dispute_is_known_by_page_and_answers() -> None:
     ids=["property", "dispute"],
 )
 def test_another_property_or_dispute_is_another_question(old: Question, new: Question) -> None:
-    assert counts(source_changes(of(old), of(new))) == {old.relation: (1, 1, 0, 0)}
+    assert counts(dataset_changes(of(old), of(new))) == {old.relation: (1, 1, 0, 0)}
 
 
 def test_disputes_of_equal_answers_differ_by_sentence() -> None:
     one = changed(GULF, original_context="Iran again.", question="What then?")
-    found = source_changes(of(GULF, one), of(replace(one, edits=7), GULF))
+    found = dataset_changes(of(GULF, one), of(replace(one, edits=7), GULF))
     assert counts(found) == {"disputable": (0, 0, 1, 1)}
     assert found.questions[0].changed[0].old == one
 
 
 def test_a_dataset_without_questions_adds_or_loses_all() -> None:
-    found = source_changes(of(NORWAY), of(NORWAY, GULF))
+    found = dataset_changes(of(NORWAY), of(NORWAY, GULF))
     assert found.differs
     assert counts(found) == {"capital": (0, 0, 0, 1), "disputable": (1, 0, 0, 0)}
     assert found.questions_not_compared == ()
