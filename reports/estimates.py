@@ -172,7 +172,7 @@ def cut_off(reply_counts: pd.DataFrame) -> str:
 
 
 def _unfinished_share(rows: pd.DataFrame) -> str:
-    return f" ({percent(rows['reply_counts'].sum() / rows['greedy_answers'].sum())})"
+    return f" ({percent(rows['unfinished'].sum() / rows['greedy_answers'].sum())})"
 
 
 MISSING = {
@@ -265,7 +265,7 @@ def _grouped_by_text(text_of_model: Mapping[Model, str], separator: str = ": ") 
 
 
 def limits(reply_counts: pd.DataFrame) -> str:
-    """Return sentences on empty, reply_counts and missing greedy replies."""
+    """Return sentences on empty, unfinished and missing greedy replies."""
     return empty(reply_counts) + cut_off(reply_counts) + not_answered(reply_counts)
 
 

@@ -159,7 +159,7 @@ def check_groups(groups: Sequence[Sequence[int]], answers: int, *, overlap: bool
         raise InputError("there are no answers to group")
     if members != list(range(answers)) or not are_sets:
         listed = [list(group) for group in groups]
-        once = "" if overlap else ", exactly once"
+        once = ", none twice in a group" if overlap else ", exactly once"
         raise InputError(f"groups {listed} have to be non-empty and contain each answer from 0 to {answers - 1}{once}")
 
 

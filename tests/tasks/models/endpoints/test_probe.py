@@ -144,4 +144,4 @@ def test_a_server_that_was_replaced_is_noticed(tmp_path: Path, caplog: pytest.Lo
             model = load_served(Endpoint("made-up", server.address), tmp_path, rerun=run)
             moved.append("moved: version was 0.0.1 and is 0.0.2" in (model.reading or ""))
     assert moved == [False, False, True, False]
-    assert sum("another than at the last run" in record.message for record in caplog.records) == 1
+    assert sum("changed since the last run" in record.message for record in caplog.records) == 1
