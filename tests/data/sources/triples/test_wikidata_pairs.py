@@ -110,5 +110,5 @@ def test_the_error_of_a_large_property_gives_advice(wikidata: Dump) -> None:
         raise ServiceTimeout("Wikidata needs too long")
 
     store: SparqlStore = Changed(wikidata, too_slow)
-    with pytest.raises(ServiceTimeout, match=r"property P106: Wikidata needs too long; .*list facts of it in a CSV"):
+    with pytest.raises(ServiceTimeout, match=r"property P106: Wikidata needs too long; .*list its facts in a CSV"):
         triples_of_property(store, OCCUPATION, 10, seed=1)
