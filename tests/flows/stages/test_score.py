@@ -76,7 +76,7 @@ def test_each_prompt_is_a_variant(tmp_path: Path) -> None:
         ({"prompts": ["stern"]}, "stern is no form; name one of default, published, strict"),
         ({"prompts": {"a/b": {}}}, "'a/b' cannot be a name"),
         ({"prompts": {"mine": {"with_context": "{question}"}}}, "neither this nor system_with_context has"),
-        ({"prompts": ["strict"], "prompt": {"system": "Be brief."}}, "system: is a text, and `prompts` has texts"),
+        ({"prompts": ["strict"], "prompt": {"system": "Be brief."}}, "system: is not used beside `prompts`"),
         ({"prompts": []}, "may not be empty"),
     ],
 )
