@@ -227,7 +227,10 @@ def test_relations_of_ones_own_keep_the_same_rules(tmp_path: Path) -> None:
         ({"seat": changed("open", [])}, r"relations\.seat\.open"),
         ({"seat": SOUND}, rf"relations\.seat\.yago: {CAPITAL} already belongs to capital"),
         ({"capital": seat}, r"relations\.capital: the catalog has a relation of that name"),
-        ({"a": {**seat, "yago": "http://a/b"}, "b": {**seat, "yago": "http://a/b"}}, r"relations\.b\.yago: .* already belongs to a"),
+        (
+            {"a": {**seat, "yago": "http://a/b"}, "b": {**seat, "yago": "http://a/b"}},
+            r"relations\.b\.yago: .* already belongs to a",
+        ),
     ):
         with pytest.raises(InputError, match=rf"mine\.yaml: {problem}"):
             own(**relations)

@@ -135,7 +135,9 @@ def test_what_has_no_texts_is_named(tmp_path: Path) -> None:
         documents(Reading(written(tmp_path, ".txt", "a".encode("utf-16")), "text"))
     pq.write_table(pa.table({"content": ["a"], "id": [1]}), tmp_path / "shard.parquet")
     for column in ("text", "id"):
-        with pytest.raises(InputError, match=rf"no column of texts '{column}', only content, id; set `frequency.column`"):
+        with pytest.raises(
+            InputError, match=rf"no column of texts '{column}', only content, id; set `frequency.column`"
+        ):
             documents(Reading(tmp_path / "shard.parquet", column))
 
 
