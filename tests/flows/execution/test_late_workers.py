@@ -84,7 +84,7 @@ def failures(cluster: Cluster, steps: int, device: str = "cpu") -> list[str | No
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What was said of whole workers, and not of steps that start again."""
+    """Return the messages about whole workers, without those about steps that start again."""
     said = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
     return [one for one in said if one.startswith("worker ")]
 
