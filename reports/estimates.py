@@ -8,6 +8,7 @@ Monte Carlo error of the ends exceeds the last digit. A number without an interv
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -129,41 +130,42 @@ def direction(row: Mapping[str, Any]) -> str:
     return f"equal ±{factor * row['margin']:.2g} {unit}".rstrip()
 
 
-def stood_in(stand_ins: pd.DataFrame, measures: Iterable[str]) -> str:
-    """Return a sentence on stand-in models of these measures; empty if there are none."""
+def stand_in_words(stand_ins: pd.DataFrame, measures: Iterable[str]) -> str:
+    """Return the sentences on stand-in models that the rows of these measures have, joined; empty if there are none."""
     if stand_ins.empty:
         return ""
     rows_of_measures = stand_ins[stand_ins["measure"].isin(list(measures))]
     return "; ".join(sorted({str(text) for text in rows_of_measures["stand_in"].dropna() if str(text)}))
 
 
-def judged(means: pd.DataFrame, stand_ins: pd.DataFrame) -> str:
+def equivalence_sentence(means: pd.DataFrame, stand_ins: pd.DataFrame) -> str:
     """Return a sentence on the stand-in model that decided equivalence; empty if no mean depends on a stand-in."""
-    judge = stood_in(stand_ins, EQUIVALENCE) if len(where(means, quantity="coherent_persuasion")) else ""
+    judge = stand_in_words(stand_ins, EQUIVALENCE) if len(where(means, quantity="coherent_persuasion")) else ""
     return f" Coherent persuasion does not compare with published values: {judge}." if judge else ""
 
 
-def served(servers: pd.DataFrame) -> str:
-    """Return a sentence on the models of each server and the server's own report; empty without servers."""
+def server_sentences(servers: pd.DataFrame, means: pd.DataFrame | None = None) -> str:
+    """Return sentences on the models of each server and the server's own report; empty without servers.
+
+    Args:
+        servers: Rows of the query served_models.
+        means: Means of all models; if some of them are local, a sentence says why served models may differ from them.
+    """
     words = _grouped_by_text({Model(row["model"], row["dtype"]): row["server"] for row in records(servers)})
-    return f" Answered at a server: {words}." if words else ""
-
-
-def served_beside(servers: pd.DataFrame, means: pd.DataFrame) -> str:
-    """Return the sentence of `served` and, if a table also has local models, reasons for differences from them."""
-    local = [model for model in models(means) if model not in models(servers)]
-    if servers.empty or not local:
-        return served(servers)
+    if not words:
+        return ""
+    answered = f" Answered at a server: {words}."
+    if means is None or not set(models(means)) - set(models(servers)):
+        return answered
     return (
-        f"{served(servers)} Their results may differ by the number format and the rounding of the server and, if "
-        "prompts are sent as messages, by its chat template, system prompt and start token, and not only by the "
-        "models' weights."
+        f"{answered} Their results may differ by the number format and the rounding of the server and, if prompts are "
+        "sent as messages, by its chat template, system prompt and start token, and not only by the models' weights."
     )
 
 
-def cut_off(reply_counts: pd.DataFrame) -> str:
+def cut_off_sentence(reply_counts: pd.DataFrame) -> str:
     """Return a sentence on greedy replies of each model that reached the limit of tokens; empty if none did."""
-    words = _counted(reply_counts, "unfinished", _unfinished_share)
+    words = _counted(reply_counts, "unfinished", partial(_share_of_replies, "unfinished"))
     if not words:
         return ""
     limits = reply_counts.loc[reply_counts["unfinished"] > 0, "tokens"].unique()
@@ -171,8 +173,8 @@ def cut_off(reply_counts: pd.DataFrame) -> str:
     return f" Cut off at {limit}: {words}. They count as they stand; many may state nothing yet."
 
 
-def _unfinished_share(rows: pd.DataFrame) -> str:
-    return f" ({percent(rows['unfinished'].sum() / rows['greedy_answers'].sum())})"
+def _share_of_replies(column: str, rows: pd.DataFrame) -> str:
+    return f" ({percent(rows[column].sum() / rows['greedy_answers'].sum())})"
 
 
 MISSING = {
@@ -184,21 +186,21 @@ MISSING = {
 """Reason for a missing reply, by the column that counts it."""
 
 
-def not_answered(reply_counts: pd.DataFrame) -> str:
+def missing_sentence(reply_counts: pd.DataFrame) -> str:
     """Return a sentence on missing greedy replies of each model with reasons; empty if none is missing."""
     words = "; ".join(filter(None, (_counted(reply_counts, name, reason) for name, reason in MISSING.items())))
-    errors = failures(reply_counts)
+    errors = error_lines(reply_counts)
     error_words = f" Errors: {'; '.join(errors)}." if errors else ""
     return f" Not judged: {words}.{error_words}" if words else ""
 
 
-def failures(reply_counts: pd.DataFrame) -> list[str]:
+def error_lines(reply_counts: pd.DataFrame) -> list[str]:
     """Return a line for each failed application: its errors, each with the number of replies that are missing."""
     rows = reply_counts.dropna(subset="errors") if len(reply_counts) else reply_counts
     return [f"{Model(row['model'], row['dtype'])}: {row['errors']}" for row in records(rows)]
 
 
-def undecided(replies: pd.DataFrame) -> str:
+def undecided_sentence(replies: pd.DataFrame) -> str:
     """Return a sentence with the number of undecided greedy answers of each model; empty if there are none.
 
     Args:
@@ -208,13 +210,11 @@ def undecided(replies: pd.DataFrame) -> str:
         return ""
     with_verdict = replies.assign(greedy_answers=replies["replies"] - replies["missing"])
     counts = with_verdict.groupby(["model", "dtype"], sort=False, as_index=False)[["greedy_answers", "undecided"]].sum()
-    words = _counted(
-        counts, "undecided", lambda rows: f" ({percent(rows['undecided'].sum() / rows['greedy_answers'].sum())})"
-    )
+    words = _counted(counts, "undecided", partial(_share_of_replies, "undecided"))
     return f" Undecided: {words}." if words else ""
 
 
-def empty(reply_counts: pd.DataFrame) -> str:
+def empty_sentence(reply_counts: pd.DataFrame) -> str:
     """Return a sentence that counts the empty greedy answers of each model; "" if there are none."""
     words = _counted(reply_counts, "empty", lambda rows: "")
     return f" Empty: {words}. An empty answer counts as a refusal." if words else ""
@@ -245,7 +245,7 @@ def _greedy(row: Mapping[str, Any]) -> str:
     return f"{row['greedy_answers']} greedy answers of {Model(row['model'], row['dtype'])}"
 
 
-def thinking(reply_counts: pd.DataFrame) -> str:
+def thinking_sentence(reply_counts: pd.DataFrame) -> str:
     """Return a sentence on the thinking of each model; empty if no chat template has a switch for thoughts."""
     rows = [row for row in records(reply_counts) if not pd.isna(row["thinking"])]
     words = _grouped_by_text({Model(row["model"], row["dtype"]): row["thinking"] for row in rows}, ", ")
@@ -264,12 +264,12 @@ def _grouped_by_text(text_of_model: Mapping[Model, str], separator: str = ": ") 
     return "; ".join(parts)
 
 
-def limits(reply_counts: pd.DataFrame) -> str:
+def limit_sentences(reply_counts: pd.DataFrame) -> str:
     """Return sentences on empty, unfinished and missing greedy replies."""
-    return empty(reply_counts) + cut_off(reply_counts) + not_answered(reply_counts)
+    return empty_sentence(reply_counts) + cut_off_sentence(reply_counts) + missing_sentence(reply_counts)
 
 
-def judged_by_people(judged: pd.DataFrame, judgements: pd.DataFrame) -> tuple[str, ...]:
+def people_sentences(judged: pd.DataFrame, judgements: pd.DataFrame) -> tuple[str, ...]:
     """Return sentences on the replies that people judged, and on the first judgements that do not count.
 
     Args:
@@ -297,7 +297,7 @@ FEW_ROWS = 5
 """Upper bound on the judgements that are named because they do not count."""
 
 
-def stating_neither(answers: pd.DataFrame) -> str:
+def neither_sentences(answers: pd.DataFrame) -> str:
     """Return a sentence for each model on replies with a context that state neither answer; one for many models."""
     answering = models(answers)
     if len(answering) > MAX_NAMED:

@@ -25,9 +25,9 @@ from swaymeter.reports.estimates import (
     MAX_NAMED,
     MISSING,
     estimate,
-    judged_by_people,
+    people_sentences,
     plural,
-    served,
+    server_sentences,
     significant_relations,
 )
 from swaymeter.reports.figures.against_susceptibility import ANSWER_SET, masses
@@ -695,10 +695,10 @@ FINDINGS: tuple[Finding, ...] = (
         "caveats",
         ("judgements_to_read", "answers_judged_by_people"),
         lambda evidence: " ".join(
-            judged_by_people(evidence.frames["answers_judged_by_people"], evidence.frames["judgements_to_read"])
+            people_sentences(evidence.frames["answers_judged_by_people"], evidence.frames["judgements_to_read"])
         ),
     ),
-    Finding("caveats", ("served_models",), lambda evidence: served(evidence.frames["served_models"])),
+    Finding("caveats", ("served_models",), lambda evidence: server_sentences(evidence.frames["served_models"])),
 )
 """Every finding, in the order of the page."""
 BASIS_QUERIES = ("setup", "unfinished_greedy_answers", "outcomes", _PASSAGES)

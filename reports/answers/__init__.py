@@ -13,7 +13,7 @@ from markupsafe import Markup
 from swaymeter.data.digests import integrity
 from swaymeter.data.records.findings import StudyCard
 from swaymeter.reports.answers.blocks import blocks, options
-from swaymeter.reports.estimates import judged_by_people, limits, thinking
+from swaymeter.reports.estimates import limit_sentences, people_sentences, thinking_sentence
 from swaymeter.reports.page import linked
 from swaymeter.reports.page.shell import asset, written
 
@@ -76,8 +76,9 @@ def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
         questions=len(frames["questions_to_read"]),
         blocks=blocks(frames),
         script=Markup(script),
-        limits=thinking(frames["unfinished_greedy_answers"]) + limits(frames["unfinished_greedy_answers"]),
-        by_people=judged_by_people(frames["answers_judged_by_people"], frames["judgements_to_read"]),
+        limits=thinking_sentence(frames["unfinished_greedy_answers"])
+        + limit_sentences(frames["unfinished_greedy_answers"]),
+        by_people=people_sentences(frames["answers_judged_by_people"], frames["judgements_to_read"]),
         script_hash=integrity(script),
     ).dump(str(folder / FILE), encoding="utf-8")
     return FILE

@@ -10,7 +10,7 @@ import pandas as pd
 
 from swaymeter.data.catalog import paper_items
 from swaymeter.data.errors import InputError
-from swaymeter.reports.estimates import stood_in
+from swaymeter.reports.estimates import stand_in_words
 from swaymeter.reports.frames import Frames, is_audit, with_empty
 from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, models, rows_of
 from swaymeter.reports.published import Printed, are_published, printed_of
@@ -151,7 +151,7 @@ def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:
             model_frames = {name: rows_of(filled[name], model) for name in figure.queries} | {RUNS: filled[RUNS]}
         if drawing := figure.draw(model, model_frames):
             printed = printed_of(in_papers, names, model_frames, listed=True)
-            stand_ins = stood_in(rows_of(filled["stand_ins"], model), figure.measures)
+            stand_ins = stand_in_words(rows_of(filled["stand_ins"], model), figure.measures)
             items = in_papers if are_published(model_frames) else ()
             caption = drawing.caption + as_in(items) + printed.note + (f" Stand-in: {stand_ins}." if stand_ins else "")
             drawings.append(Drawn(figure, model, drawing, caption, printed))

@@ -18,7 +18,7 @@ from swaymeter.data.catalog import paper_items, papers
 from swaymeter.data.digests import integrity
 from swaymeter.data.records.findings import Findings, StudyCard
 from swaymeter.data.records.statistics import SHARE
-from swaymeter.reports.estimates import EQUIVALENCE, MAX_NAMED, stood_in
+from swaymeter.reports.estimates import EQUIVALENCE, MAX_NAMED, stand_in_words
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.figures.susceptibility import BY_RELATION
@@ -279,7 +279,7 @@ def example(frames: Frames, answers: str, queries: str) -> Markup:
     query, question = (_plain(frames[name]) for name in EXAMPLE_QUERIES)
     log_contexts = math.log(query[0]["contexts"]) if query else 0.0
     own = are_own(frames["worked_question"])
-    judge = stood_in(rows_of(frames["stand_ins"], _model(question[0])), EQUIVALENCE) if question else ""
+    judge = stand_in_words(rows_of(frames["stand_ins"], _model(question[0])), EQUIVALENCE) if question else ""
     filters: dict[str, Callable[..., Any]] = {
         "cell": cell,
         "nats": _nats,

@@ -12,13 +12,13 @@ from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports.estimates import (
     MAX_NAMED,
     direction,
+    equivalence_sentence,
     estimate,
-    judged,
-    limits,
+    limit_sentences,
     plural,
-    served_beside,
+    server_sentences,
     span,
-    thinking,
+    thinking_sentence,
 )
 from swaymeter.reports.frames import Frames, in_order, records, where
 from swaymeter.reports.models import RUNS, Model, models, rows_of
@@ -120,10 +120,10 @@ AT_A_GLANCE = Table(
     ("models_side_by_side", "model_differences", "stand_ins", "unfinished_greedy_answers", "served_models"),
     _at_a_glance,
     note=lambda frames: (
-        judged(frames["models_side_by_side"], frames["stand_ins"])
-        + served_beside(frames["served_models"], frames["models_side_by_side"])
-        + thinking(frames["unfinished_greedy_answers"])
-        + limits(frames["unfinished_greedy_answers"])
+        equivalence_sentence(frames["models_side_by_side"], frames["stand_ins"])
+        + server_sentences(frames["served_models"], frames["models_side_by_side"])
+        + thinking_sentence(frames["unfinished_greedy_answers"])
+        + limit_sentences(frames["unfinished_greedy_answers"])
     ),
     leads=True,
 )

@@ -8,7 +8,7 @@ import pandas as pd
 
 from swaymeter.data.reasons import REASONS
 from swaymeter.data.records import CONDITIONS
-from swaymeter.reports.estimates import estimate, limits, plural, stating_neither
+from swaymeter.reports.estimates import estimate, limit_sentences, neither_sentences, plural
 from swaymeter.reports.figures.distributions import cut_in_words
 from swaymeter.reports.frames import Frames, are_own, in_order, partitions, records
 from swaymeter.reports.models import RUNS, models, rows_of
@@ -322,7 +322,7 @@ OUTCOMES = Table(
     ("outcomes", "unfinished_greedy_answers", "greedy_answers_of_neither"),
     _outcomes,
     note=lambda frames: (
-        limits(frames["unfinished_greedy_answers"]) + stating_neither(frames["greedy_answers_of_neither"])
+        limit_sentences(frames["unfinished_greedy_answers"]) + neither_sentences(frames["greedy_answers_of_neither"])
     ),
 )
 ANSWERS = Table(

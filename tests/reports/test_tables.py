@@ -6,7 +6,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from swaymeter.flows.cli.views.audit import measured_of
-from swaymeter.reports.estimates import cut_off, direction, estimate, served, stating_neither
+from swaymeter.reports.estimates import cut_off_sentence, direction, estimate, neither_sentences, server_sentences
 from swaymeter.reports.findings import findings
 from swaymeter.reports.frames import as_published, units
 from swaymeter.reports.tables import TABLES, filled
@@ -156,25 +156,27 @@ def test_one_share_has_one_text_everywhere(own: dict[str, pd.DataFrame]) -> None
 
 def test_limit_that_nobody_knows_is_not_called_zero() -> None:
     cut = {"model": MODEL, "dtype": "served", "greedy_answers": 9, "unfinished": 2}
-    words = [cut_off(pd.DataFrame([{**cut, "tokens": tokens}])) for tokens in (20, None)]
+    words = [cut_off_sentence(pd.DataFrame([{**cut, "tokens": tokens}])) for tokens in (20, None)]
     assert [text.partition(":")[0] for text in words] == [" Cut off at 20 tokens", " Cut off at the limit of tokens"]
 
 
 def test_many_variants_are_counted_together() -> None:
     names = [{"model": f"m · {number}", "dtype": "float32"} for number in range(5)]
     cut = [{**name, "greedy_answers": 9, "unfinished": 2 + number, "tokens": 20} for number, name in enumerate(names)]
-    assert cut_off(pd.DataFrame(cut)) == (
+    assert cut_off_sentence(pd.DataFrame(cut)) == (
         " Cut off at 20 tokens: 20 of 45 greedy answers of 5 variants (2 to 6 of each) (44.4%). They count as they "
         "stand; many may state nothing yet."
     )
     reasons = [{**name, "greedy_answers": 9, "reason": reason, "answers": 1 + number}
                for number, name in enumerate(names) for reason in ("denied", "empty")]  # fmt: skip
-    assert stating_neither(pd.DataFrame(reasons)) == (
+    assert neither_sentences(pd.DataFrame(reasons)) == (
         " Neither answer is stated by 30 of 45 greedy answers with a context that states one, of the 5 variants with "
         "such answers, 2 to 10 of each (denied: 15, empty: 15)."
     )
     servers = pd.DataFrame([{**name, "server": "vllm" if number else "llama.cpp"} for number, name in enumerate(names)])
-    assert served(servers).startswith(" Answered at a server: m · 0 (float32): llama.cpp; m · 1 (float32), m · 2 ")
+    assert server_sentences(servers).startswith(
+        " Answered at a server: m · 0 (float32): llama.cpp; m · 1 (float32), m · 2 "
+    )
 
 
 def test_a_page_shows_a_number_with_its_interval(two: dict[str, pd.DataFrame]) -> None:
@@ -216,13 +218,13 @@ def test_a_model_at_a_server_is_explained(two: dict[str, pd.DataFrame]) -> None:
 def test_what_states_neither_answer_is_counted_by_reason() -> None:
     rows = [("m", "float32", 40, "denied", 7), ("m", "float32", 40, "part of another name", 5)]
     frame = pd.DataFrame(rows, columns=["model", "dtype", "greedy_answers", "reason", "answers"])
-    text = stating_neither(frame)
+    text = neither_sentences(frame)
     assert text == (
         " Neither answer is stated by 12 of 40 greedy answers with a context that states one, of m (float32) "
         "(denied: 7, part of another name: 5)."
     )
-    assert stating_neither(frame.iloc[:0]) == ""
-    assert stating_neither(frame.iloc[:1].assign(reason="another answer or none")).endswith(" of m (float32).")
+    assert neither_sentences(frame.iloc[:0]) == ""
+    assert neither_sentences(frame.iloc[:1].assign(reason="another answer or none")).endswith(" of m (float32).")
 
 
 def test_regressions_name_what_is_untestable(known: dict[str, pd.DataFrame], own: dict[str, pd.DataFrame]) -> None:

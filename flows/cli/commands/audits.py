@@ -115,7 +115,7 @@ def audit(
     from swaymeter.flows.cli.views import baseline as baselines
     from swaymeter.flows.cli.views.refusals import undone_if_refused
     from swaymeter.flows.config import thresholds as checks
-    from swaymeter.reports.estimates import failures
+    from swaymeter.reports.estimates import error_lines
 
     began = time.monotonic()
     thresholds = checks.thresholds_of(fail_under or (), fail_over or ())
@@ -181,7 +181,7 @@ def audit(
         checks.write_junit(
             junit, name, outcome, notes=notes, unused=unused, compared=compared.cases(), error=str(error or "")
         )
-    failed = () if error else [f"failed replies: {errors}" for errors in failures(results.unfinished)]
+    failed = () if error else [f"failed replies: {errors}" for errors in error_lines(results.unfinished)]
     reply_lines = () if error else (*results.skipped, *failed, *ages.lines_of(results.servers))
     about_run += filter(None, reply_lines)
     description, took, outputs = selected.description(graph), time.monotonic() - began, selected.outputs()

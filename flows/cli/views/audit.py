@@ -43,9 +43,15 @@ from swaymeter.flows.config.thresholds import (
 )
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.reports import variants
-from swaymeter.reports.estimates import cut_off, empty, judged_by_people, not_answered, served_beside
-from swaymeter.reports.estimates import thinking as how_they_think
-from swaymeter.reports.estimates import undecided as undecided_of
+from swaymeter.reports.estimates import (
+    cut_off_sentence,
+    empty_sentence,
+    missing_sentence,
+    people_sentences,
+    server_sentences,
+    thinking_sentence,
+    undecided_sentence,
+)
 from swaymeter.reports.frames import records
 from swaymeter.reports.tables import agreement
 from swaymeter.tasks.contexts.judged_questions import with_kinds
@@ -137,12 +143,12 @@ def about_answers(results: Audited) -> list[str]:
     """Return lines on served models, thinking, and unfinished replies."""
     unfinished = results.unfinished
     sentences = (
-        (empty(unfinished), ""),
-        (served_beside(results.servers, results.means), ""),
-        (how_they_think(unfinished), ""),
-        (cut_off(unfinished), "; --max-new-tokens raises it"),
-        (not_answered(unfinished), "; --thinking with more tokens lets them end" if _thought(unfinished) else ""),
-        (undecided_of(results.silent), "" if results.judge else "; --judge NAME[@URL] decides them"),
+        (empty_sentence(unfinished), ""),
+        (server_sentences(results.servers, results.means), ""),
+        (thinking_sentence(unfinished), ""),
+        (cut_off_sentence(unfinished), "; --max-new-tokens raises it"),
+        (missing_sentence(unfinished), "; --thinking with more tokens lets them end" if _thought(unfinished) else ""),
+        (undecided_sentence(results.silent), "" if results.judge else "; --judge NAME[@URL] decides them"),
         (results.judge, ""),
     )
     return [*(f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence), *results.judged]
@@ -422,7 +428,7 @@ def results_in(database: Path) -> Audited:
         differences = warehouse.frame("model_differences")
         unfinished, servers = (warehouse.frame(name) for name in ("unfinished_greedy_answers", "served_models"))
         judge = agreement.sentences({name: warehouse.frame(name) for name in agreement.QUERIES})
-        judged = judged_by_people(warehouse.frame("answers_judged_by_people"), warehouse.frame("judgements_to_read"))
+        judged = people_sentences(warehouse.frame("answers_judged_by_people"), warehouse.frame("judgements_to_read"))
         spent, rejected = warehouse.frame(variants.SPENT), warehouse.frame("rejected_summary")
         effects, silent = warehouse.frame("passage_effects_summary"), warehouse.frame("silent_replies")
     frames = {variants.MEANS: rows, variants.DIFFERENCES: differences, variants.SPENT: spent}
