@@ -34,6 +34,9 @@ class StoredResults:
                 except (ValueError, KeyError):
                     continue
 
+    def __len__(self) -> int:
+        return len(self._by_case)
+
     def get(self, case: object) -> Mapping[str, Any] | None:
         """Return the stored result of a case; None without one."""
         return self._by_case.get(content_key({"case": case}))

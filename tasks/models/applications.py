@@ -43,6 +43,8 @@ FUNCTION = re.compile(r"(?P<module>.+\.py|[A-Za-z_]\w*(?:\.\w+)*):(?P<function>[
 OBJECT_MODULE = "python"
 """The module of functions that are passed to `swaymeter.audit` as objects."""
 TRIES = 3
+MAX_FAILED_QUESTIONS = 5
+"""Limit of the questions whose calls fail before the first reply, or in a row by transient errors."""
 _CONCURRENT_ASYNC = 8
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _TRANSIENT_NAMES = re.compile("Timeout|Connect|RateLimit|Overloaded|Unavailable|NetworkError|ProtocolError")
@@ -151,28 +153,41 @@ class Application(TextModel):
         self._is_async = inspect.iscoroutinefunction(inspect.unwrap(function))
         self._concurrency = concurrency or (_CONCURRENT_ASYNC if self._is_async else 1)
         self._lock = threading.Lock()
+        self._has_replied = len(stored) > 0
+        self._failures: dict[str, str] = {}  # error of each failed question since the last reply
 
     def replies(self, cases: Sequence[Case]) -> list[Answer]:
         """Return the replies; stored replies of earlier runs are used again.
 
         Raises:
-            ModelError: Every call failed.
+            ModelError: More than MAX_FAILED_QUESTIONS questions failed, or all questions did.
         """
         pool = ThreadPoolExecutor(self._concurrency, thread_name_prefix="application")
+        answers = []
         try:
-            answers = []
-            for answer in pool.map(self._reply, cases):
+            for (question, _), (answer, is_outage) in zip(cases, pool.map(self._reply, cases), strict=True):
+                self._check_failures(question.question, answer, is_outage=is_outage)
                 answers.append(answer)
                 report_prompts()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)  # after Ctrl-C, waiting calls never begin
-        errors = [answer.error for answer in answers if answer.state == "failed"]
-        if answers and len(errors) == len(answers):
-            raise ModelError(f"all {len(answers)} replies failed, the first: {errors[0]}")
+        if answers and not self._has_replied:
+            raise ModelError(f"all {len(answers)} replies failed, the first: {answers[0].error}")
         return answers
 
-    def _reply(self, case: Case) -> Answer:
-        """Return the stored reply, or the function's; a failed call gives a failed reply with its reason."""
+    def _check_failures(self, question: str, answer: Answer, *, is_outage: bool) -> None:
+        """Raise ModelError if the function seems broken, or a service that it uses; a broken question is no reason."""
+        if answer.error is None:
+            self._has_replied = True
+            self._failures.clear()
+        elif is_outage or not self._has_replied:
+            self._failures.setdefault(question, answer.error)
+        if len(self._failures) > MAX_FAILED_QUESTIONS:
+            first = next(iter(self._failures.values()))
+            raise ModelError(f"{len(self._failures)} questions in a row failed, the first: {first}")
+
+    def _reply(self, case: Case) -> tuple[Answer, bool]:
+        """Return the stored reply or the function's, and True if the call failed by a transient error."""
         question, context = case
         passages = [
             Passage(passage.text, str(number), passage.title or "", passage.source or "", passage.date or "")
@@ -185,19 +200,19 @@ class Application(TextModel):
         with self._lock:
             stored = self._stored.get(key)
         if stored is not None:
-            return _answer_of_text(stored["text"])
+            return _answer_of_text(stored["text"]), False
         about = f"(question {printable(question.question)!r})"
         try:
             text = self._call_with_retries(question.question, passages)
         except Exception as error:
             reason = f"{type(error).__name__}: {printable(first_line(error), 300)}"
-            return _empty_answer("failed", f"{self._reference} failed: {reason} {about}")
+            return _empty_answer("failed", f"{self._reference} failed: {reason} {about}"), is_transient(error)
         if not isinstance(text, str):
             reason = f"{self._reference} returned {type(text).__name__} in place of a text {about}"
-            return _empty_answer("failed", reason)
+            return _empty_answer("failed", reason), False
         with self._lock:
             self._stored.add({key: {"text": text}})
-        return _answer_of_text(text)
+        return _answer_of_text(text), False
 
     def _call_with_retries(self, question: str, passages: list[Passage]) -> Any:
         """Call the function, with retries of transient errors."""

@@ -130,6 +130,37 @@ def test_an_application_that_always_fails_ends_the_pass() -> None:
         application(lambda text, passages: {}["x"]).replies(cases(3))
 
 
+@pytest.mark.parametrize(("error", "is_broken"), [(KeyError("x"), False), (ConnectionRefusedError(), True)])
+def test_only_an_outage_ends_a_pass_midway(error: Exception, is_broken: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tenacity.nap.time.sleep", lambda seconds: None)
+
+    def answer(text: str, passages: Any) -> str:
+        if text == "When 0?":
+            return "6"
+        raise error
+
+    app, all_cases = application(answer), cases(9)
+    app.replies(all_cases[:1])
+    if is_broken:
+        with pytest.raises(ModelError, match=r"6 questions in a row failed, the first: .*ConnectionRefusedError"):
+            app.replies(all_cases[1:])
+    else:
+        assert {reply.state for reply in app.replies(all_cases[1:])} == {"failed"}
+
+
+def test_a_broken_application_ends_the_pass_early() -> None:
+    called = []
+
+    def answer(text: str, passages: Any) -> str:
+        called.append(text)
+        raise KeyError("x")
+
+    app = application(answer)
+    with pytest.raises(ModelError, match=r"6 questions in a row failed, the first: my_app\.py:answer failed: KeyError"):
+        app.replies(cases(500))
+    assert len(called) < 20
+
+
 def test_stored_replies_are_not_asked_for_again(tmp_path: Path) -> None:
     asked = []
 
