@@ -17,6 +17,7 @@ from swaymeter.tasks.measures.reply_samples import AnswersParameters, SampledRep
 from swaymeter.tasks.measures.rows import QuestionScore
 from swaymeter.tasks.models.capabilities import ReplyState, Samples
 from swaymeter.tasks.models.entailment import Entailment
+from swaymeter.tasks.models.progress import reporting
 
 
 @table("answers", "an answer")
@@ -64,10 +65,14 @@ def compute_chunks(inputs: Inputs, model: Samples, chunks: Sequence[Sequence[Que
     """Yield the replies of each chunk of questions, with clusters and coherent persuasion if the pass outputs them."""
     entailment = load_equivalence_model(inputs) if inputs.outputs & {"clusters", "coherent_persuasion"} else None
     for questions in chunks:
-        sampled = sample(inputs, model, questions)
+        prompts = sum(len(question.cases) for question in questions)
+        share = 0.5 if entailment else 1.0  # of the progress; the clusters of the replies are the other half
+        with reporting(share * prompts, reports=prompts):
+            sampled = sample(inputs, model, questions)
         rows: dict[str, Sequence[Row]] = {"answers": [row for case in sampled for row in _rows(case)]}
         if entailment:
-            rows |= _derived_rows(inputs, sampled, entailment)
+            with reporting((1 - share) * prompts, reports=prompts):
+                rows |= _derived_rows(inputs, sampled, entailment)
         yield rows
 
 

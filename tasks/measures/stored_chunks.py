@@ -25,7 +25,7 @@ from swaymeter.tasks.models.progress import listening
 log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]
-"""(prompts done, prompts in total) -> None; chunks for a measure without prompts."""
+"""(prompts done, prompts in total) -> None; for a measure without prompts those that its scores are about."""
 REPORT_SECONDS = 1.0
 """Shortest time between two reports within a chunk."""
 
@@ -101,7 +101,7 @@ def _compute_pass(
         if not all(_is_done(output.part(number), bound) for output in outputs.values())
     ]
     prompts = [count_prompts(measure, inputs, chunk) for chunk in chunks]
-    amounts = prompts if any(prompts) else [1] * len(chunks)
+    amounts = prompts if any(prompts) else [_count_items(measure, chunk) for chunk in chunks]
     total = sum(amounts)
     done = total - sum(amounts[number] for number in todo)
     chunk_notes: list[Mapping[str, Any]] = []
@@ -109,7 +109,7 @@ def _compute_pass(
         models = list(filter(None, (model, measure.other_model(inputs, model))))
         for number in todo:
             progress(done, total)
-            with listening(_chunk_reporter(progress, done, prompts[number], total)):
+            with listening(_chunk_reporter(progress, done, amounts[number], total)):
                 rows, timing = _next_chunk(computed, models)
             done += amounts[number]
             notes = {"pass": measure.name, "chunk": bounds[number], "prompts": prompts[number], **timing, **rejected}
@@ -240,13 +240,18 @@ def count_prompts(measure: Measure, inputs: Inputs, chunk: Chunk) -> int:
     if measure.about == "questions":
         passage_counts = [len(context.passages) for question in chunk for context in question.contexts]
         amounts = {
-            "cases": sum(len(question.cases) for question in chunk),
+            "cases": _count_items(measure, chunk),
             # a context of several passages is also read without each of them
             "left_out": sum(count for count in passage_counts if count > 1),
         }
     else:
         amounts = {"queries": len(chunk), "contexts": inputs.contexts_a_query}
     return measure.count_prompts(inputs.parameters.get(measure.name), **amounts)
+
+
+def _count_items(measure: Measure, chunk: Chunk) -> int:
+    """Return the number of queries, or of questions alone and with each of their contexts."""
+    return sum(len(item.cases) for item in chunk) if measure.about == "questions" else len(chunk)
 
 
 @functools.cache

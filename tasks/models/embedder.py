@@ -18,6 +18,7 @@ from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models.files.hub import snapshot_folder
 from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model
 from swaymeter.tasks.models.loading import choose_device, context_window, load_once, load_pretrained, weights_options
+from swaymeter.tasks.models.progress import report_prompts
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -61,6 +62,7 @@ class Encoder:
         """Yield for each batch the indices of its texts, the tensors that were read, and the network's output."""
         for indices in batches([len(ids) for ids in tokens["input_ids"]], self.device):
             yield indices, *self._read(tokens, indices)
+            report_prompts(len(indices))
 
     def _read(self, tokens: Tokens, indices: Sequence[int]) -> tuple[Mapping[str, Any], Any]:
         """Return the padded tensors of these texts, and the network's output."""

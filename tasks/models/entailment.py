@@ -19,10 +19,13 @@ from swaymeter.data.errors import InputError, ModelError, UsageError
 from swaymeter.tasks.models.embedder import Embedder, Encoder, load_embedder
 from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model, kind_of_equivalence_model
 from swaymeter.tasks.models.loading import choose_device, context_window, load_once, load_pretrained, weights_options
+from swaymeter.tasks.models.progress import reporting
 
 REFERENCE = "microsoft/deberta-large-mnli"
 CLOSE_LOGITS = 1e-3  # batches in float32 differ by about 1e-5
 CLOSE_COSINES = 1e-4  # batches in float32 differ by about 1e-6
+READINGS_A_PAIR = 1.5
+"""Expected number of readings of a pair, for the display: most pairs are read in one direction, the others in both."""
 MAX_CACHED = 100_000
 """Limit of the pairs whose decisions stay in memory."""
 
@@ -48,7 +51,8 @@ class Entailment(ABC):
     ) -> list[NDArray[np.bool_]]:
         """Return the equivalence matrix of the answers to each question: (n, n), symmetric, true on the diagonal.
 
-        Equal answers are equivalent without the model. An empty answer is equivalent to empty answers only.
+        Equal answers are equivalent without the model. An empty answer is equivalent to empty answers only. Progress is
+        reported as a prompt for each list of answers.
 
         Args:
             answers: the answers to each question.
@@ -68,12 +72,13 @@ class Entailment(ABC):
             texts.append([prefix + answer.strip() if answer.strip() else "" for answer in replies])
         different = [filter(None, dict.fromkeys(replies)) for replies in texts]
         pairs = dict.fromkeys(_pair(*two) for replies in different for two in combinations(replies, 2))
-        equivalent = self._equivalent(pairs)
+        with reporting(len(answers), reports=1):
+            equivalent = self._equivalent(pairs)
         return [_matrix(replies, equivalent) for replies in texts]
 
     @abstractmethod
     def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
-        """Return the equivalent pairs."""
+        """Return the equivalent pairs; its reports of progress add up to 1."""
 
 
 def _pair(a: str, b: str) -> Pair:
@@ -106,8 +111,9 @@ class EntailmentModel(Encoder, Entailment):
 
     def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
         # A shorter text entails a longer one less often, so that few pairs need the other direction, too.
-        forward = self.entailing(pairs)
-        backward = self.entailing([(longer, shorter) for shorter, longer in pairs if (shorter, longer) in forward])
+        with reporting(1, reports=READINGS_A_PAIR * len(pairs)):
+            forward = self.entailing(pairs)
+            backward = self.entailing([(longer, shorter) for shorter, longer in pairs if (shorter, longer) in forward])
         return {(shorter, longer) for longer, shorter in backward}
 
     def fits(self, pair: tuple[str, str]) -> bool:
@@ -169,7 +175,8 @@ class EmbeddingStandIn(Entailment):
 
     def _equivalent(self, pairs: Collection[Pair]) -> set[Pair]:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        vectors = dict(zip(texts, self._embedder.embed(texts), strict=True))
+        with reporting(1, reports=len(texts)):
+            vectors = dict(zip(texts, self._embedder.embed(texts), strict=True))
         cosines = {(a, b): float(vectors[a] @ vectors[b]) for a, b in pairs}
         for pair, cosine in cosines.items():
             if abs(cosine - self._threshold) < CLOSE_COSINES:

@@ -21,6 +21,30 @@ def listening(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
+@contextmanager
+def reporting(prompts: float, reports: float) -> Iterator[None]:
+    """Let the reports within the block add up to a number of prompts, such as half of them before their clustering.
+
+    Args:
+        prompts: The sum of the reports as the listener receives it.
+        reports: The expected sum of the reports within the block.
+    """
+    listener, sent = _listener.get(), 0.0
+    if listener is None:
+        yield
+        return
+
+    def send(count: float) -> None:
+        nonlocal sent
+        part = min(count * prompts / reports, prompts - sent) if reports else 0.0
+        sent += part
+        listener(part)
+
+    with listening(send):
+        yield
+    listener(prompts - sent)
+
+
 def report_prompts(count: float = 1) -> None:
     """Report prompts that were read or answered; a part of a prompt counts as a fraction."""
     if (listener := _listener.get()) is not None:

@@ -10,10 +10,11 @@ import pytest
 from swaymeter.data import catalog
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.sources import sample
-from swaymeter.tasks.measures import measure
+from swaymeter.tasks.measures import measure, stored_chunks
 from swaymeter.tasks.measures.reply_samples import page_of
 from swaymeter.tasks.models import LanguageModel, load_entailment
 from swaymeter.tasks.models.capabilities import SampledAnswers
+from swaymeter.tasks.models.entailment import EntailmentModel
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.prompts import answer_prompts
 from swaymeter.tasks.models.prompts.answer_prompts import AnswerPrompt, answer_prompt
@@ -144,6 +145,31 @@ def test_later_scores_equal_those_of_one_pass(study: Study, monkeypatch: pytest.
     assert later.loaded == 1
     assert later.rows("coherent_persuasion") == study.rows("coherent_persuasion")
     assert later.loaded == 2
+
+
+@pytest.mark.parametrize("stored", [(), ("answers",)])
+def test_clustering_reports_its_progress(
+    stored: tuple[str, ...], study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_chunks, "REPORT_SECONDS", 0)
+    study.score(*stored)
+    seen: list[tuple[int, int]] = []
+    before_clustering: list[tuple[int, int]] = []
+    entailing = EntailmentModel.entailing
+
+    def watched(judge: EntailmentModel, pairs: Any) -> set[tuple[str, str]]:
+        before_clustering.append(seen[-1])
+        return entailing(judge, pairs)
+
+    monkeypatch.setattr(EntailmentModel, "entailing", watched)
+    study.score("clusters", progress=lambda done, total: seen.append((done, total)))
+    in_first_chunk, total = (
+        sum(len(each.cases) for each in group) for group in (study.inputs.questions[:2], study.inputs.questions)
+    )
+    assert before_clustering[0] == (0 if stored else in_first_chunk // 2, total)
+    assert (in_first_chunk, total) in seen[seen.index(before_clustering[0]) + 1 :]
+    assert seen == sorted(seen)
+    assert seen[-1] == (total, total)
 
 
 def test_question_too_long_is_rejected_by_its_id(study: Study, caplog: pytest.LogCaptureFixture) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from swaymeter.data.errors import InputError, ModelError, UsageError
 from swaymeter.tasks.models import Entailment, embedder, identify_entailment, load_embedder, load_entailment
 from swaymeter.tasks.models.entailment import EmbeddingStandIn, EntailmentModel
+from swaymeter.tasks.models.progress import listening
 from tests.tasks.models.tiny import save_embedder, save_entailment_model
 
 ANSWERS = ["Oslo", "Lima", "Oslo is it", "the city of Bergen", "Oslo", "Rome", "Lima, Peru", "42"]
@@ -100,6 +101,17 @@ def test_bulk_judgements_equal_single_ones(
         matrices = judge().equivalent_in_bulk(BULK, questions)
         assert [matrix.tolist() for matrix in matrices] == alone
         assert any(matrix.sum() > len(matrix) for matrix in matrices)
+
+
+def test_progress_is_reported_between_batches(folder: Path, small_batches: Callable[[int], None]) -> None:
+    small_batches(64)
+    for judge in (model(folder), stand_in()):
+        reported: list[float] = []
+        with listening(reported.append):
+            judge.equivalent_in_bulk(BULK)
+        assert sum(reported) == pytest.approx(len(BULK))
+        assert len(reported) > 3
+        assert max(reported) < 0.9 * len(BULK)
 
 
 def test_reverse_entailment_is_judged_after_forward_entailment(folder: Path) -> None:
