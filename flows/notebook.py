@@ -116,25 +116,23 @@ def audit(
         results = swaymeter.audit("own-questions", ["smollm2-135m-instruct"])
         ```
     """
-    folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
-    bounds = thresholds_of_bounds(thresholds or {})
-    study = audits.write_study(
+    options = audits.AuditOptions(
         str(file),
-        [*models, *([give_function(answer)] if answer else ())],
-        folder,
+        Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute(),
+        models=[*models, *([give_function(answer)] if answer else ())],
+        replies=replies,
         samples=samples,
         questions=questions,
         max_new_tokens=max_new_tokens,
         columns=columns or {},
-        replies=replies,
         prompts=audits.prompts_of(prompts),
         passages=audits.passages_of(sets, orders, "plain"),
         concurrency=concurrency,
-        thresholds=bounds,
+        thresholds=thresholds_of_bounds(thresholds or {}),
     )
-    selected = Study.load(str(study))
-    audits.read_rows(selected.study, bounds, folder, selected.plan.judgements)
-    return Audit(selected.run(force=force, offline=offline).database, bounds)
+    selected = Study.load(audits.write_study(options))
+    audits.read_rows(selected.study, options.thresholds, options.folder, selected.plan.judgements)
+    return Audit(selected.run(force=force, offline=offline).database, options.thresholds)
 
 
 def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:

@@ -7,13 +7,16 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
-from swaymeter.data.errors import SwaymeterError, WorkFailed
+from swaymeter.data.errors import WorkFailed
 from swaymeter.flows.cli.console import err, out, print_line, print_product, printing_aside, warn
+
+if TYPE_CHECKING:
+    from swaymeter.flows.cli.views.audit import PreparedAudit
 
 audits = typer.Typer()
 OWN_SOURCE = "swaymeter.data.sources.own.source"
@@ -107,95 +110,80 @@ def audit(
 
     Example: [bold]swaymeter audit own-questions --model smollm2-135m-instruct[/bold]
     """
-    from swaymeter.data.sources.own.named_file import wrong_rows
-    from swaymeter.flows.api import Study
-    from swaymeter.flows.cli.terminal import TerminalProgress, log_to, summary
+    from swaymeter.flows.cli.terminal import log_to
     from swaymeter.flows.cli.views import ages
     from swaymeter.flows.cli.views import audit as view
-    from swaymeter.flows.cli.views import baseline as baselines
-    from swaymeter.flows.cli.views.refusals import undone_if_refused
-    from swaymeter.flows.config import thresholds as checks
-    from swaymeter.reports.estimates import error_lines
+    from swaymeter.flows.config.thresholds import thresholds_of
 
     began = time.monotonic()
-    thresholds = checks.thresholds_of(fail_under or (), fail_over or ())
-    folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
-    oldest = ages.max_age_of(max_age)
-    forgotten = baselines.forgotten_judgements(folder, judgements or ())
-    models_before = baselines.models_of_last_audit(folder)
-    console = err if as_json else out
-    log_to(console, verbose=traceback)
+    options = view.AuditOptions(
+        file,
+        Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute(),
+        models=model or (),
+        replies=replies or (),
+        samples=samples,
+        questions=questions,
+        max_new_tokens=max_new_tokens,
+        columns=view.columns_of(map_ or ()),
+        thinking=thinking,
+        neutral=neutral,
+        judge=judge,
+        key_from=key_from,
+        revision=revision,
+        max_age=ages.max_age_of(max_age),
+        prompts=view.prompts_of(prompt or ()),
+        decodings=decoding or (),
+        passages=view.passages_of(set_ or (), order or (), passages_as),
+        judgements=judgements or (),
+        concurrency=concurrency,
+        timeout_s=timeout,
+        thresholds=thresholds_of(fail_under or (), fail_over or ()),
+    )
+    log_to(err if as_json else out, verbose=traceback)
     logging.getLogger(OWN_SOURCE).setLevel(logging.ERROR)  # lines below the table repeat the warnings
-    with undone_if_refused(folder):
-        study = view.write_study(
-            file,
-            model or (),
-            folder,
-            samples=samples,
-            questions=questions,
-            max_new_tokens=max_new_tokens,
-            columns=view.columns_of(map_ or ()),
-            thinking=thinking,
-            neutral=neutral,
-            judge=judge,
-            key_from=key_from,
-            revision=revision,
-            max_age=oldest,
-            judgements=judgements or (),
-            prompts=view.prompts_of(prompt or ()),
-            decodings=decoding or (),
-            passages=view.passages_of(set_ or (), order or (), passages_as),
-            replies=replies or (),
-            concurrency=concurrency,
-            timeout_s=timeout,
-            thresholds=thresholds,
-        )
-        selected = Study.load(str(study))
-        before = baselines.baseline(run, selected.workspace.database) if (run := baseline or old_baseline) else None
-        selected.check_models()
-        read = view.read_rows(selected.study, thresholds, folder, selected.plan.judgements)
-        selected.check(offline=offline)
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
-    replaced = baselines.replaced_page(models_before, [part.name for part in selected.study.models])
-    row_lines = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
-    about_run = [line for line in (*row_lines, forgotten, replaced) if line]
-    progress = TerminalProgress(console, "" if as_json else selected.study.name, len(about_run))
+    prepared = view.prepare(options, named, baseline or old_baseline, offline=offline)
+    _run(prepared, began, as_json=as_json, junit=junit, force=force, offline=offline, wait=wait)
+
+
+def _run(
+    prepared: "PreparedAudit",
+    began: float,
+    *,
+    as_json: bool,
+    junit: Path | None,
+    force: bool,
+    offline: bool,
+    wait: bool,
+) -> None:
+    """Run an audit, print its results, write the JUnit file, and end with a code for failed steps and thresholds."""
+    from swaymeter.flows.cli.terminal import TerminalProgress, summary
+    from swaymeter.flows.cli.views import ages
+    from swaymeter.flows.cli.views import audit as view
+    from swaymeter.flows.config.thresholds import refuse_unmet
+
+    console, selected, lines = err if as_json else out, prepared.selected, prepared.lines
+    progress = TerminalProgress(console, "" if as_json else selected.study.name, len(lines))
     with printing_aside() if as_json else nullcontext():
-        graph, message = ages.execute(selected, progress, oldest, force=force, offline=offline, wait=wait)
-    page_findings = None if message or as_json else selected.findings(graph)
-    outcome: checks.Judged = []
-    compared = baselines.Gate()
-    notes: list[str] = []
-    error: SwaymeterError | None = WorkFailed(message) if message else None
-    if not error:
-        results = view.results_of(selected)
-        notes = view.about_answers(results)
-        try:
-            outcome = checks.judged(thresholds, results.measured)
-            if before:
-                compared = baselines.compare_with_baseline(before, selected.workspace.database)
-        except SwaymeterError as why:  # also of a baseline that cannot be compared
-            error = why
+        max_age = prepared.options.max_age
+        graph, message = ages.execute(selected, progress, max_age, force=force, offline=offline, wait=wait)
+    findings = None if message or as_json else selected.findings(graph)
+    outcome = view.outcome_of(prepared, message)
     if junit is not None:
-        name, unused = selected.study.name, wrong_rows(read.rejected)
-        checks.write_junit(
-            junit, name, outcome, notes=notes, unused=unused, compared=compared.cases(), error=str(error or "")
-        )
-    failed = () if error else [f"failed replies: {errors}" for errors in error_lines(results.unfinished)]
-    reply_lines = () if error else (*results.skipped, *failed, *ages.lines_of(results.servers))
-    about_run += filter(None, reply_lines)
+        view.write_outcome(junit, prepared, outcome)
+    lines = [*lines, *outcome.lines]
     description, took, outputs = selected.description(graph), time.monotonic() - began, selected.outputs()
-    summary(console, description, progress, took, outputs, err, findings=page_findings, notes=about_run)
-    if error:
-        raise typer.Exit(WorkFailed.exit_code) if message and progress.failures else error
+    summary(console, description, progress, took, outputs, err, findings=findings, notes=lines)
+    if outcome.error:
+        raise typer.Exit(WorkFailed.exit_code) if message and progress.failures else outcome.error
     if as_json:
-        print_product(view.as_json(selected, results, read, outcome, compared.numbers))
-        for line in (*notes, *about_run):
+        print_product(view.as_json(prepared, outcome))
+        for line in (*outcome.notes, *lines):
             print_line(line, console)
-    elif page_findings:
+    elif findings:
         print_line(Text("all numbers: --json", "dim"))
-    for line in compared.lines:
+    for line in outcome.compared.lines:
         print_line(line, console)
-    for line in compared.warnings:
+    for line in outcome.compared.warnings:
         warn(line)
-    checks.refuse_unmet(outcome, compared.failure)
+    refuse_unmet(outcome.checks, outcome.compared.failure)

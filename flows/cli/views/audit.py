@@ -5,7 +5,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -15,7 +15,7 @@ import yaml
 from pydantic import ValidationError
 
 from swaymeter.data.catalog.language_models import AnswerForm
-from swaymeter.data.errors import InputError, UsageError
+from swaymeter.data.errors import InputError, SwaymeterError, UsageError, WorkFailed
 from swaymeter.data.options import problems
 from swaymeter.data.reasons import REASONS, ROW_NOT_USABLE
 from swaymeter.data.records.judgements import Judgement
@@ -29,7 +29,10 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.storage.writing import write_file
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.api import Study
-from swaymeter.flows.cli.views.baseline import Compared, last_audit
+from swaymeter.flows.cli.views import ages
+from swaymeter.flows.cli.views import baseline as baselines
+from swaymeter.flows.cli.views.baseline import Gate, LastRun
+from swaymeter.flows.cli.views.refusals import undone_if_refused
 from swaymeter.flows.config.places import AUDIT, STUDIES
 from swaymeter.flows.config.sections import ModelPart
 from swaymeter.flows.config.study import StudyFile
@@ -39,13 +42,16 @@ from swaymeter.flows.config.thresholds import (
     Measured,
     Threshold,
     bounds_of_thresholds,
+    judged,
     measured_of,
+    write_junit,
 )
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.reports import variants
 from swaymeter.reports.estimates import (
     cut_off_sentence,
     empty_sentence,
+    error_lines,
     missing_sentence,
     people_sentences,
     server_sentences,
@@ -124,12 +130,12 @@ def read_rows(
 
 def _with_kinds(read: FileQuestions, judgements: Sequence[Judgement]) -> FileQuestions:
     """Return the questions with the kinds from people's judgements."""
-    judged, _ = with_kinds(read.questions, judgements)
+    questions, _ = with_kinds(read.questions, judgements)
     unknown = [
         sum(case.condition == "unknown" for question in listed for case in question.contexts)
-        for listed in (read.questions, judged)
+        for listed in (read.questions, questions)
     ]
-    return read._replace(questions=judged, unknown=max(0, read.unknown - unknown[0] + unknown[1]))
+    return read._replace(questions=questions, unknown=max(0, read.unknown - unknown[0] + unknown[1]))
 
 
 def about_rows(read: FileQuestions, file: Path, folder: Path) -> list[str]:
@@ -225,36 +231,15 @@ def questions_file(file: str) -> Path:
     return path
 
 
-def write_study(
-    file: str,
-    models: Sequence[str],
-    folder: Path,
-    *,
-    samples: int,
-    questions: int | None,
-    max_new_tokens: int,
-    columns: Mapping[str, str],
-    thinking: str = "off",
-    neutral: bool = False,
-    judge: str | None = None,
-    key_from: str = "",
-    revision: str = "",
-    max_age: timedelta | None = None,
-    prompts: Mapping[str, Any] = {},
-    decodings: Sequence[str] = (),
-    passages: Mapping[str, Any] | None = None,
-    judgements: Sequence[str] = (),
-    replies: Sequence[str] = (),
-    concurrency: int | None = None,
-    timeout_s: float | None = None,
-    thresholds: Iterable[Threshold] = (),
-) -> Path:
-    """Write the study of an audit into its workspace, and return its path.
+@dataclass(frozen=True)
+class AuditOptions:
+    """Options of an audit, from which its study is written.
 
-    Args:
+    Attributes:
         file: The file of questions, or the name of a bundled one.
-        models: The texts of `--model`.
         folder: The workspace.
+        models: The texts of `--model`.
+        replies: Columns of recorded replies.
         samples: Number of sampled answers besides the greedy one.
         questions: Limit of the questions; None for all.
         max_new_tokens: Limit of the tokens of an answer.
@@ -269,82 +254,116 @@ def write_study(
         decodings: The names of decodings.
         passages: The section `passages`, which combines passages into contexts.
         judgements: Files of people's judgements.
-        replies: Columns of recorded replies.
         concurrency: Upper bound on concurrent calls of functions; None for their default.
         timeout_s: Seconds that a function or a server may take for a reply; None for the default.
         thresholds: The thresholds, which the page shows.
+    """
+
+    file: str
+    folder: Path
+    models: Sequence[str] = ()
+    replies: Sequence[str] = ()
+    samples: int = 0
+    questions: int | None = None
+    max_new_tokens: int = 32
+    columns: Mapping[str, str] = field(default_factory=dict)
+    thinking: str = "off"
+    neutral: bool = False
+    judge: str | None = None
+    key_from: str = ""
+    revision: str = ""
+    max_age: timedelta | None = None
+    prompts: Mapping[str, Any] = field(default_factory=dict)
+    decodings: Sequence[str] = ()
+    passages: Mapping[str, Any] | None = None
+    judgements: Sequence[str] = ()
+    concurrency: int | None = None
+    timeout_s: float | None = None
+    thresholds: Sequence[Threshold] = ()
+
+    def check(self) -> None:
+        """Raise UsageError for an option that has an invalid value, or none to be used with."""
+        if self.thinking not in ("off", "on") and not (self.thinking.isdecimal() and int(self.thinking)):
+            raise UsageError(
+                f"--thinking {self.thinking}: write off, on, or a limit of tokens for thoughts, such as 4096"
+            )
+        if not (self.models or self.replies):
+            raise UsageError("nothing replies: add --model NAME for a model, or --replies COLUMN for recorded replies")
+        if self.revision and not any(re.search("@https?://", model, re.IGNORECASE) for model in self.models):
+            raise UsageError(
+                f"--revision {self.revision}: names the version of a model at a server; add --model NAME@URL"
+            )
+
+
+def write_study(options: AuditOptions) -> Path:
+    """Write the study of an audit into its workspace, and return its path.
 
     Raises:
         UsageError: The file is missing, the workspace has another study, or the value of an option is invalid.
     """
-    if thinking not in ("off", "on") and not (thinking.isdecimal() and int(thinking)):
-        raise UsageError(f"--thinking {thinking}: write off, on, or a limit of tokens for thoughts, such as 4096")
-    path = questions_file(file)
-    if not (models or replies):
-        raise UsageError("nothing replies: add --model NAME for a model, or --replies COLUMN for recorded replies")
-    if replies and not passages:
-        passages = _all_together(path, columns, replies)
+    options.check()
+    path = questions_file(options.file)
     name = re.sub("[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:58] or "audit"
-    _refuse_another(folder, path, name)
-    if revision and not any(re.search("@https?://", model, re.IGNORECASE) for model in models):
-        raise UsageError(f"--revision {revision}: names the version of a model at a server; add --model NAME@URL")
+    _refuse_another(options.folder, path, name)
     content = {
         "name": name,
         "asks": "Does the model follow the passages that it is given?",
-        "workspace": str(folder),
+        "workspace": str(options.folder),
         "questions": {
             "source": "file",
             "file": str(path.absolute()),
-            "columns": dict(columns),
-            "per_partition": questions,
-            "neutral": neutral,
-            "passages": passages,
+            "columns": dict(options.columns),
+            "per_partition": options.questions,
+            "neutral": options.neutral,
+            "passages": options.passages or (_all_together(path, options) if options.replies else None),
         },
-        "prompts": dict(prompts) or None,
-        "decodings": [*decodings] or None,
-        "judgements": [str(Path(name).expanduser().absolute()) for name in judgements],
-        "models": [
-            *(
-                model | _server_keys(model, revision, max_age) | _call_keys(model, concurrency, timeout_s)
-                for model in _models(models, key_from)
-            ),
-            *({"name": column, "replies": column} for column in dict.fromkeys(replies)),
-        ],
+        "prompts": dict(options.prompts) or None,
+        "decodings": [*options.decodings] or None,
+        "judgements": [str(Path(file).expanduser().absolute()) for file in options.judgements],
+        "models": _models(options),
         "whole_only": True,
-        "thresholds": bounds_of_thresholds(thresholds),
-        "measures": {
-            "answers": {
-                "samples": samples,
-                "max_new_tokens": max_new_tokens,
-                "thinking": {
-                    "max_new_tokens": int(thinking) if thinking.isdecimal() else THOUGHTS,
-                    "models": "without_switch" if thinking == "off" else "all",
-                },
-            },
-            **(MOVED if samples >= FEWEST_SAMPLES and not any("@http" in name for name in models) else {}),
-            "whose_answer": {},
-            **({"judged_answers": _judge(judge, key_from, timeout_s)} if judge else {}),
+        "thresholds": bounds_of_thresholds(options.thresholds),
+        "measures": _measures(options),
+    }
+    study = options.folder / AUDIT
+    write_file(study, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
+    return study
+
+
+def _measures(options: AuditOptions) -> dict[str, Any]:
+    """Return the measures of an audit with their parameters."""
+    thinking = options.thinking
+    answers = {
+        "samples": options.samples,
+        "max_new_tokens": options.max_new_tokens,
+        "thinking": {
+            "max_new_tokens": int(thinking) if thinking.isdecimal() else THOUGHTS,
+            "models": "without_switch" if thinking == "off" else "all",
         },
     }
-    written = folder / AUDIT
-    write_file(written, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
-    return written
+    has_server = any("@http" in name for name in options.models)
+    return {
+        "answers": answers,
+        **(MOVED if options.samples >= FEWEST_SAMPLES and not has_server else {}),
+        "whose_answer": {},
+        **({"judged_answers": _judge(options.judge, options)} if options.judge else {}),
+    }
 
 
-def _judge(name: str, key_from: str, timeout_s: float | None) -> dict[str, Any]:
+def _judge(name: str, options: AuditOptions) -> dict[str, Any]:
     """Return the judge of an option, with the absolute path of a file or a folder, and the keys of its server."""
     file, colon, function = name.rpartition(".py:")
     if colon:
         name = f"{Path(file).expanduser().absolute()}.py:{function}"
     elif Path(name).expanduser().is_dir():
         name = str(Path(name).expanduser().absolute())
-    keys = {"key_from": key_from, "timeout_s": timeout_s} if "@http" in name else {}
+    keys = {"key_from": options.key_from, "timeout_s": options.timeout_s} if "@http" in name else {}
     return {"judge": name, **{key: value for key, value in keys.items() if value}}
 
 
 def _refuse_another(folder: Path, file: Path, name: str) -> None:
     """Refuse a workspace that holds the audit of another file, or another study."""
-    audited = last_audit(folder).get("questions")
+    audited = baselines.last_audit(folder).get("questions")
     before = Path(str(audited.get("file"))) if isinstance(audited, dict) else file
     if before.name != file.name:
         raise UsageError(
@@ -355,41 +374,38 @@ def _refuse_another(folder: Path, file: Path, name: str) -> None:
         raise UsageError(f"the workspace {folder} holds another study; name another --workspace")
 
 
-def _server_keys(model: Mapping[str, str], revision: str, max_age: timedelta | None) -> dict[str, Any]:
-    """Return the keys that only a served model has; empty for a model of this machine."""
-    if "endpoint" not in model:
-        return {}
-    hours = {} if max_age is None else {"max_age_hours": max_age.total_seconds() / 3600}
-    return ({"revision": revision} if revision else {}) | hours
-
-
-def _all_together(file: Path, columns: Mapping[str, str], replies: Sequence[str]) -> dict[str, Any] | None:
+def _all_together(file: Path, options: AuditOptions) -> dict[str, Any] | None:
     """Return the set of all passages if a recorded reply is about several of them; None otherwise."""
-    options = OwnQuestions(file=str(file.absolute()), columns=dict(columns))
-    options.read_replies(replies)
+    source = OwnQuestions(file=str(file.absolute()), columns=dict(options.columns))
+    source.read_replies(options.replies)
     try:
-        recorded = read_questions(options).replies.values()
+        recorded = read_questions(source).replies.values()
     except InputError as error:
         raise UsageError(str(error)) from None
-    several = any(len(texts) > 1 for recorded_of_column in recorded for _, texts in recorded_of_column)
-    return {"sets": ["all"]} if several else None
+    has_several = any(len(texts) > 1 for replies_of_column in recorded for _, texts in replies_of_column)
+    return {"sets": ["all"]} if has_several else None
 
 
-def _call_keys(model: Mapping[str, str], concurrency: int | None, timeout_s: float | None) -> dict[str, Any]:
-    """Return the limits of calls of a function, and the time-out of a server."""
-    limits: dict[str, Any] = {"concurrency": concurrency} if "function" in model else {}
-    limits |= {"timeout_s": timeout_s} if {"function", "endpoint"} & {*model} else {}
-    return {name: value for name, value in limits.items() if value is not None}
-
-
-def _models(names: Sequence[str], key_from: str) -> list[dict[str, str]]:
-    """Return the models; a name at several servers gets numbers."""
-    models = [_model(name, key_from) for name in names]
+def _models(options: AuditOptions) -> list[dict[str, Any]]:
+    """Return the models and the recorded replies; a name at several servers gets numbers."""
+    models = [_model(name, options.key_from) for name in options.models]
     count = Counter(model["name"] for model in models)
     for number, model in enumerate(models, 1):
         if count[model["name"]] > 1 and "endpoint" in model:
             model |= {"served_as": model["name"], "name": f"{model['name']}-{number}"}
-    return models
+    recorded = [{"name": column, "replies": column} for column in dict.fromkeys(options.replies)]
+    return [*(model | _call_keys(model, options) for model in models), *recorded]
+
+
+def _call_keys(model: Mapping[str, str], options: AuditOptions) -> dict[str, Any]:
+    """Return the version and the limits of calls of a server or a function; empty for a model of this machine."""
+    keys: dict[str, Any] = {}
+    if "endpoint" in model:
+        hours = None if options.max_age is None else options.max_age.total_seconds() / 3600
+        keys = {"revision": options.revision or None, "max_age_hours": hours, "timeout_s": options.timeout_s}
+    elif "function" in model:
+        keys = {"concurrency": options.concurrency, "timeout_s": options.timeout_s}
+    return {name: value for name, value in keys.items() if value is not None}
 
 
 def _model(name: str, key_from: str) -> dict[str, str]:
@@ -416,9 +432,100 @@ def _function(module: str, function: str) -> dict[str, str]:
     return {"name": f"{path.name if path else module}:{function}", "function": reference}
 
 
-def results_of(selected: Study) -> Audited:
-    """Return the results of a study that was run."""
-    return results_in(selected.workspace.database)
+class PreparedAudit(NamedTuple):
+    """An audit whose study is written and checked.
+
+    Attributes:
+        options: Its options.
+        selected: Its study.
+        read: The rows of its file.
+        lines: Lines to print about rows, judgements, and models of the audit before.
+        before: The baseline; None without one.
+    """
+
+    options: AuditOptions
+    selected: Study
+    read: FileQuestions
+    lines: list[str]
+    before: LastRun | None
+
+
+def prepare(options: AuditOptions, named: str, baseline: str | None, *, offline: bool) -> PreparedAudit:
+    """Write and check the study of an audit; a refused audit leaves the workspace unchanged.
+
+    Args:
+        options: The options.
+        named: The file as the user names it in a command, with its maps.
+        baseline: The run to compare with; None for no comparison.
+        offline: True to use no network.
+
+    Raises:
+        UsageError: The audit is refused.
+    """
+    folder = options.folder
+    forgotten = baselines.forgotten_judgements(folder, options.judgements)
+    models_before = baselines.models_of_last_audit(folder)
+    with undone_if_refused(folder):
+        selected = Study.load(write_study(options))
+        before = baselines.baseline(baseline, selected.workspace.database) if baseline else None
+        selected.check_models()
+        read = read_rows(selected.study, options.thresholds, folder, selected.plan.judgements)
+        selected.check(offline=offline)
+    replaced = baselines.replaced_page(models_before, [part.name for part in selected.study.models])
+    row_lines = (*about_rows(read, Path(options.file), folder), read.about_kinds(named), read.about_sets())
+    lines = [line for line in (*row_lines, forgotten, replaced) if line]
+    return PreparedAudit(options, selected, read, lines, before)
+
+
+class Outcome(NamedTuple):
+    """The outcome of an audit that was run.
+
+    Attributes:
+        error: The reason why there are no results, or no comparison with the baseline; None if there are.
+        results: The results; None if a step failed.
+        notes: Lines on servers and replies.
+        lines: Lines on rejected questions, failed replies and old answers.
+        checks: Each threshold for each model, with the reason if it is not met.
+        compared: The comparison with the baseline.
+    """
+
+    error: SwaymeterError | None = None
+    results: Audited | None = None
+    notes: Sequence[str] = ()
+    lines: Sequence[str] = ()
+    checks: Judged = ()
+    compared: Gate = Gate()
+
+
+def outcome_of(prepared: PreparedAudit, message: str) -> Outcome:
+    """Judge the results of an audit by its thresholds and its baseline; `message` tells of a failed step."""
+    if message:
+        return Outcome(WorkFailed(message))
+    database = prepared.selected.workspace.database
+    results = results_in(database)
+    failed = (f"failed replies: {errors}" for errors in error_lines(results.unfinished))
+    lines = [*results.skipped, *failed, *ages.lines_of(results.servers)]
+    outcome = Outcome(None, results, about_answers(results), lines)
+    try:
+        outcome = outcome._replace(checks=judged(prepared.options.thresholds, results.measured))
+        if prepared.before:
+            outcome = outcome._replace(compared=baselines.compare_with_baseline(prepared.before, database))
+    except SwaymeterError as error:  # also of a baseline that cannot be compared
+        return outcome._replace(error=error, lines=())
+    return outcome
+
+
+def write_outcome(file: Path, prepared: PreparedAudit, outcome: Outcome) -> None:
+    """Write the thresholds and the comparison of an audit as JUnit XML."""
+    write_junit(
+        file,
+        prepared.selected.study.name,
+        outcome.checks,
+        notes=outcome.notes,
+        unused=wrong_rows(prepared.read.rejected),
+        compared=outcome.compared.cases(),
+        error=str(outcome.error or ""),
+    )
 
 
 def results_in(database: Path) -> Audited:
@@ -428,7 +535,7 @@ def results_in(database: Path) -> Audited:
         differences = warehouse.frame("model_differences")
         unfinished, servers = (warehouse.frame(name) for name in ("unfinished_greedy_answers", "served_models"))
         judge = agreement.sentences({name: warehouse.frame(name) for name in agreement.QUERIES})
-        judged = people_sentences(warehouse.frame("answers_judged_by_people"), warehouse.frame("judgements_to_read"))
+        people = people_sentences(warehouse.frame("answers_judged_by_people"), warehouse.frame("judgements_to_read"))
         spent, rejected = warehouse.frame(variants.SPENT), warehouse.frame("rejected_summary")
         effects, silent = warehouse.frame("passage_effects_summary"), warehouse.frame("silent_replies")
     frames = {variants.MEANS: rows, variants.DIFFERENCES: differences, variants.SPENT: spent}
@@ -442,7 +549,7 @@ def results_in(database: Path) -> Audited:
         rows,
         variants.table(frames) if several else pd.DataFrame(),
         variants.advice(frames),
-        judged,
+        people,
         tuple(map(_line_of_skipped, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))),
         effects,
         silent,
@@ -455,19 +562,15 @@ def _line_of_skipped(row: Mapping[str, Any]) -> str:
     return f"not asked: {REASONS[row['reason']].removesuffix('.')} ({row['candidates']}{example})"
 
 
-def as_json(
-    selected: Study,
-    results: Audited,
-    read: FileQuestions,
-    outcome: Judged,
-    compared: Sequence[Compared] = (),
-) -> str:
-    """Return the whole output as JSON."""
+def as_json(prepared: PreparedAudit, outcome: Outcome) -> str:
+    """Return the whole output of an audit that has results as JSON."""
+    selected, read, results = prepared.selected, prepared.read, outcome.results
+    assert results is not None
     checks = [
         {"threshold": str(threshold)}
         | {name: getattr(row, name) for name in ("model", "unit", "mean", "low", "high")}
         | {"met": not unmet, "reason": unmet, "empty": row.empty, "undecided": row.undecided, "missing": row.missing}
-        for threshold, row, unmet in outcome
+        for threshold, row, unmet in outcome.checks
     ]
     paths = {name: str(path) for name, path in selected.outputs().items()}
     content = {
@@ -482,7 +585,7 @@ def as_json(
         "verdict_of_each_reply": f"swaymeter.open({str(selected.workspace.root)!r}).frame('answers_of_questions')",
         "served_models": records(results.servers),
         "checks": checks,
-        "compared": [row._asdict() for row in compared],
+        "compared": [row._asdict() for row in outcome.compared.numbers],
         "questions_not_asked": results.skipped,
         "rows_not_used": [f"{location}: {why}" for location, why in wrong_rows(read.rejected)],
         "kinds_not_given": {"supporting": read.derived, "unknown": read.unknown},

@@ -76,13 +76,11 @@ def sample_answers(
     if not prompts:
         return []
     first = max_thoughts or max_new_tokens
-    points = []  # the random numbers of each sample, (samples + 1, steps); NaN in the last row, the greedy reply
+    reserved_tokens = max_new_tokens + (max_thoughts or 0)
     for prompt, without_context, identity in zip(prompts, without_contexts, identities, strict=True):
         for read in (prompt,) if without_context is None else (prompt, without_context):
-            check_length(model, f"{identity}", len(read), reserved_tokens=max_new_tokens + (max_thoughts or 0))
-        steps, seed, identity_key = first + max_new_tokens, settings["seed"], (model.name, *identity)
-        random_numbers = [typed_generator(seed, *identity_key, sample).random(steps) for sample in range(samples)]
-        points.append(np.array([*random_numbers, np.full(steps, np.nan)]))
+            check_length(model, f"{identity}", len(read), reserved_tokens=reserved_tokens)
+    points = [_random_numbers(model, identity, settings, first + max_new_tokens) for identity in identities]
     ends = Ends(model, settings["form"] or prompt_form(model), settings["header"])
     thoughts = Thoughts(model, prompts[0])
     later_thoughts = Thoughts(model, ())  # further thoughts that a reply opens behind its first thoughts
@@ -119,6 +117,17 @@ def sample_answers(
                 reply = replace(answer, thoughts=words, thought_ids=thought)
             replies[number][member] = reply
     return [SampledAnswers(tuple(rows[:samples]), rows[samples]) for rows in replies]
+
+
+def _random_numbers(
+    model: Network, identity: tuple[str, ...], settings: SampleOptions, steps: int
+) -> NDArray[np.float64]:
+    """Return the random numbers of a prompt's samples, (samples + 1, steps); NaN in the last row, the greedy reply."""
+    numbers = [
+        typed_generator(settings["seed"], model.name, *identity, sample).random(steps)
+        for sample in range(settings["samples"])
+    ]
+    return np.array([*numbers, np.full(steps, np.nan)])
 
 
 def _without_contexts(settings: SampleOptions, prompts: int) -> Sequence[Tokens | None]:

@@ -32,18 +32,22 @@ GIVES_IN = Measured("m (float32)", "follow", "conflicting", 4, 4, "question", 0.
 SUPPORTING = "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 answers to 30 questions"
 
 
+def models_of(*names: str, key_from: str = "") -> list[dict[str, Any]]:
+    """The section `models` of an audit of these models."""
+    return audit._models(audit.AuditOptions("mine.csv", Path(), models=names, key_from=key_from))
+
+
 def test_models_are_named_with_dtypes_or_addresses() -> None:
-    models = audit._models(["m:bfloat16", "org/m@http://[::1]:1/v1", "one@HTTPS://a.example"], "")
-    assert models == [
+    assert models_of("m:bfloat16", "org/m@http://[::1]:1/v1", "one@HTTPS://a.example") == [
         {"name": "m", "dtype": "bfloat16"}, {"name": "org/m", "endpoint": "http://[::1]:1/v1"},
         {"name": "one", "endpoint": "https://a.example"},
     ]  # fmt: skip
-    of_one_name = audit._models(["m@http://127.0.0.1:1", "m@http://127.0.0.1:2"], "KEY")
+    of_one_name = models_of("m@http://127.0.0.1:1", "m@http://127.0.0.1:2", key_from="KEY")
     assert [(one["name"], one["served_as"], one["key_from"]) for one in of_one_name] == [
         ("m-1", "m", "KEY"), ("m-2", "m", "KEY"),
     ]  # fmt: skip
     with pytest.raises(UsageError, match="begins with http://"):
-        audit._models(["m@127.0.0.1:8000/v1"], "")
+        models_of("m@127.0.0.1:8000/v1")
 
 
 @pytest.mark.parametrize(
@@ -112,8 +116,8 @@ def test_a_threshold_that_cannot_be_is_refused(text: str, said: str) -> None:
 
 def study_of(folder: Path, file: str = "mine.csv", models: tuple[str, ...] = ("m",), **changes: Any) -> StudyFile:
     """The study of an audit of a file in a folder."""
-    options: dict[str, Any] = {"samples": 1, "questions": None, "max_new_tokens": 32, "columns": {}} | changes
-    return read_study(audit.write_study(str(folder / file), models, folder, **options))
+    options: dict[str, Any] = {"models": models, "samples": 1} | changes
+    return read_study(audit.write_study(audit.AuditOptions(str(folder / file), folder, **options)))
 
 
 def test_the_folder_of_an_audit_is_its_study(swaymeter: Command, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from swaymeter.data.errors import ModelError, ServiceError
 from swaymeter.data.sources.http.session import close_sessions
 from swaymeter.flows.api import Study
-from swaymeter.flows.cli.views.audit import write_study
+from swaymeter.flows.cli.views.audit import AuditOptions, write_study
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.study_graph import graph_of
 from swaymeter.tasks.models.endpoints.client import Client
@@ -28,12 +28,13 @@ def rows(
 ) -> list[dict[str, Any]]:
     """The greedy replies of an audit with a context: condition, state, text, thoughts, and whose answer each states."""
     (folder / "mine.csv").write_text(fake.QUESTIONS)
-    settings = {"samples": 2, "questions": None, "max_new_tokens": 32, "columns": {}, **options}
+    settings = {"samples": 2, **options}
     forget_models()
     with serving(play=server.answer) as running:
         address = running.address.removesuffix("/ask") + path
         named = f"{model or server.listed[0]}@{address}"
-        study = Study.load(str(write_study(str(folder / "mine.csv"), [named], folder / "audit", **settings)))
+        audit = AuditOptions(str(folder / "mine.csv"), folder / "audit", models=[named], **settings)
+        study = Study.load(str(write_study(audit)))
         graph = run(lambda: graph_of(study.plan, {}), Selection(stages=(*PREPARED, "score")))
     close_sessions()
     assert not [node.reason for node in graph if node.state == "failed"]
