@@ -97,14 +97,7 @@ def status_phrase(status: int) -> str:
 
 
 def read_content(answer: Answer, *, form: Form, allow: Collection[int], error_of: ErrorOf, label: str) -> Any:
-    """Return the JSON or text of a valid response; text also for an error page with an allowed status.
-
-    Args:
-        answer: The response.
-        form: JSON or text.
-        allow: Valid statuses.
-        error_of: Returns an error inside a response.
-        label: The service in messages.
+    """Return the content of a valid response; of an error page with an allowed status, its text.
 
     Raises:
         ServiceTimeout: The service ran out of time, or its JSON is cut short.
@@ -133,7 +126,6 @@ def _refusal(answer: Answer, label: str, reason: str = "") -> ServiceError:
 
 
 def _parse(answer: Answer, form: Form, label: str) -> Any:
-    """Return the JSON or text of a response; the text of an error page that is not JSON."""
     try:
         if form == "text":
             return answer.body.decode()
@@ -141,6 +133,7 @@ def _parse(answer: Answer, form: Form, label: str) -> Any:
         content = json.loads(text, parse_constant=_refuse_constant)
         if "\\u" in text and not is_text(json.dumps(content, ensure_ascii=False)):
             raise ValueError("a lone surrogate")
+        return content
     except (ValueError, RecursionError) as error:
         if form == "json" and answer.status != HTTPStatus.OK:
             return answer.body.decode("utf-8-sig", "replace")
@@ -154,7 +147,6 @@ def _parse(answer: Answer, form: Form, label: str) -> Any:
             f"{label} answered with something that is not {expected} ({printable(str(error), 160)}): "
             f"{printable(answer.body)!r}"
         ) from None
-    return content
 
 
 def _refuse_constant(constant: str) -> Any:

@@ -1,7 +1,7 @@
 """One request to a service: its user agent, a deadline, and its complete response or the error.
 
-The timeouts of sockets count the seconds without data, so that a server which sends a byte now and then would be
-listened to for ever. Here every read of a response passes through a reader that knows when the response began.
+A socket's timeout counts the seconds without data, and a server may send a byte now and then for ever. So every read
+of a response passes through a reader that knows when the response began.
 """
 
 import io
@@ -11,10 +11,9 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
-from http.client import HTTPResponse
+from http.client import HTTPException, HTTPResponse
 from importlib.metadata import version
 from typing import Any
 from weakref import WeakSet
@@ -83,8 +82,8 @@ class _TimedAdapter(HTTPAdapter):
         """Return the pool of connections to a host, directly or through a proxy."""
         pool: Any = super().get_connection_with_tls_context(*arguments, **keywords)
         if "response_class" not in vars(pool.ConnectionCls):
-            name, timed = pool.ConnectionCls.__name__, {"response_class": self._response}
-            pool.ConnectionCls = type(name, (pool.ConnectionCls,), timed)
+            timed = {"response_class": self._response}
+            pool.ConnectionCls = type("TimedConnection", (pool.ConnectionCls,), timed)
         return pool
 
     def _response(self, sock: socket.socket, *arguments: Any, **keywords: Any) -> HTTPResponse:
@@ -147,18 +146,16 @@ class Exchange(LimiterSession):
             message = f"{self._label} broke off in its answer, or sent one that cannot be decompressed"
             raise TransientError(message, ServiceTimeout, tries=_TRIES) from None
 
-    def _connection_error(self, error: failures.ConnectionError) -> TransientError:
-        """Return a failed connection as an error with its cause, which requests and urllib3 wrap several times."""
-        inner: Any = error.args[0] if error.args else error
-        inner = getattr(inner, "reason", None) or inner
-        cause = inner.__cause__ or next((part for part in inner.args if isinstance(part, Exception)), inner)
-        quoted = self._quoted(f"{type(cause).__name__}: {cause}", 160)
-        if isinstance(inner, broken.ProtocolError):
-            return TransientError(f"{self._label} dropped the connection ({quoted})")
-        if "CERTIFICATE_VERIFY_FAILED" in quoted:
-            quoted += "; if an authority of your own has signed it, name the file of its certificate in "
-            quoted += "REQUESTS_CA_BUNDLE"
-        return TransientError(f"{self._label} cannot be reached: {quoted}", tries=_TRIES)
+    def _connection_error(self, error: BaseException) -> TransientError:
+        """Return a failed connection as an error with its first cause, which requests and urllib3 wrap."""
+        while error.__context__:
+            error = error.__context__
+        cause = self._quoted(f"{type(error).__name__}: {error}", 160)
+        if isinstance(error, HTTPException | ConnectionResetError | BrokenPipeError):
+            return TransientError(f"{self._label} dropped the connection ({cause})")
+        if "CERTIFICATE_VERIFY_FAILED" in cause:
+            cause += "; if an authority of your own has signed it, name its certificate's file in REQUESTS_CA_BUNDLE"
+        return TransientError(f"{self._label} cannot be reached: {cause}", tries=_TRIES)
 
     def _answer(self, response: requests.Response) -> Answer:
         status, wait_s = response.status_code, _retry_after_s(response.headers.get("Retry-After"))
@@ -191,14 +188,12 @@ class Exchange(LimiterSession):
 def _spellings_of(key: str) -> re.Pattern[bytes]:
     """Return a pattern of a key as it is, or with any of its characters escaped in JSON or in an address."""
 
-    def forms(character: str) -> Iterator[str]:
-        yield re.escape(character)
-        yield re.escape(json.dumps(character)[1:-1])
-        yield rf"\\{re.escape(character)}"
-        yield rf"(?i:\\u{ord(character):04x})"
-        yield f"(?i:{re.escape(''.join(f'%{byte:02x}' for byte in character.encode()))})"
+    def spellings(character: str) -> str:
+        in_address = "".join(f"%{byte:02x}" for byte in character.encode())
+        forms = map(re.escape, (character, json.dumps(character)[1:-1], f"\\{character}"))
+        return "|".join([*forms, rf"(?i:\\u{ord(character):04x})", f"(?i:{in_address})"])
 
-    return re.compile("".join(f"(?:{'|'.join(forms(character))})" for character in key).encode())
+    return re.compile("".join(f"(?:{spellings(character)})" for character in key).encode())
 
 
 def _retry_after_s(value: str | None) -> float | None:

@@ -84,6 +84,13 @@ class Session:
         self._slots = threading.BoundedSemaphore(service.max_concurrency)
         self._now, self._sleep, self._pause_until = now, sleep or self._closed.wait, 0.0
         self._in_progress: WeakValueDictionary[str, Any] = WeakValueDictionary()
+        self._retrying = Retrying(
+            retry=retry_if_exception_type(TransientError),
+            wait=self._wait_s,
+            stop=lambda state: state.attempt_number >= (_error(state).tries or service.tries),
+            sleep=self._wait,
+            retry_error_callback=_give_up,
+        )
 
     @property
     def is_closed(self) -> bool:
@@ -140,7 +147,7 @@ class Session:
                     f"{self._label} cannot be requested: this run is offline, and no cached response is younger than "
                     f"{self.service.cache_ttl_days:g} days{forced}; run again with a network"
                 )
-            answer = self._retrying()(self._send, request, read)
+            answer = self._retrying(self._send, request, read)
             if keep:
                 self._cache.put(key, replace(answer, rerun=max(self.rerun, cached.rerun if cached else 0)))
             return replace(answer, body=b"")
@@ -175,15 +182,6 @@ class Session:
             return None
         return replace(answer, body=b"", content=content, from_cache=True)
 
-    def _retrying(self) -> Retrying:
-        return Retrying(
-            retry=retry_if_exception_type(TransientError),
-            wait=self._wait_s,
-            stop=lambda state: state.attempt_number >= (_error(state).tries or self.service.tries),
-            sleep=self._wait,
-            retry_error_callback=_give_up,
-        )
-
     def _send(self, request: requests.PreparedRequest, read: Callable[[Answer], Any]) -> Answer:
         with self._slot():
             answer = self._exchange.fetch(request)
@@ -194,25 +192,22 @@ class Session:
         """Count a request and hold one of the service's concurrent requests, after any pause that it requires."""
         while True:
             with self._slots:
-                pause_s = self._count_or_pause()
+                self._refuse_if_closed()
+                pause_s = self._pause_until - self._now()
                 if pause_s <= 0:
+                    self._count()
                     yield
                     return
             self._wait(pause_s)
 
-    def _count_or_pause(self) -> float:
-        """Count a request and return 0 or less; during a pause, return its remaining seconds and count nothing."""
-        self._refuse_if_closed()
+    def _count(self) -> None:
         with self._lock:
             if self.sent >= self.service.max_requests:
                 raise ServiceBudget(
                     f"{self._label}: this run has sent its {self.service.max_requests} requests; responses are "
                     "cached, so run again to continue, or raise `max_requests` of the service in the study file"
                 )
-            pause_s = self._pause_until - self._now()
-            if pause_s <= 0:
-                self.sent += 1
-            return pause_s
+            self.sent += 1
 
     def _wait_s(self, state: RetryCallState) -> float:
         """Return the seconds before the next try; a pause that the service requires holds for all threads."""
@@ -260,8 +255,7 @@ def _limiter_of(service: Service) -> Limiter:
     key = service.address, service.requests_per_minute
     with _lock:
         if key not in _limiters:
-            interval_ms = ceil(60_000 / service.requests_per_minute)
-            _limiters[key] = Limiter(Rate(1, interval_ms), buffer_ms=1)
+            _limiters[key] = Limiter(Rate(1, ceil(60_000 / service.requests_per_minute)), buffer_ms=1)
         return _limiters[key]
 
 
@@ -289,5 +283,4 @@ def _forget() -> None:
     _limiters.clear()
 
 
-# A forked process has its parent's sessions, whose connections and database it must not use.
-os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=_forget)  # a forked process must not use its parent's connections and database
