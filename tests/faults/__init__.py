@@ -1,0 +1,5 @@
+import pytest
+
+pytest.register_assert_rewrite(
+    *(f"{__name__}.{name}" for name in ("applications", "case", "kills", "operations", "outages", "services"))
+)

@@ -1,23 +1,37 @@
-"""A study in an empty workspace that meets a fault, and the comparison with an undisturbed one."""
+"""A study in an empty workspace that meets a fault, and its comparison with an undisturbed run."""
 
-import os
 import random
 import signal
-import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from swaymeter.flows.graph.graph import RunSettings, Step
-from swaymeter.flows.graph.stage import Stage
-from tests.end_to_end.tiny_study import Command, TinyStudy, until
+from tests.end_to_end.tiny_study import Command, TinyStudy
+from tests.faults.faulty_server import Server
 
 LONGEST_SECONDS = 120.0
 """A run that takes longer after a fault counts as hung."""
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """A study after a run without a fault.
+
+    Attributes:
+        study: the study.
+        command: the command that ran it.
+        seconds: the duration of the run.
+        server: the model server of the run, if any.
+    """
+
+    study: TinyStudy
+    command: tuple[str, ...] = ("run",)
+    seconds: float = 0.0
+    server: Server = field(default_factory=Server)
 
 
 def as_in_a_terminal() -> None:
@@ -25,133 +39,59 @@ def as_in_a_terminal() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@dataclass(frozen=True)
-class Pause:
-    """A pause of a command where the first step of a stage begins, or the first chunk of scores is stored."""
-
-    stage: Stage
-    folder: Path
-    """Folder of the files `reached` and `go`."""
-    host: str = ""
-    """Host name that the command sees, if another than the machine's."""
-
-    def __call__(self) -> None:
-        """Patch the command, which calls this first of all."""
-        as_in_a_terminal()
-        import socket
-
-        from swaymeter.flows.execution import task
-        from swaymeter.tasks.measures import stored_chunks
-
-        if self.host:
-            socket.gethostname = lambda: self.host
-        attempt, store = task.attempt, stored_chunks._store
-
-        def attempt_later(step: Step, of: RunSettings) -> object:
-            if step.id.stage == self.stage != "score":
-                self._wait()
-            return attempt(step, of)
-
-        def store_later(*arguments: object) -> None:
-            if self.stage == "score":
-                self._wait()
-            store(*arguments)
-
-        task.attempt, stored_chunks._store = attempt_later, store_later
-
-    def _wait(self) -> None:
-        with suppress(FileExistsError):
-            self.reached.touch(exist_ok=False)
-            while not self.go.exists():
-                time.sleep(0.02)
-
-    @property
-    def reached(self) -> Path:
-        """File that exists once the command waits."""
-        return self.folder / "reached"
-
-    @property
-    def go(self) -> Path:
-        """File that lets the command go on."""
-        return self.folder / "go"
-
-
-@contextmanager
-def process_group(process: "subprocess.Popen[bytes]") -> Iterator["subprocess.Popen[bytes]"]:
-    """Kill a process of a session of its own, and its children, on leaving."""
-    try:
-        yield process
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
 @dataclass
 class Case:
-    """A study in an empty workspace that meets a fault."""
+    """A study in an empty workspace that meets a fault.
+
+    Attributes:
+        study: the study.
+        undisturbed: the same study after a run without a fault.
+        folder: a folder for the files of the fault.
+        generator: the draws.
+        options: further options of the command.
+        kills: the number of killed runs.
+        superseded: the number of tables that were computed from failed replies.
+    """
 
     study: TinyStudy
-    finished: TinyStudy
-    """The same study after an undisturbed run."""
+    undisturbed: Undisturbed
     folder: Path
     generator: random.Random
-    command: tuple[str, ...] = ("run",)
-    """The command of the study, with its options."""
+    options: tuple[str, ...] = ()
+    kills: int = 0
+    superseded: int = 0
 
-    def run_through(
-        self, stage: Stage, fault: Callable[[], None], *sentences: str, study: TinyStudy | None = None
-    ) -> bool:
-        """Run the study with a fault where a stage begins, and return True if the run ends with success."""
-        pause = Pause(stage, self.folder)
-        with (study or self.study).start("run", before=pause) as running:
-            until(pause.reached.exists, running)
-            fault()
-            pause.go.touch()
-            return self.check_end(running, *sentences)
+    def start(self, study: TinyStudy | None = None) -> Command:
+        """Start the command of the study."""
+        return (study or self.study).start(*self.undisturbed.command, *self.options, before=as_in_a_terminal)
 
-    def check_end(self, running: Command, *sentences: str, codes: tuple[int, ...] = (0, 1)) -> bool:
-        """Check that a run ends in time, with success or one of the sentences; return True for success."""
-        began = time.monotonic()
-        run = running.ended()
-        assert "Traceback" not in run.said
-        assert run.code in codes, run.said
-        assert time.monotonic() - began < LONGEST_SECONDS, run.said
-        assert run.code == 0 or any(sentence in run.said for sentence in sentences), run.said
-        return run.code == 0
-
-    def check_scoring(self, running: Command) -> None:
-        """Skip the test if the run has scored everything before the fault."""
-        assert not running.poll(), running.file.read_text()
-        if running.poll() is not None or len(_scores(self.study)) >= len(_scores(self.finished)):
+    def wait(self, running: Command, seconds: float) -> None:
+        """Wait for a random moment within some seconds, and skip the test if the run is over by then."""
+        running.process.join(self.generator.uniform(0.0, seconds))
+        if running.poll() is not None:
             pytest.skip("the run was over before the fault")
 
-    def has_begun_scoring(self) -> bool:
-        """Test if a chunk of scores is stored."""
-        return any(self.study.workspace.glob("scores/*/*/*.parquet"))
+    def check_end(self, running: Command, *sentences: str) -> None:
+        """Check that a run ends in time, with success or one of the sentences."""
+        began = time.monotonic()
+        run = running.ended()
+        assert "Traceback" not in run.said, run.said
+        assert time.monotonic() - began < LONGEST_SECONDS, run.said
+        assert run.code == 0 or (run.code in (1, 2) and any(map(run.said.__contains__, sentences))), run.said
 
-    def complete(self, *options: str) -> None:
+    def complete(self) -> None:
         """Run the study once more and compare it with the undisturbed one."""
-        run = self.study.run(*self.command, *options, before=as_in_a_terminal)
+        with self.start() as running:
+            run = running.ended()
         assert run.code == 0, run.said
-        assert self.study.scores() == self.finished.scores()
-        assert len([*self.study.workspace.glob("scores/*/*/*.parquet")]) == len(self.finished.scores())
-        assert self.study.results() == self.finished.results()
+        scores, undisturbed = self.study.scores(), self.undisturbed.study.scores()
+        assert {name: scores.get(name) for name in undisturbed} == undisturbed
+        files = [*self.study.workspace.glob("scores/*/*/*.parquet")]
+        assert len(files) == len(undisturbed) + self.superseded, files
+        assert self.study.results() == self.undisturbed.study.results()
         assert self.study.temporary_files() == []
         assert self.study.processes() == []
 
 
-@contextmanager
-def empty_case(
-    finished: TinyStudy, folder: Path, generator: random.Random, command: tuple[str, ...] = ("run",)
-) -> Iterator[Case]:
-    """Give a finished study in an empty workspace; processes that a failed test leaves are killed."""
-    case = Case(finished.elsewhere(folder / "workspace", with_files=False), finished, folder, generator, command)
-    yield case
-    for process in case.study.processes():
-        process.kill()
-
-
-def _scores(study: TinyStudy) -> list[Path]:
-    """Return the files of scores without those of chunks."""
-    return [path for path in study.workspace.glob("scores/*/*/*.parquet") if ".part-" not in path.name]
+Disturbance = Callable[[Case], AbstractContextManager[None]]
+"""A context that lets a run of a case meet a fault; the case is completed within the context."""

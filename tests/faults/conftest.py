@@ -1,17 +1,18 @@
-"""Options and fixtures of the drawn faults: `make test-faults ARGS="--count 20 --seed 7"`."""
+"""Options and undisturbed studies of the drawn faults: `make test-faults ARGS="--count 20 --seed 7"`."""
 
 import random
 import shutil
 import time
-from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
-from tests.docker.test_docker import free_port
 from tests.end_to_end.tiny_study import TinyStudy, new_study
-from tests.faults.case import Case, as_in_a_terminal, empty_case
-from tests.faults.faulty_server import IN_FLIGHT, TIMEOUT_SECONDS, Server, listening
+from tests.faults.applications import QUESTIONS, Application
+from tests.faults.case import Undisturbed, as_in_a_terminal
+from tests.faults.faulty_server import IN_FLIGHT, TIMEOUT_SECONDS, Server, a_letter
+
+JUDGED = 60
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,24 +34,27 @@ def generator(request: pytest.FixtureRequest) -> random.Random:
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory, api: str) -> tuple[TinyStudy, float]:
-    """A study after an undisturbed run, and the seconds of such a run."""
+def undisturbed_study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Undisturbed:
+    """A study of a model in a folder."""
     folder = tmp_path_factory.mktemp("finished")
     study = new_study(folder, api).with_fewer_figures(folder / "few.yaml")
-    for _ in range(2):  # the first run loads modules and takes longer
-        shutil.rmtree(study.workspace, ignore_errors=True)
-        began = time.monotonic()
-        run = study.run("run", before=as_in_a_terminal)
-        assert run.code == 0, run.said
-    return study, time.monotonic() - began
+    _run(study)  # the first run loads modules and takes longer
+    shutil.rmtree(study.workspace)
+    began = time.monotonic()
+    _run(study)
+    return Undisturbed(study, seconds=time.monotonic() - began)
 
 
 @pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory, api: str) -> tuple[TinyStudy, Server, int]:
-    """A finished study of a served model, the server of its run, and the port."""
-    folder, server, port = tmp_path_factory.mktemp("served"), Server(), free_port()
-    address = f"http://127.0.0.1:{port}/ask"
-    model = {"name": "made-up", "endpoint": address, "requests_in_flight": IN_FLIGHT, "timeout_s": TIMEOUT_SECONDS}
+def undisturbed_served_study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Undisturbed:
+    """A study of a served model."""
+    folder, server = tmp_path_factory.mktemp("served"), Server()
+    model = {
+        "name": "made-up",
+        "endpoint": server.address,
+        "requests_in_flight": IN_FLIGHT,
+        "timeout_s": TIMEOUT_SECONDS,
+    }
     study = TinyStudy.of(folder / "served.yaml", folder / "workspace", api, {
         "name": "tiny",
         "seed": 1,
@@ -60,21 +64,38 @@ def served(tmp_path_factory: pytest.TempPathFactory, api: str) -> tuple[TinyStud
         "questions": {"partitions": ["static", "disputable"], "per_partition": 4},
         "measures": {"answers": {"samples": 3, "max_new_tokens": 4}, "whose_answer": {}, "accuracy": {}},
     })  # fmt: skip
-    with listening(server, port):
-        run = study.run("run", before=as_in_a_terminal)
+    with server.listening():
+        _run(study)
+    return Undisturbed(study, server=server)
+
+
+@pytest.fixture(scope="session")
+def undisturbed_judged_audit(tmp_path_factory: pytest.TempPathFactory, api: str) -> Undisturbed:
+    """An audit of recorded replies that a served judge reads."""
+    folder, server = tmp_path_factory.mktemp("judged"), Server(a_letter)
+    rows = (f"Where is fair {n}?,Hall {n},It is in hall {n}.,supporting,The usual place {n}" for n in range(JUDGED))
+    (folder / "log.csv").write_text("\n".join(["question,answer,context,kind,response", *rows]))
+    study = replace(TinyStudy.of(folder / "no.yaml", folder / "workspace", api, {}), file=folder / "log.csv")
+    command = ("audit", "--replies", "response", "--judge", f"made-up@{server.address}")
+    with server.listening():
+        assert f"decided {JUDGED} of {JUDGED} undecided" in _run(study, *command)
+    return Undisturbed(study, command, server=server)
+
+
+@pytest.fixture(scope="session")
+def undisturbed_application_audit(tmp_path_factory: pytest.TempPathFactory, api: str) -> Undisturbed:
+    """An audit of an application."""
+    application = Application(tmp_path_factory.mktemp("application"))
+    folder = application.file.parent
+    study = replace(TinyStudy.of(folder / "no.yaml", folder / "workspace", api, {}), file=application.table)
+    command = ("audit", "--model", f"{application.file}:answer", "--timeout", "1")
+    _run(study, *command)
+    assert application.calls == 2 * len(QUESTIONS)
+    return Undisturbed(study, command)
+
+
+def _run(study: TinyStudy, *command: str) -> str:
+    """Run a study to its end and return its output."""
+    run = study.run(*(command or ("run",)), before=as_in_a_terminal)
     assert run.code == 0, run.said
-    return study, server, port
-
-
-@pytest.fixture
-def case(finished: tuple[TinyStudy, float], tmp_path: Path, generator: random.Random) -> Iterator[Case]:
-    """The study in an empty workspace."""
-    with empty_case(finished[0], tmp_path, generator) as case:
-        yield case
-
-
-@pytest.fixture
-def served_case(served: tuple[TinyStudy, Server, int], tmp_path: Path, generator: random.Random) -> Iterator[Case]:
-    """The study of a served model in an empty workspace."""
-    with empty_case(served[0], tmp_path, generator) as case:
-        yield case
+    return run.said
