@@ -1,5 +1,6 @@
 """Context utilisation of questions with contexts of several kinds, against prompts that are read one by one."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +17,7 @@ from tests.tasks.measures.conftest import Row
 from tests.tasks.models.alone import log_probs
 
 ASKED = "What is the capital of Norway?"
-LIMA = "The capital of Norway is Lima, says a book. " * 5
+LIMA = "The capital of Norway is Lima, says a book."
 
 
 def case(condition: str, text: str | None, *answers: str) -> Any:
@@ -33,9 +34,9 @@ def alone(model: LanguageModel, text: str | None, prompts: AnswerPrompts | None 
     return log_probs(model, [answer_prompt(model, ASKED, text, prompts=prompts).tokens])[0].double().exp()
 
 
-def computed(model: LanguageModel, prompts: AnswerPrompts) -> dict[str, Row]:
+def computed(model: LanguageModel, prompts: AnswerPrompts, cases: Sequence[Any] = CASES) -> dict[str, Row]:
     """The rows of a question by condition."""
-    question: Any = SimpleNamespace(question_id="q", question=ASKED, cases=CASES, is_disputable=False)
+    question: Any = SimpleNamespace(question_id="q", question=ASKED, cases=cases, is_disputable=False)
     inputs: Any = SimpleNamespace(batch_size=2, answer_prompts=prompts)
     return {row["condition"]: dict(row) for row in compute(inputs, model, [question])}
 
@@ -60,7 +61,7 @@ def test_a_stated_answer_is_what_a_context_promotes(rows: dict[str, Row], smollm
 
 def test_questions_are_put_as_the_study_says(smollm2: LanguageModel) -> None:
     prompts = replace(catalog.prompts(), plain_without_context="Well, {question}", chat_template="never")
-    row = computed(smollm2, prompts)["conflicting"]
+    row = computed(smollm2, prompts, CASES[:2])["conflicting"]
     assert row["promoted"] == [" Lima", " Lisbon"]
     tokens = [smollm2.tokenizer(text)["input_ids"][0] for text in row["promoted"]]
     before, after = (float(alone(smollm2, text, prompts)[tokens].sum()) for text in (None, LIMA))

@@ -30,7 +30,7 @@ def _entropy(probabilities: np.ndarray) -> float:
 @pytest.mark.parametrize("place", range(3))
 def test_scores_agree_with_the_published_code(place: int, smollm2: LanguageModel, oracle_persuasion: Any) -> None:
     relation = oracle_persuasion["relations"][place]
-    cases = relation["cases"][::8]
+    cases = relation["cases"][place::16]
     found = persuasion(smollm2, relation["contexts"], [case["query"] for case in cases])
     np.testing.assert_allclose(found.scores, [case["persuasion"] for case in cases], atol=1e-4, rtol=0)
     np.testing.assert_allclose(found.susceptibility, [case["susceptibility"] for case in cases], atol=1e-4, rtol=0)

@@ -75,18 +75,22 @@ def test_answer_sets(tmp_path: Path, dialect: str) -> None:
     with made_up(dialect=dialect) as server:
         model: Any = served_by(server, tmp_path)
         log_probs, sound, engine = model.complete_answers(
-            CONTEXTS[:2], QUERIES[1:], ["Oslo"], terminators=["."],
+            CONTEXTS[:2], QUERIES[1:], ["Oslo", "Lima"], terminators=["\n", "."],
             prompts=[[tokens_of(context + QUERIES[1])] for context in CONTEXTS[:2]],
         )  # fmt: skip
-        assert answer_set_persuasion(model, CONTEXTS[:2], QUERIES[1:], [["Oslo"], ["Lima"]]).scores.shape == (1, 2)
+        found = answer_set_persuasion(model, CONTEXTS[:2], QUERIES[1:], [["Oslo"], ["Lima"]])
     assert engine == dialect
     assert sound.all()
+    masses = log_probs[0].exp().numpy()
+    p = masses / masses.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found.scores[0], (p * np.log(p / p.mean(axis=0))).sum(axis=1), atol=1e-6)
+    np.testing.assert_allclose(found.mass[0], masses.sum(axis=1), atol=1e-6)
     for place, context in enumerate(CONTEXTS[:2]):
         text, expected = context + QUERIES[1], 0.0
         for letter in " Oslo":
             expected += log_probs_after(text)[ord(letter)]
             text += letter
-        expected += np.logaddexp(log_probs_after(text)[ord(".")], log_probs_after(text)[0])
+        expected += np.logaddexp.reduce(log_probs_after(text)[[ord("\n"), ord("."), 0]])
         assert log_probs[0, place, 0].item() == pytest.approx(expected, abs=1e-5)
 
 

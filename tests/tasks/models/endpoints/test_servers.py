@@ -149,25 +149,6 @@ def test_given_answers(model: ServedModel, plain: Plain, oracle_persuasion: Any)
     assert log_probs.item() == pytest.approx(expected, abs=1e-3)
 
 
-def test_answer_sets(model: ServedModel, monkeypatch: pytest.MonkeyPatch, oracle_persuasion: Any) -> None:
-    """The scores are those of the formula over the log-probabilities of the given answers."""
-    contexts, answers = oracle_persuasion["relations"][0]["contexts"][:2], [["Oslo"], ["Lima"]]
-    given: list[Any] = []
-    complete_answers = model.complete_answers
-
-    def kept(*of: Any, **how: Any) -> Any:
-        given.append(complete_answers(*of, **how))
-        return given[0]
-
-    monkeypatch.setattr(model, "complete_answers", kept)
-    found = answer_set_persuasion(model, contexts, ["The capital of Norway is"], answers)
-    log_p = given[0][0].numpy()[0]
-    mass = np.logaddexp.reduce(log_p, axis=1)
-    p = np.exp(log_p - mass[:, None])
-    np.testing.assert_allclose(found.scores[0], (p * np.log(p / p.mean(axis=0))).sum(axis=1), atol=1e-6)
-    np.testing.assert_allclose(found.mass[0], np.exp(mass), atol=1e-6)
-
-
 def test_stored_entropies(llama: str, tmp_path: Path) -> None:
     """What a study stores follows from its stored log-probabilities and clusters."""
     (tmp_path / "mine.csv").write_text("question,answer,context\nName a big city.,Oslo,Oslo is big.\n")

@@ -21,7 +21,7 @@ from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.network import Verdict
 from tests.tasks.models.alone import every, log_probs, token_ids, tokens_of
 from tests.tasks.models.generation.test_thoughts import OPENED, prompts_of, thinking_model
-from tests.tasks.models.tiny import tiny_language_model
+from tests.tasks.models.tiny import byte_tokenizer, tiny_language_model, tiny_network
 
 Distribution = NDArray[np.float64]
 QUESTIONS = ["Where is Oslo?", "Who?", "What is the capital of Norway, if not Lima?"]
@@ -152,6 +152,17 @@ def test_names_make_decodings_and_wrong_ones_are_refused() -> None:
 # ---- whole answers
 
 
+@pytest.fixture(scope="module")
+def network() -> Any:
+    return tiny_network()
+
+
+@pytest.fixture
+def model(network: Any) -> LanguageModel:
+    """A model of the tests' network with an engine of its own; what the loops read of the network is kept."""
+    return LanguageModel(network, byte_tokenizer(), "tiny", "0", "float32", "cpu")
+
+
 def _texts(model: LanguageModel) -> tuple[list[list[int]], list[list[int] | None]]:
     """Prompts, and what they are without their contexts."""
     prompts = [tokens_of(model, context + question) for context, question in ASKED]
@@ -205,8 +216,7 @@ def _check(answer: Answer, expected: tuple[list[int], list[float], Distribution]
 
 @pytest.mark.parametrize("engine", [SLOTS, PLAIN])
 @pytest.mark.parametrize("decoding", ALL, ids=NAMES)
-def test_answers_equal_a_loop_over_two_texts(decoding: Decoding, engine: str) -> None:
-    model = tiny_language_model()
+def test_answers_equal_a_loop_over_two_texts(decoding: Decoding, engine: str, model: LanguageModel) -> None:
     if engine == PLAIN:
         model.engine.verdicts[SLOTS, False] = Verdict("for this test")
     settings: dict[str, Any] = {"temperature": 0.8, "top_p": 0.9, "top_k": 40}
@@ -227,8 +237,7 @@ def test_answers_equal_a_loop_over_two_texts(decoding: Decoding, engine: str) ->
 
 
 @pytest.mark.parametrize("decoding", ALL, ids=NAMES)
-def test_batches_decide_no_answer(decoding: Decoding, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = tiny_language_model()
+def test_batches_decide_no_answer(decoding: Decoding, model: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = _answered(model, decoding, batch_size=len(ASKED))
     for batch_size in (1, 5):
         assert token_ids(_answered(model, decoding, batch_size=batch_size)) == token_ids(expected)
@@ -255,8 +264,7 @@ def test_families_read_both_prompts_in_one_pass(family: str) -> None:
         _check(of_prompt.greedy, expected)
 
 
-def test_a_weight_of_zero_gives_ordinary_answers() -> None:
-    model = tiny_language_model()
+def test_a_weight_of_zero_gives_ordinary_answers(model: LanguageModel) -> None:
     found, plain = _answered(model, made("cad", weight=0.0)), _answered(model, None)
     assert token_ids(found) == token_ids(plain)
     for one, other in zip(every(found), every(plain), strict=True):
