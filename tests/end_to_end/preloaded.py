@@ -52,6 +52,7 @@ def _become(command: list[str], environment: Mapping[str, str], said: str) -> No
 def script(arguments: list[str], environment: Mapping[str, str], said: str, before: None) -> None:
     """Becomes the script that is the first argument, with the others; the rest as `swaymeter` below."""
     _become(arguments, environment, said)
+    _with_empty_figures()
     runpy.run_path(arguments[0], run_name="__main__")
 
 

@@ -10,7 +10,7 @@ from swaymeter.flows.api import Study
 from swaymeter.flows.study_graph import graph_of
 from tests.data.sources.layouts.samples import write
 from tests.flows.small_study import run
-from tests.reports.pixels import without_pixels
+from tests.reports.pixels import without_figures
 from tests.tasks.models.tiny import save_language_model
 
 
@@ -24,7 +24,7 @@ def test_a_published_data_set_takes_every_step(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     chosen = Study.load(str(tmp_path / "study.yaml"), str(tmp_path / "workspace"))
     memory: dict[Any, Any] = {}
-    with without_pixels():
+    with without_figures():
         graph = run(lambda: graph_of(chosen.plan, memory))
     assert {str(node.id): node.reason for node in graph if node.state != "done"} == {}
     with duckdb.connect(chosen.workspace.database, read_only=True) as database:

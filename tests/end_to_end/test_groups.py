@@ -18,7 +18,7 @@ from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.study_graph import graph_of
 from tests.flows.small_study import run
-from tests.reports.pixels import without_pixels
+from tests.reports.pixels import without_figures
 from tests.tasks.models.tiny import save_language_model
 
 GROUPS = {"friends-and-enemies-small": "pair", "gender-small": "feminineExchanged"}
@@ -41,7 +41,7 @@ def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     chosen = Study.load(str(folder / "study.yaml"), str(folder / "workspace"))
     memory: dict[Any, Any] = {}
-    with without_pixels():
+    with without_figures():
         graph = run(lambda: graph_of(chosen.plan, memory))
     assert {str(node.id): node.reason for node in graph if node.state != "done"} == {}
     return chosen

@@ -17,7 +17,7 @@ JUDGE = "def decide(*, question, context, original, reply):\n    {}\n"
 
 
 @pytest.fixture(scope="module")
-def audit(tmp_path_factory: pytest.TempPathFactory, api: str) -> TinyStudy:
+def audit(tmp_path_factory: pytest.TempPathFactory) -> TinyStudy:
     """An audit of a model that says " The usual place", undecided for one question and right for the other."""
     folder = tmp_path_factory.mktemp("judged")
     rows = [("Where does the fair take place?", "Harbour hall"), ("Where do they meet?", "The usual place")]
@@ -26,7 +26,7 @@ def audit(tmp_path_factory: pytest.TempPathFactory, api: str) -> TinyStudy:
         for question, answer in rows
     ))  # fmt: skip
     save_asking_model(folder / "model", " The usual place")
-    study = TinyStudy.of(folder / "study.yaml", folder / "workspace", api, {})
+    study = TinyStudy.of(folder / "study.yaml", folder / "workspace", "", {})
     return replace(study, file=folder / "mine.jsonl")
 
 

@@ -13,6 +13,8 @@ from tests.end_to_end.asking_model import save_asking_model
 from tests.end_to_end.tiny_study import Run, TinyStudy, started
 
 RIGHT, WRONG = " Bern", " Nobody can tell"
+NIGHTLY = ("run", *(word for stage in ("fetch", "build", "score", "aggregate") for word in ("--stage", stage)))
+"""A run without a report, which takes as long as the rest."""
 BACKFILL = """
 import sys
 from swaymeter.flows.study import backfill
@@ -58,14 +60,14 @@ def scene(tmp_path_factory: pytest.TempPathFactory, api: str) -> Scene:
     save_asking_model(folder / "model", RIGHT)
     save_asking_model(folder / "other", WRONG)
     study = TinyStudy.of(folder / "study.yaml", folder / "workspace", api, content)
-    first = study.run("run")
+    first = study.run(*NIGHTLY)
     assert first.code == 0, first.said
-    assert study.run("run", "--force").code == 0
+    assert study.run(*NIGHTLY, "--force").code == 0
     same = study.run("history")
     shutil.copytree(study.workspace, folder / "before")
     shutil.rmtree(folder / "model")
     shutil.copytree(folder / "other", folder / "model")
-    return Scene(study, questions, same, study.run("run"), folder)
+    return Scene(study, questions, same, study.run(*NIGHTLY), folder)
 
 
 def test_a_night_without_a_change_reports_none(scene: Scene) -> None:
@@ -95,7 +97,7 @@ def test_audit_fails_where_it_is_worse_than_before(model: str, code: int, scene:
     if model == "before":
         save_asking_model(scene.folder / "before-model", RIGHT)
         model = "before-model"
-    audit = replace(scene.study, file=scene.questions, workspace=tmp_path / "audit")
+    audit = replace(scene.study, file=scene.questions, workspace=tmp_path / "audit", api="")
     how = ("--samples", "1", "--max-new-tokens", "2", "--baseline", str(scene.folder / "before"))
     ended = audit.run("audit", "--model", f"{scene.folder / model}:float32", *how)
     assert ended.code == code, ended.said
@@ -105,7 +107,7 @@ def test_audit_fails_where_it_is_worse_than_before(model: str, code: int, scene:
 def test_other_questions_are_named_in_the_junit_file(scene: Scene, tmp_path: Path) -> None:
     others, junit = tmp_path / "others.csv", tmp_path / "audit.xml"
     others.write_text("question,answer,context,kind\nWho wrote Emma?,Austen,Austen wrote Emma.,supporting\n")
-    audit = replace(scene.study, file=others, workspace=tmp_path / "audit")
+    audit = replace(scene.study, file=others, workspace=tmp_path / "audit", api="")
     how = ("--samples", "1", "--max-new-tokens", "2", "--baseline", str(scene.folder / "before"))
     ended = audit.run("audit", "--model", f"{scene.folder / 'other'}:float32", "--junit", str(junit), *how)
     assert ended.code == 2, ended.said

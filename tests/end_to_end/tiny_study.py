@@ -227,7 +227,7 @@ def prefect_server(folder: Path) -> Iterator[str]:
     """The address of a Prefect server for many commands, since each would wait for its own."""
     begin_to_preload()
     home = folder / "prefect"
-    home.mkdir()
+    home.mkdir(exist_ok=True)
     settings = {**QUIET, **TEMPORARY, "PREFECT_HOME": str(home)}
     with (home / "log").open("w+b") as log, prefect.server(settings, log) as (_, url):
         yield url

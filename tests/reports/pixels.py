@@ -7,7 +7,9 @@ from unittest.mock import patch
 from matplotlib.figure import Figure as Canvas
 from matplotlib.transforms import Bbox
 
+from swaymeter.reports import report
 from swaymeter.reports.figures import rendering
+from swaymeter.reports.figures.figure import Drawn
 
 
 @contextmanager
@@ -19,4 +21,16 @@ def without_pixels() -> Iterator[None]:
         return saved(canvas, kind, box, dpi) if kind == "svg" else b""
 
     with patch.object(rendering, "_saved", svg_alone):
+        yield
+
+
+@contextmanager
+def without_figures() -> Iterator[None]:
+    """Paint figures, but save none, for tests that read the text of a page."""
+
+    def painted(drawn: Drawn, limits: rendering.Limits) -> rendering.Pictures:
+        drawn.drawing.paint()
+        return rendering.Pictures("<svg></svg>", b"<svg></svg>", b"")
+
+    with patch.object(report, "rendered", painted):
         yield
