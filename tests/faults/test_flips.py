@@ -88,8 +88,11 @@ def _artifacts(folder: Path, finished: TinyStudy, *, stage: str) -> Files:
         check = artifact.check()
         if check.state == "damaged":
             raise SwaymeterError(check.reason)
-        table = artifact.read() if isinstance(artifact, TableArtifact) and check.state != "missing" else None
-        return {} if check.state == "missing" else {check.path: (check, table)}
+        if check.state == "missing":
+            return {}
+        if isinstance(artifact, TableArtifact):
+            return {check.path: artifact.read()}
+        return {} if path == artifact.manifest else {path: path.read_bytes()}
 
     return Files(tuple(artifacts), read)
 
