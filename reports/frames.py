@@ -1,6 +1,6 @@
 """Frames of named queries: with units, in a fixed order, without missing scores."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,38 @@ Frames = Mapping[str, pd.DataFrame]
 _IN_UNIT = ("mean", "mean_a", "mean_b", "low", "high", *QUANTILES)
 
 
-def with_empty(frames: Frames, queries: Iterable[str]) -> dict[str, pd.DataFrame]:
+class LazyFrames(Mapping[str, pd.DataFrame]):
+    """Frames by named query; each is read when it is first used, and only once.
+
+    Args:
+        names: The named queries.
+        read: Function that returns the frame of a query.
+    """
+
+    def __init__(self, names: Iterable[str], read: Callable[[str], pd.DataFrame]) -> None:
+        self._names, self._read = dict.fromkeys(names), read
+        self._frames: dict[str, pd.DataFrame] = {}
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        if name not in self._frames:
+            if name not in self._names:
+                raise KeyError(name)
+            self._frames[name] = self._read(name)
+        return self._frames[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def with_empty(frames: Frames, queries: Iterable[str]) -> Frames:
     """Return the frames of these queries, with an empty frame for a missing one."""
-    return {name: frames[name] if name in frames else pd.DataFrame() for name in queries}
+    return LazyFrames(queries, lambda name: frames[name] if name in frames else pd.DataFrame())
 
 
 def units(frame: pd.DataFrame) -> dict[str, str]:

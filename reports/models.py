@@ -12,7 +12,7 @@ import pandas as pd
 from swaymeter.data import catalog
 from swaymeter.data.records import identity
 from swaymeter.data.storage.workspace import slug
-from swaymeter.reports.frames import Frames, records
+from swaymeter.reports.frames import Frames, LazyFrames, records
 
 FULL_PRECISION = frozenset({"float32", "float64", "served", "application", "recorded"})
 """Dtypes that are not compared with float32. Served models, applications and recorded replies have no other."""
@@ -122,13 +122,13 @@ def rows_of(frame: pd.DataFrame, model: Model) -> pd.DataFrame:
     return (frame if selected.all() else frame[selected]).reset_index(drop=True)
 
 
-def labelled(frames: Frames) -> dict[str, pd.DataFrame]:
+def labelled(frames: Frames) -> Frames:
     """Replace the names of models by their labels in all frames but the runs, which have both."""
     runs = frames[RUNS]
     labels = runs[["model", "dtype", "label"]].dropna().drop_duplicates() if "label" in runs else runs.iloc[:0]
     if labels.empty:
-        return {**frames, RUNS: runs.drop(columns="label", errors="ignore")}
-    return {name: frame if name == RUNS else _with_labels(frame, labels) for name, frame in frames.items()}
+        runs = runs.drop(columns="label", errors="ignore")
+    return LazyFrames(frames, lambda name: runs if name == RUNS else _with_labels(frames[name], labels))
 
 
 def _with_labels(frame: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:

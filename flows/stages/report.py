@@ -45,16 +45,17 @@ def draw_report(step: Step, run: RunSettings) -> None:
     """Draw the page, its figures and tables from the database."""
     from swaymeter.data.warehouse.warehouse import opened  # DuckDB and matplotlib take seconds to import
     from swaymeter.reports.changes import LAST_CHANGES, NUMBERS
+    from swaymeter.reports.frames import LazyFrames
     from swaymeter.reports.report import queries, write_report
     from swaymeter.tasks.statistics.changes import changes_of_run
 
     artifact: Any = step.outputs["files"]
     database = step.inputs["database"].folder / DATABASE
-    with opened(database, schema()) as warehouse:
-        frames = {name: warehouse.frame(name) for name in queries()}
     card = replace(card_of(step), gate=gate_of(step.arguments[0], database))
-    changes = changes_of_run(frames[LAST_CHANGES], frames[NUMBERS])
-    write_report(frames, artifact.folder, card, artifact.key, changes, run.show_findings)
+    with opened(database, schema()) as warehouse:
+        frames = LazyFrames(queries(), warehouse.frame)
+        changes = changes_of_run(frames[LAST_CHANGES], frames[NUMBERS])
+        write_report(frames, artifact.folder, card, artifact.key, changes, run.show_findings)
 
 
 def gate_of(study: StudyFile, database: Path) -> tuple[GateCheck, ...]:

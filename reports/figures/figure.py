@@ -140,8 +140,10 @@ def as_in(items: Sequence[str]) -> str:
 def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:
     filled = with_empty(frames, (*figure.queries, "stand_ins", RUNS))
     drawings, scored_models = [], models(filled[figure.queries[0]])
+    if not scored_models:
+        return []
     in_papers = () if is_audit(frames) else figure.items
-    if figure.shows_all_models and scored_models:
+    if figure.shows_all_models:
         names_of_drawings = {EVERY_MODEL: [model.name for model in scored_models]}
     else:
         names_of_drawings = {model: [model.name] for model in scored_models}

@@ -184,8 +184,8 @@ def clipped(text: str, length: int = MAX_PASSAGE) -> str:
 
 def models_of(frames: Frames) -> list[Model]:
     """Return the models that have scores, by size."""
-    scored = (frames[name] for finding in FINDINGS for name in finding.queries if name != RUNS)
-    return by_size({model for frame in scored for model in models(frame)})
+    names = {name for finding in FINDINGS for name in finding.queries} - {RUNS}
+    return by_size({model for name in names for model in models(frames[name])})
 
 
 def _kinds(frames: Frames) -> dict[str, bool]:

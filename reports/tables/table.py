@@ -136,8 +136,8 @@ def filled(table: Table, frames: Frames) -> Filled:
     frames_with_empty = with_empty(frames, (*table.queries, RUNS))
     rows = frames_with_empty[table.queries[0]]
     if rows.empty:
-        rows = pd.DataFrame()
-    elif table.rows:
+        return Filled(table, table.caption, pd.DataFrame())
+    if table.rows:
         rows = table.rows(frames_with_empty)
     names = dict.fromkeys(model.name for model in models(rows))
     published_columns = [name for name in rows if str(name).startswith("published")]

@@ -23,7 +23,7 @@ from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import Figure
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.findings import findings
-from swaymeter.reports.frames import as_published, with_empty
+from swaymeter.reports.frames import LazyFrames, as_published, with_empty
 from swaymeter.reports.models import file_slug
 from swaymeter.reports.page import MAX_LINES, MAX_ROWS, OPEN_CAVEATS, cell, example, heading, in_common, linked, page
 from swaymeter.reports.report import write_report
@@ -216,6 +216,22 @@ def test_the_page_opens_with_the_answer(html: str) -> None:
     distrusted = opens[opens.index("What to distrust") :]
     assert distrusted[: distrusted.index("<details>")].count("<li>") == OPEN_CAVEATS
     assert CARD.not_run[0].reason in html
+
+
+@pytest.mark.usefixtures("quick")
+def test_findings_precede_other_queries(small: dict[str, pd.DataFrame], tmp_path: Path) -> None:
+    read: list[str] = []
+    before_findings: list[str] = []
+
+    def frame(name: str) -> pd.DataFrame:
+        read.append(name)
+        return small[name]
+
+    lazy = LazyFrames(small, frame)
+    write_report(lazy, tmp_path / "report", CARD, show=lambda outcome: before_findings.extend(read))
+    assert {"verdict_shares", "silent_replies"} <= {*before_findings}
+    assert not {"questions_to_read", "answers_to_read", "worst_replies"} & {*before_findings}
+    assert len(read) == len({*read})
 
 
 def test_the_gate_has_a_badge(known: dict[str, pd.DataFrame]) -> None:

@@ -50,6 +50,8 @@ from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, bootstrap_sam
 from swaymeter.tasks.statistics.formulas.groups import Scores, has_spread, scores
 
 COVERAGE = 0.95
+_NORMAL = 1.959963984540054
+"""The 97.5th percentile of the normal distribution."""
 _SEED = 20240815
 """The seed of intervals of single values, which depend on no study."""
 _BATCH = 500
@@ -148,9 +150,9 @@ def share_interval(values: ArrayLike, clusters: ArrayLike) -> Interval:
     size, count = effective_size(vector, clusters)
     if count < FEWEST_FOR_INTERVAL:
         return Interval(count)
-    share, z2 = float(vector.mean()), _normal() ** 2
+    share, z2 = float(vector.mean()), _NORMAL**2
     centre = (share + z2 / (2 * size)) / (1 + z2 / size)
-    half_width = _normal() * math.sqrt(share * (1 - share) / size + z2 / (4 * size**2)) / (1 + z2 / size)
+    half_width = _NORMAL * math.sqrt(share * (1 - share) / size + z2 / (4 * size**2)) / (1 + z2 / size)
     return Interval(count, max(0.0, centre - half_width), min(1.0, centre + half_width))
 
 
@@ -166,14 +168,12 @@ def difference_interval(differences: ArrayLike, clusters: ArrayLike) -> Interval
         return Interval(count)
     only_first, only_second = ((np.mean(vector == sign) * size + 1) / (size + 2) for sign in (1, -1))
     difference = only_first - only_second
-    half_width = _normal() * math.sqrt((only_first + only_second - difference**2) / (size + 2))
+    half_width = _NORMAL * math.sqrt((only_first + only_second - difference**2) / (size + 2))
     return Interval(count, max(-1.0, float(difference - half_width)), min(1.0, float(difference + half_width)))
 
 
 def effective_size(values: ArrayLike, clusters: ArrayLike) -> tuple[float, int]:
     """Return the effective sample size of the mean of values (n,) in clusters (n,), and the number of clusters."""
-    from scipy.special import stdtrit
-
     vector = scores(values)
     sums = sums_of_clusters(clusters, np.ones(len(vector)), vector)
     n, k = len(vector), len(sums)
@@ -184,16 +184,16 @@ def effective_size(values: ArrayLike, clusters: ArrayLike) -> tuple[float, int]:
     mean = vector.mean()
     variance = k / (k - 1) * float(((sums[:, 1] - mean * sums[:, 0]) ** 2).sum()) / n**2
     design_effect = max(1.0, variance * (n - 1) / float(vector.var()))
-    t_ratio = float(stdtrit(n - 1, (1 + COVERAGE) / 2) / stdtrit(k - 1, (1 + COVERAGE) / 2))
-    weight = _normal() ** 2 / 2 * n / k  # w of the module's docstring
+    t_ratio = 1.0 if n == k else _student(n - 1) / _student(k - 1)
+    weight = _NORMAL**2 / 2 * n / k  # w of the module's docstring
     return float((rarer + weight) / (rarer * design_effect / (n * t_ratio**2) + weight / cluster_size)), k
 
 
-def _normal() -> float:
-    """Return the 97.5th percentile of the normal distribution; scipy.stats would take a second to import."""
-    from scipy.special import ndtri
+def _student(degrees: int) -> float:
+    """Return the 97.5th percentile of Student's distribution; the import of scipy.special takes half a second."""
+    from scipy.special import stdtrit
 
-    return float(ndtri((1 + COVERAGE) / 2))
+    return float(stdtrit(degrees, (1 + COVERAGE) / 2))
 
 
 def _check_values(values: ArrayLike, allowed: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

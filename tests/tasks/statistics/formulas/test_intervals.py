@@ -11,6 +11,8 @@ from statsmodels.stats.proportion import proportion_confint
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.records.statistics import end_error
 from swaymeter.tasks.statistics.formulas.intervals import (
+    _NORMAL,
+    COVERAGE,
     _sample_counts,
     clustered_mean,
     clustered_pearson,
@@ -159,3 +161,7 @@ def test_a_difference_has_bonetts_and_prices_interval() -> None:
     more, less = 7 / 22, 3 / 22
     half = 1.959964 * ((more + less - (more - less) ** 2) / 22) ** 0.5
     assert found == (20, pytest.approx(more - less - half, abs=1e-6), pytest.approx(more - less + half, abs=1e-6))
+
+
+def test_the_normal_percentile_is_that_of_scipy() -> None:
+    assert stats.norm.ppf((1 + COVERAGE) / 2) == _NORMAL
