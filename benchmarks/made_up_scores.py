@@ -12,19 +12,19 @@ import pyarrow as pa
 
 from swaymeter.data.records.table import Table
 from swaymeter.flows.graph.graph import RunSettings, Step
-from swaymeter.tasks.measures.stored_chunks import Spent, versions
+from swaymeter.tasks.measures.stored_chunks import Cost, versions
 
 MODEL, DTYPE = "smollm2-135m-instruct", "float32"
 STEP_SECONDS = 0.1  # of a step that only takes its time
 
 
-def score_in_time(step: Step, run: RunSettings) -> Spent:
+def score_in_time(step: Step, run: RunSettings) -> Cost:
     """A step that writes made-up scores, and takes `STEP_SECONDS` unless the disk takes longer."""
     start = time.perf_counter()
     prompts = len(step.table("queries").read())
     write_made_up(step, "persuasion", np.random.default_rng(0))
     time.sleep(max(0.0, STEP_SECONDS - (time.perf_counter() - start)))
-    return Spent(prompts, 0, time.perf_counter() - start)
+    return Cost(prompts, 0, time.perf_counter() - start)
 
 
 def write_made_up(step: Any, group: str, rng: np.random.Generator) -> None:

@@ -13,7 +13,7 @@ def nearest(name: str, names_in_use: Iterable[str]) -> str:
     names = sorted(names_in_use)
     if matches := get_close_matches(name, names, n=1, cutoff=0.5):
         return f"did you mean {matches[0]!r}?"
-    return f"known: {first_names(names, MAX_NAMES) or 'none'}"
+    return f"known: {first_few(names, MAX_NAMES) or 'none'}"
 
 
 def first_line(error: BaseException) -> str:
@@ -21,7 +21,7 @@ def first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def first_names(names: Sequence[object], limit: int = 3, *, separator: str = ", ") -> str:
+def first_few(names: Sequence[object], limit: int = 3, *, separator: str = ", ") -> str:
     """Return the first names, and the number of the others: "Ada, Bo, Cy and 2 more"."""
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return f"{separator.join(map(str, names[:limit]))}{more}"

@@ -209,7 +209,7 @@ def csv_cell(text: str, needs_apostrophe: Callable[[str], bool] = is_computed) -
     """Return the text as a cell of a .csv file that no program computes.
 
     A formula gets an apostrophe before it, a number alone does not. Codes such as _x0007_ (ECMA-376, part 1,
-    ST_Xstring) replace characters that a cell cannot have, and the sign of a formula behind a character at which a
+    ST_Xstring) replace characters that a cell cannot have, and the sign of a formula after a character at which a
     program with another separator begins a new cell.
 
     Args:

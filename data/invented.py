@@ -6,7 +6,7 @@ What it is not: a proof. A name may still exist somewhere, so `tasks/contexts/in
 
 import re
 
-from swaymeter.data.catalog.name_parts import DRAWN_SLOTS, FILE, SLOT, class_of_names, name_parts, uncapitalised
+from swaymeter.data.catalog.name_parts import DRAWN_SLOTS, FILE, SLOT, class_of_names, list_of_slot, name_parts
 from swaymeter.data.catalog.reading import digest
 from swaymeter.data.errors import InputError, UsageError
 from swaymeter.data.randomness import generator
@@ -42,8 +42,8 @@ def invented_names(entity_class: str, count: int, *, seed: int) -> list[str]:
         if _is_valid(name):
             names.setdefault(name.casefold(), name)
     raise InputError(
-        f"class {entity_class}: {count} invented names are requested, its parts give {len(names)}; request fewer, or "
-        f"add parts in data/catalog/{FILE}"
+        f"class {entity_class}: {count} invented names are requested, but its parts give {len(names)}; request "
+        f"fewer, or add parts in data/catalog/{FILE}"
     )
 
 
@@ -62,7 +62,7 @@ class _Draw:
 
     def _filler(self, slot: str) -> str:
         """Return a drawn text for a slot; {Noun} gets a noun whose words have capitals."""
-        name = uncapitalised(slot)
+        name = list_of_slot(slot)
         if name in DRAWN_SLOTS:
             text = self.choose(DRAWN_SLOTS[name])
         else:

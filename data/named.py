@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 from swaymeter.data.errors import UnknownName
 
 
-class Named(Protocol):
+class NamedItem(Protocol):
     """An item with a name."""
 
     @property
@@ -14,7 +14,7 @@ class Named(Protocol):
         """The name by which a study chooses the item."""
 
 
-T = TypeVar("T", bound=Named)
+T = TypeVar("T", bound=NamedItem)
 
 
 class Registry(dict[str, T]):

@@ -48,7 +48,7 @@ class Options(BaseModel):
         try:
             return handler(content)
         except ValidationError as error:
-            raise refused(problems(error, cls.model_fields)) from None
+            raise validation_error(problems(error, cls.model_fields)) from None
 
 
 def beside_the_study(path: str, info: ValidationInfo, *, is_present: Callable[[Path], bool] = Path.exists) -> str:
@@ -91,7 +91,7 @@ def _printable(text: str) -> str:
     return text
 
 
-Shown = Annotated[str, AfterValidator(_printable)]
+PrintableText = Annotated[str, AfterValidator(_printable)]
 """A text for readers."""
 
 NamedPath = Annotated[str, AfterValidator(beside_the_study)]
@@ -106,7 +106,7 @@ def problems(error: ValidationError, fields: Mapping[str, FieldInfo]) -> list[Pr
     return [_problem(line, fields) for line in error.errors()]
 
 
-def refused(problems: Iterable[Problem]) -> ValidationError:
+def validation_error(problems: Iterable[Problem]) -> ValidationError:
     """Return the error that a validator raises; the section around it adds its own key to each path."""
     return ValidationError.from_exception_data(
         "study file",

@@ -13,8 +13,8 @@ def _reason(code: str, sentence: str) -> str:
 
 
 # A fact of Wikidata
-SUBJECT_MISSING = _reason("subject_missing", "Wikidata has no item of the subject's id: it was deleted, or never was.")
-OBJECT_MISSING = _reason("object_missing", "Wikidata has no item of the object's id: it was deleted, or never was.")
+SUBJECT_MISSING = _reason("subject_missing", "Wikidata has no item with the subject's id.")
+OBJECT_MISSING = _reason("object_missing", "Wikidata has no item with the object's id.")
 SUBJECT_UNNAMED = _reason("subject_unnamed", "The subject's item has no English label.")
 OBJECT_UNNAMED = _reason("object_unnamed", "The object's item has no English label.")
 OBJECT_IS_SUBJECT = _reason("object_is_subject", "Subject and object bear the same name.")
@@ -25,12 +25,10 @@ DOUBLED = _reason("doubled", "Another entry of the list is the same fact, or lea
 NOT_EDITED = _reason("not_edited", "No revision that may be read made or changed the value.")
 NO_PAGE = _reason("no_page", "The subject has no article in the English Wikipedia.")
 PAGE_MISSING = _reason("page_missing", "The article that the subject's item names does not exist.")
-PAGE_OF_ANOTHER = _reason(
-    "page_of_another", "The article that the subject's item names has become one about something else."
-)
+PAGE_OF_ANOTHER = _reason("page_of_another", "The article that the subject's item names is about something else now.")
 PAGE_WITHOUT_TEXT = _reason("page_without_text", "The subject's article has no text.")
 SLOT_IN_TEXT = _reason(
-    "slot_in_text", "The article has the sign of the slot in its own text, so that a slot could not be told from it."
+    "slot_in_text", "The article has the sign of a slot in its own text, so slots could not be recognised."
 )
 NOT_MENTIONED = _reason(
     "not_mentioned", "No whole sentence of the subject's article mentions the object by its label or an alias."
@@ -57,9 +55,7 @@ ONLY_MARKUP = _reason("only_markup", "The spans differ in markup, spaces or punc
 NOT_IN_RUNNING_TEXT = _reason(
     "not_in_running_text", "The span is not in running text: a template, reference, link, heading, table or comment."
 )
-NO_SENTENCE = _reason(
-    "no_sentence", "No whole sentence of the page's text holds the span: none without a gap where a template stood."
-)
+NO_SENTENCE = _reason("no_sentence", "No sentence of the page's text has the span without a gap that a template left.")
 TOO_SIMILAR = _reason("too_similar", "The spans say nearly the same.")
 PROMPT_TOO_LONG = _reason(
     "prompt_too_long", "The sentence is too long for the language model that writes the questions."

@@ -295,7 +295,7 @@ def database_of(run: str) -> Path:
     else:
         database = Study.load(run).workspace.database
     if not database.exists():
-        raise UsageError(f"{run} has no database {database}; run the study, or name a workspace")
+        raise UsageError(f"there is no database {database}; run the study first, or name another workspace")
     return database
 
 

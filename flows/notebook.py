@@ -15,7 +15,7 @@ from swaymeter.flows.config.thresholds import Threshold, judged, thresholds_of_b
 from swaymeter.flows.server.settings import keep_quiet
 from swaymeter.reports.changes import change_lines, unmatched_lines
 from swaymeter.tasks.models.applications import give_function
-from swaymeter.tasks.statistics.changes import unmatched
+from swaymeter.tasks.statistics.changes import unmatched_items
 
 keep_quiet()  # before anything imports Prefect
 StudyPath = str | PathLike[str]
@@ -157,5 +157,5 @@ def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:
     """
     comparison = compare_databases(*(database_of(str(run)) for run in (a, b)))
     frame = pd.DataFrame(comparison.numbers)
-    frame.attrs |= {"changes": change_lines(comparison), "unmatched": unmatched_lines(unmatched(comparison))}
+    frame.attrs |= {"changes": change_lines(comparison), "unmatched": unmatched_lines(unmatched_items(comparison))}
     return frame

@@ -35,10 +35,10 @@ from swaymeter.data.escaping import visible
 from swaymeter.data.records import OWN_CONDITIONS, Fact, Question, as_row
 from swaymeter.data.records.findings import StudyCard
 from swaymeter.reports.estimates import direction, estimate, number
-from swaymeter.reports.figures.figure import Drawn
+from swaymeter.reports.figures.figure import DrawnFigure
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.frames import Frames, records, where
-from swaymeter.reports.models import HISTORY_PAGE, Model, in_short, question_address
+from swaymeter.reports.models import HISTORY_PAGE, Model, question_address, short_names
 from swaymeter.reports.page.shell import cell, heading, numeric, template, written
 from swaymeter.reports.words import CONDITION_NAMES, quantities, threshold_name
 
@@ -287,7 +287,7 @@ def number_tables(rows: Iterable[Mapping[str, Any]], runs: tuple[str, str] = (""
             )
             for row in pair_rows
         ]
-        names = in_short(pair)
+        names = short_names(pair)
         columns = ("quantity", "n", *(names.names[name] for name in pair), "difference [95%]", "direction")
         moved = sum(row["direction"] in (UP, DOWN) for row in pair_rows)
         tables.append(NumberTable(names.titled(" against ".join(columns[2:4])), columns, cells, moved))
@@ -366,7 +366,7 @@ def section(changes: RunChanges | None) -> Markup:
 
 
 def write_history(
-    frames: Frames, folder: Path, card: StudyCard, pictures: Sequence[tuple[Drawn, Pictures]], changes: RunChanges
+    frames: Frames, folder: Path, card: StudyCard, pictures: Sequence[tuple[DrawnFigure, Pictures]], changes: RunChanges
 ) -> str:
     """Write the page "over time" into `folder` and return its name."""
     filters = {"cell": cell, "heading": heading, "numeric": numeric}

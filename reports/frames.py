@@ -74,7 +74,7 @@ def without_unit(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class Finite:
+class FiniteRows:
     """Rows with finite scores.
 
     Attributes:
@@ -93,13 +93,13 @@ class Finite:
         return f" {self.missing} of {total} {items} have a score that is missing or not finite and are not drawn."
 
 
-def finite(frame: pd.DataFrame, *columns: str) -> Finite:
+def finite(frame: pd.DataFrame, *columns: str) -> FiniteRows:
     """Select the rows with a finite number in each of the columns, and count the other rows."""
     is_finite = np.ones(len(frame), dtype=bool)
     for column in columns if len(frame) else ():
         is_finite &= np.isfinite(frame[column].to_numpy(dtype=float, na_value=np.nan))
     rows = frame if is_finite.all() else frame[is_finite].reset_index(drop=True)
-    return Finite(rows, int((~is_finite).sum()))
+    return FiniteRows(rows, int((~is_finite).sum()))
 
 
 def where(frame: pd.DataFrame, **values: object) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from swaymeter.reports import variants
 from swaymeter.reports.estimates import plural, span
 from swaymeter.reports.figures.panels import query_types
 from swaymeter.reports.frames import Frames, in_order, partitions, records, where
-from swaymeter.reports.models import ANSWERS_PAGE, Model, in_short, models, relation_address, rows_of
+from swaymeter.reports.models import ANSWERS_PAGE, Model, models, relation_address, rows_of, short_names
 from swaymeter.reports.words import THRESHOLD_NAMES
 
 MAX_BARS = 24
@@ -118,7 +118,7 @@ def _replies(frames: Frames) -> HeadlineFigure | None:
         return None
     group = ["condition", "evidence_set", "passage_order"]
     shown_models = models(rows)
-    short = in_short(map(str, shown_models))
+    short = short_names(map(str, shown_models))
     groups = in_order(rows[group].drop_duplicates(), condition=CONDITION_ORDER)
     bars = []
     for of in records(groups):
@@ -301,7 +301,7 @@ def _categories(frames: Frames) -> HeadlineFigure | None:
         return None
     condition = "counter_memory" if (rows["condition"] == "counter_memory").any() else str(rows["condition"].iloc[0])
     rows, shown_models = where(rows, condition=condition), models(rows)
-    short, bars = in_short(map(str, shown_models)), []
+    short, bars = short_names(map(str, shown_models)), []
     for partition in partitions(rows):
         for model in shown_models:
             for row in records(where(rows_of(rows, model), partition=partition)):
@@ -371,7 +371,7 @@ def _chart_of_means(
     title: str, rows: pd.DataFrame, column: str, names: Mapping[Any, str], relations: Sequence[str]
 ) -> HeadlineFigure | None:
     kind, shown_models = query_types(rows)[0], models(rows)
-    rows, short = where(rows, query_type=kind), in_short(map(str, shown_models))
+    rows, short = where(rows, query_type=kind), short_names(map(str, shown_models))
     bars = []
     for relation in relations:
         for model in shown_models:

@@ -61,7 +61,7 @@ class ShortNames(NamedTuple):
         return f"{title} · {self.shared}" if self.shared else title
 
 
-def in_short(names: Iterable[str]) -> ShortNames:
+def short_names(names: Iterable[str]) -> ShortNames:
     """Return names without their shared parts; all names stay whole if two would become equal."""
     parts = {name: re.sub(r" \((\w+)\)$", r" · \1", name).split(" · ") for name in names}
     shared = set.intersection(*map(set, parts.values())) if len(parts) > 1 else set[str]()

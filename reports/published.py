@@ -24,7 +24,7 @@ TESTS = ("du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1")
 
 
 @dataclass(frozen=True)
-class Printed:
+class PublishedValues:
     """Published values of some items.
 
     Attributes:
@@ -119,7 +119,7 @@ def are_published(frames: Frames) -> bool:
     return not groups or bool(groups & set(PARTITIONS))
 
 
-def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, listed: bool) -> Printed:
+def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, listed: bool) -> PublishedValues:
     """Return the published values of the items for models by these names.
 
     Args:
@@ -129,10 +129,10 @@ def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, li
         listed: If the caption lists the values because no column shows them.
     """
     if not items or not are_published(frames):
-        return Printed()
+        return PublishedValues()
     values = [entry for item in items for entry in published(item)]
     if not values:
-        return Printed(f" The papers print no number of {'it' if len(items) == 1 else 'them'}.")
+        return PublishedValues(f" The papers print no number of {'it' if len(items) == 1 else 'them'}.")
     short_names = aliases(names, frames["runs_summary"])
     printed_models = dict.fromkeys(entry.model for entry in values if entry.model)
     shown = [entry for entry in values if entry.model is None or entry.model in short_names.values()]
@@ -144,7 +144,7 @@ def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, li
     if missing:
         exception = f", but of {_names(others)}" if others else ""
         note += f" No value is published of {_names(missing)}{exception}."
-    return Printed(note, *_rows(values))
+    return PublishedValues(note, *_rows(values))
 
 
 def _value_sentence(values: Sequence[PublishedValue], *, single: bool) -> str:

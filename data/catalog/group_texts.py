@@ -19,7 +19,7 @@ from swaymeter.data.catalog.exchange import AnExchange
 from swaymeter.data.catalog.reading import Text, document
 from swaymeter.data.catalog.templates import beginning, checked_template, question
 from swaymeter.data.errors import InputError
-from swaymeter.data.options import Options, Problem, problems, refused
+from swaymeter.data.options import Options, Problem, problems, validation_error
 
 SINGLE, PAIR = ("{entity}",), ("{entity1}", "{entity2}")
 """The slots of an entity, and of a pair."""
@@ -129,7 +129,7 @@ class GroupTexts(Options):
         if repeated := _first_repeated([*self.open, *self.closed]):
             wrong.append(Problem(("open",), f"{repeated!r} is there twice; leave one out"))
         if wrong:
-            raise refused(wrong)
+            raise validation_error(wrong)
         return self
 
 
@@ -146,7 +146,7 @@ def group_texts(file: Path) -> GroupTexts:
         raise InputError("; ".join(f"{file}: {_message(problem)}" for problem in wrong[:5])) from None
 
 
-def bundled_file(path: str, ending: str) -> Path:
+def own_or_bundled_file(path: str, ending: str) -> Path:
     """Return the file with this path, or else the bundled file with this name."""
     file = FOLDER / f"{path}{ending}"
     return file if re.fullmatch("[a-z-]+", path) and file.is_file() and not Path(path).is_file() else Path(path)
@@ -165,18 +165,18 @@ def _message(problem: Problem) -> str:
 
 
 def _first_repeated(texts: Sequence[str]) -> str | None:
-    """Return the first text, in small letters, that occurs again in any case; None without a repeated text."""
+    """Return the first text that occurs twice, case-folded, because case does not count; None without one."""
     folded = [text.casefold() for text in texts]
     return next((text for text in folded if folded.count(text) > 1), None)
 
 
 def _error(name: str, key: str, message: str) -> ValidationError:
-    return refused([Problem(("contexts", name, key), message)])
+    return validation_error([Problem(("contexts", name, key), message)])
 
 
 def _single_line(text: str, slots: tuple[str, ...]) -> str:
     if "\n" in text:
-        raise ValueError("has a line break; write it on one line, a line break follows every sentence")
+        raise ValueError("has a line break; remove it, because Swaymeter puts one after every sentence")
     return checked_template(text, slots)
 
 

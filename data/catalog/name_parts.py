@@ -23,7 +23,7 @@ DRAWN_SLOTS = {"digit": "123456789", "letter": "ABCDEFGHJKLMNPQRSTUVWXYZ"}
 
 
 @dataclass(frozen=True, config=ENTRY)
-class ClassOfNames:
+class NamesOfClass:
     """The names of a class of entities.
 
     Attributes:
@@ -46,7 +46,7 @@ class NameParts(NamedTuple):
         forbidden_words: lower-case words that no invented name may have, because real names have them.
     """
 
-    classes: Mapping[str, ClassOfNames]
+    classes: Mapping[str, NamesOfClass]
     fillers: Mapping[str, tuple[str, ...]]
     forbidden_words: frozenset[str]
 
@@ -64,20 +64,21 @@ def invented_entities(entity_class: str) -> tuple[str, ...]:
 @cache
 def name_parts() -> NameParts:
     """Return name_parts.yaml; raises InputError for a slot that no earlier list fills, or for an unknown class."""
-    classes: dict[str, ClassOfNames] = {}
+    classes: dict[str, NamesOfClass] = {}
     fillers: dict[str, tuple[str, ...]] = {}
     _add_fillers("parts", validated(f"{FILE}: parts.", Mapping[str, Texts], mapping(FILE, "parts")), fillers)
     for name, entry in mapping(FILE, "classes").items():
-        classes[name] = validated(f"{FILE}: classes.{name}.", ClassOfNames, entry)
+        classes[name] = validated(f"{FILE}: classes.{name}.", NamesOfClass, entry)
         _add_fillers(f"classes.{name}.parts", classes[name].parts, fillers)
         _add_fillers(f"classes.{name}", {name: classes[name].names}, fillers)
     if differing := set(classes) ^ set(ENTITY_CLASSES):
-        raise InputError(f"{FILE}: its classes must be those of entities; these differ: {', '.join(sorted(differing))}")
+        names = ", ".join(sorted(differing))
+        raise InputError(f"{FILE}: classes must be the classes of entities; missing or unknown: {names}")
     forbidden_words = frozenset(validated(f"{FILE}: real", Texts, document(FILE).get("real")))
     return NameParts(MappingProxyType(classes), MappingProxyType(fillers), forbidden_words)
 
 
-def class_of_names(entity_class: str) -> ClassOfNames:
+def class_of_names(entity_class: str) -> NamesOfClass:
     """Return the names of a class of entities; UnknownName for another class, such as dates."""
     classes = name_parts().classes
     if entity_class not in classes:
@@ -85,7 +86,7 @@ def class_of_names(entity_class: str) -> ClassOfNames:
     return classes[entity_class]
 
 
-def uncapitalised(slot: str) -> str:
+def list_of_slot(slot: str) -> str:
     """Return the name of the list that fills a slot: nouns also fill {Noun}."""
     return slot[0].lower() + slot[1:]
 
@@ -97,8 +98,8 @@ def _add_fillers(key: str, lists: Mapping[str, tuple[str, ...]], fillers: dict[s
             raise InputError(f"{FILE}: {key}: the name {name!r} is already used in this file; choose another name")
         for text in texts:
             for slot in SLOT.findall(text):
-                if uncapitalised(slot) not in (*fillers, *DRAWN_SLOTS):
-                    raise InputError(f"{FILE}: {key}.{name}: nothing above fills the slot {{{slot}}} of {text!r}")
+                if list_of_slot(slot) not in (*fillers, *DRAWN_SLOTS):
+                    raise InputError(f"{FILE}: {key}.{name}: no earlier list fills the slot {{{slot}}} of {text!r}")
             if set(SLOT.sub("", text)) & set("{}"):
                 raise InputError(f"{FILE}: {key}.{name}: {text!r} has a brace that belongs to no slot")
         fillers[name] = texts

@@ -39,7 +39,7 @@ class Item:
         key: its key.
         shows: its content.
         differs: the differences of this project's version.
-        lacks: the reason why this project has no version of it.
+        lacks: the reason why this project does not make it; None if it does.
     """
 
     key: str
@@ -102,7 +102,7 @@ def _columns_of_rows(cell: object) -> object:
     pairs = [part.strip().partition("=") for part in cell.split(";")]
     columns = {column: value for column, _, value in pairs}
     if len(columns) < len(pairs) or not all(column and value for column, value in columns.items()):
-        raise ValueError("must be different keys with their values, as in query_type=open; level=query")
+        raise ValueError("must be KEY=VALUE pairs with different keys, such as query_type=open; level=query")
     return columns
 
 
@@ -114,10 +114,10 @@ class PublishedValue:
         item: the key of its item.
         model: the alias of the model; None for a number of several models, or of a model that the paper does not name.
         quantity: the quantity.
-        by: the values of the database's columns in the number's rows.
+        by: columns and values that select the rows of the database with which the number is compared.
         sign: the sign of a bound.
         value: the number.
-        offset: the amount by which its definition exceeds this project's.
+        offset: the amount that the paper's definition adds to the value, compared with this project's.
         unit: its unit.
         place: its position in the paper.
         note: notes for a comparison, separated by semicolons.
@@ -163,7 +163,7 @@ class PublishedValue:
 
 @cache
 def published(item: str, quantity: str | None = None) -> tuple[PublishedValue, ...]:
-    """Return the values of a paper's item, such as `du-fig-2`, or of one quantity; empty if only figures have them.
+    """Return the values of a paper's item, such as `du-fig-2`, or of one quantity; empty if the paper prints no number.
 
     Raises:
         UnknownName: no paper has the item, or the item lacks the quantity.

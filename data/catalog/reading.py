@@ -48,39 +48,39 @@ def digest_of(values: Any) -> str:
 
 
 @cache
-def document(filename: str, own: bytes | None = None) -> Mapping[str, Any]:
+def document(filename: str, user_bytes: bytes | None = None) -> Mapping[str, Any]:
     """Return the mapping in a YAML file; it states its source and licence, and no key twice.
 
     Args:
         filename: the name of the file.
-        own: the bytes of a user's file, here and below; None for the catalog's.
+        user_bytes: the bytes of a user's file; None for a file of the catalog.
     """
     try:
-        text = _text(filename, own)
-        loaded = yaml.load(text, Loader=UniqueKeyLoader) if own is None else untrusted_yaml(text)
+        text = _text(filename, user_bytes)
+        loaded = yaml.load(text, Loader=UniqueKeyLoader) if user_bytes is None else untrusted_yaml(text)
     except yaml.YAMLError as error:
         raise InputError(f"{filename}: not YAML ({' '.join(str(error).split())})") from error
     if not isinstance(loaded, dict):
-        raise InputError(f"{filename}: the top must be a mapping")
+        raise InputError(f"{filename}: the file must be a mapping")
     for key in ("source", "licence"):
         validated(f"{filename}: {key}", Text, loaded.get(key))
     return loaded
 
 
-def mapping(filename: str, key: str, own: bytes | None = None) -> Mapping[str, Any]:
+def mapping(filename: str, key: str, user_bytes: bytes | None = None) -> Mapping[str, Any]:
     """Return the mapping below a key at the top of a YAML file, with at least one entry."""
-    entries = document(filename, own).get(key)
+    entries = document(filename, user_bytes).get(key)
     if not isinstance(entries, dict) or not entries:
         raise InputError(f"{filename}: {key} must be a mapping that is not empty")
     return entries
 
 
 def entries(
-    filename: str, key: str, model: type[Entry], name_field: str, own: bytes | None = None
+    filename: str, key: str, model: type[Entry], name_field: str, user_bytes: bytes | None = None
 ) -> Mapping[str, Entry]:
     """Return the entries below a key of a YAML file by name; the field `name_field` of each entry has its name."""
     by_name = {}
-    for name, entry in mapping(filename, key, own).items():
+    for name, entry in mapping(filename, key, user_bytes).items():
         with_name = {**entry, name_field: name} if isinstance(entry, dict) else entry
         by_name[name] = validated(f"{filename}: {key}.{name}.", model, with_name)
     return MappingProxyType(by_name)
@@ -108,7 +108,7 @@ def rows(filename: str, model: type[Entry]) -> tuple[Entry, ...]:
 
 
 def validated(location: str, model: Any, value: object) -> Any:
-    """Return the value as its model; InputError with the location, such as "models.yaml: ", and the first wrong key."""
+    """Return the value, validated as a type; InputError with the location ("models.yaml: ") and the wrong key."""
     try:
         return TypeAdapter(model).validate_python(value)
     except ValidationError as error:
@@ -119,9 +119,9 @@ def validated(location: str, model: Any, value: object) -> Any:
         raise InputError(f"{path}: {first['msg'].removeprefix('Value error, ')}{wrong_value}") from None
 
 
-def _text(filename: str, own: bytes | None = None) -> str:
+def _text(filename: str, user_bytes: bytes | None = None) -> str:
     """Return the text of a catalog file, or of a user's bytes; InputError if it is not UTF-8."""
     try:
-        return (content(filename) if own is None else own).decode("utf-8")
+        return (content(filename) if user_bytes is None else user_bytes).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{filename}: not UTF-8 ({error})") from error

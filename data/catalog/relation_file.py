@@ -78,7 +78,7 @@ def _as_tuple(names: Any) -> Any:
 def _check_kinds(contexts: Mapping[ContextKind, Any]) -> Mapping[ContextKind, Any]:
     for kind in CONTEXT_KINDS:
         if kind not in contexts:
-            raise ValueError(f"must have sentences of the kind {kind}")
+            raise ValueError(f"has no sentences of the kind {kind}; add some")
     return MappingProxyType({kind: contexts[kind] for kind in CONTEXT_KINDS})
 
 
@@ -120,9 +120,10 @@ class Relation:
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.reverse != bool(re.match("reverse[A-Z]", self.name)):
-            raise ValueError("reverse: the name of a reversed relation, and no other, begins with reverse")
+            verb = "must" if self.reverse else "must not"
+            raise ValueError(f"name: {verb} begin with reverse, because reverse is {str(self.reverse).lower()}")
         if self.reverse and self.object_class not in ENTITY_CLASSES:
-            raise ValueError("object_class: what a reversed relation answers is an entity")
+            raise ValueError("object_class: must be a class of entities, because the relation is reversed")
         if self.unit is not None and self.object_class not in ("number", "quantity"):
             raise ValueError("unit: is only for the object classes number and quantity; leave it out")
         groups: dict[str, tuple[str, ...]] = {"open": self.open, "closed": self.closed}
@@ -215,7 +216,7 @@ def published_form(relation: Relation) -> Mapping[ContextKind, tuple[str, ...]]:
         assertive   one lead-in for all relations, and the base       Without any doubt, the capital of Norway is Lima.
         negation    the base with its verb denied                     The capital of Norway is not Lima.
     Only a verb of the main clause is denied, never a verb of a relative clause ("the person who is married to {entity}
-    lives in"): a form of "be" or "include" at the end of the beginning, or a form of "be" right behind an initial
+    lives in"): a form of "be" or "include" at the end of the beginning, or a form of "be" right after an initial
     {entity} or "The ... of {entity}". Otherwise the negation is the relation's own first template.
     Source: Du et al. 2024, section 4.1 and the released data; the lead-in is this project's.
     """

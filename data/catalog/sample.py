@@ -61,7 +61,7 @@ class CatalogQuestion:
     @model_validator(mode="after")
     def _check_partition(self) -> Self:
         if (self.partition == "disputable") != (self.relation == "disputable"):
-            raise ValueError("relation: 'disputable' belongs to the partition disputable, and only there")
+            raise ValueError("relation: must be 'disputable' in the partition disputable, and only there")
         if self.relation != "disputable":
             _check_relation(self.relation)
         return self

@@ -2,7 +2,7 @@
 
 The slots are {entity}, the subject of the query, and {answer}; a pair has {entity1} and {entity2}. Names are inserted
 unchanged: "The Beatles", a number, a title with a quotation mark. So a template has no article before a slot ("the The
-Beatles") and no ending behind it ("The Beatles's").
+Beatles") and no ending after it ("The Beatles's").
 """
 
 import re
@@ -21,7 +21,7 @@ _END = re.compile(r"\??\n(A:)?\Z")
 _ARTICLE = r"\b(?:an?|the)"
 _RULES = (
     (re.compile(rf"{_ARTICLE}\s+[\"'“‘(]*\{{", re.IGNORECASE), "has an article directly before a slot"),
-    (re.compile(r"\}['’]?\w"), "has an ending directly behind a slot"),
+    (re.compile(r"\}['’]?\w"), "has an ending directly after a slot"),
     (re.compile(rf"{_ARTICLE}\s+(?:an?|the)\b", re.IGNORECASE), "has two articles in a row"),
 )
 _ARTICLE_LAST = re.compile(rf"{_ARTICLE}\s*$", re.IGNORECASE)
@@ -41,7 +41,7 @@ def fill(template: str, **names: str | None) -> str:
     def name(slot: re.Match[str]) -> str:
         value = names.get(slot[1])
         if value is None:
-            raise InputError(f"no {slot[1]} is given for the template {template!r}")
+            raise InputError(f"the slot {slot[0]} of the template {template!r} has no value")
         return value
 
     return _SLOT.sub(name, template)
@@ -80,7 +80,7 @@ def checked_template(template: str, slots: Sequence[str]) -> str:
             raise ValueError(problem)
     line = _END.sub("", template)
     if " ".join(line.split()) != line:
-        raise ValueError("must be one line, without a space too many")
+        raise ValueError("must be one line without leading, trailing or double spaces")
     return template
 
 

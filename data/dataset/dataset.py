@@ -96,7 +96,7 @@ def _read(root: Path) -> Dataset:
         qec = read_qec(root)
         dataset = Dataset(root, tuple(fact for facts in qec.facts.values() for fact in facts), qec.warnings)
     else:
-        raise InputError(f"{root} is not there; {_EXPECTED}")
+        raise InputError(f"{root} does not exist; {_EXPECTED}")
     if not dataset.facts and not dataset.questions:
         raise InputError("; ".join((f"{root} holds no facts and no questions", *dataset.warnings, _EXPECTED)))
     return dataset

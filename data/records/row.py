@@ -157,7 +157,7 @@ def _column(record: type, name: str, hint: Any) -> Column:
     kind, nullable = _without_none(get_args(hint)[0])
     sql = _sql_type(kind)
     if sql is None:
-        raise TypeError(f"{record.__name__}.{name}: a column cannot be {kind}; use str, float, int, bool or a tuple")
+        raise TypeError(f"{record.__name__}.{name}: a column cannot have type {kind}; use str, float, int, bool, tuple")
     element = _element_of(kind)
     parts = columns_of(element) if isinstance(element, type) and is_dataclass(element) else ()
     return Column(name, sql, meaning.text, meaning.unit, nullable, meaning.in_digest, parts)

@@ -135,7 +135,7 @@ class Reading:
             if kind is None or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
                 names = ", ".join(schema.names)
                 raise InputError(
-                    f"{self.file} has no column of texts {self.column!r}, only {names}; set `frequency.column`"
+                    f"{self.file} has no text column {self.column!r}; its columns are {names}; set `frequency.column`"
                 )
             groups = (opened.metadata.row_group(index) for index in range(opened.num_row_groups))
             row_size = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
@@ -207,8 +207,8 @@ def _files(path: Path) -> list[tuple[str, Path]]:
         for file in others:
             if not {ending.lower() for ending in file.suffixes}.isdisjoint((*JSON_LINES, *TEXT, *PARQUET)):
                 raise InputError(
-                    f"{KEY}: the packing of {str(file)!r} is not known ({' or '.join(PACKED)}; none for "
-                    f"{', '.join(PARQUET)}); unpack it, or move it out of the folder"
+                    f"{KEY}: {str(file)!r} is compressed in an unsupported way; unpack it, compress it as "
+                    f"{' or '.join(PACKED)} (not {', '.join(PARQUET)}), or move it out of the folder"
                 )
         files = list(filter(format_of, all_files))
         if not files:
@@ -217,5 +217,5 @@ def _files(path: Path) -> list[tuple[str, Path]]:
     if not path.is_file():
         raise InputError(f"{KEY}: {path} does not exist; correct the path or get the file")
     if not format_of(path):
-        raise InputError(f"{KEY}: {path} has none of the formats {_FORMATS}")
+        raise InputError(f"{KEY}: {path} is in no supported format ({_FORMATS}); convert it, or name another file")
     return [(path.name, path)]

@@ -7,7 +7,7 @@
     find_cnf        the occurrences of tokens
     get_doc_by_ptr  the document around an occurrence
 
-An index knows tokens, not words: the tokens of a name behind a space differ from those elsewhere.
+An index knows tokens, not words: the tokens of a name after a space differ from those elsewhere.
 
 Source: https://infini-gram.readthedocs.io/en/latest/api.html
 """
@@ -72,7 +72,7 @@ class Tokenizer(Protocol):
     """The tokenizer that an index was made with."""
 
     def spellings(self, name: str) -> tuple[Ids, ...]:
-        """Return the tokens of a name behind a space, then those behind a line break if they differ."""
+        """Return the tokens of a name after a space, then those after a line break if they differ."""
 
     def decode(self, ids: Ids) -> str:
         """Return the text of tokens."""
@@ -85,7 +85,7 @@ class InfiniGramApi:
         ServiceError: the API cannot answer.
     """
 
-    per_word = 1.35
+    tokens_per_word = 1.35
     """Mean number of tokens of a word."""
     longest = 10_000
     """Most tokens of a passage, an even number."""
@@ -93,11 +93,11 @@ class InfiniGramApi:
     def __init__(self, session: "Session", index: str, tokenizer: Tokenizer | None = None) -> None:
         """Name an index of the API; without its tokenizer, documents cannot be read."""
         self._session, self._index, self._tokenizer = session, index, tokenizer
-        self.reads = tokenizer is not None
+        self.can_decode = tokenizer is not None
         self._counts: dict[Ids, int] = {}
 
     def spellings(self, name: str) -> tuple[Ids, ...]:
-        """Return the tokens of a name behind a space, by the API, then other spellings, by the tokenizer.
+        """Return the tokens of a name after a space, by the API, then other spellings, by the tokenizer.
 
         An AND or OR within a name is a word and no operator.
 
@@ -112,13 +112,13 @@ class InfiniGramApi:
             return (ids,)
         if _plain(text := self._tokenizer.decode(ids)) != _plain(name):
             raise ServiceError(
-                f"infini-gram: the tokens of {name!r} in {self._index} are {text!r} by the tokenizer that "
-                "`frequency.tokenizer` names; name that of the index, or none"
+                f"infini-gram: `frequency.tokenizer` decodes the tokens of {name!r} in {self._index} as {text!r}; name "
+                "the tokenizer of the index, or leave the key out"
             )
         return tuple(dict.fromkeys((ids, *self._tokenizer.spellings(name)[1:])))
 
     def after_space(self, word: str) -> tuple[Ids, ...]:
-        """Return the tokens of a word behind a space; a longer word may begin with them."""
+        """Return the tokens of a word after a space; a longer word may begin with them."""
         return self.spellings(word)[:1]
 
     def count(self, ids: Ids) -> int:
@@ -163,7 +163,7 @@ class InfiniGramApi:
 
         def problem(content: Any) -> ServiceError | TransientError | None:
             if not isinstance(content, dict):
-                return TransientError("no JSON object")
+                return TransientError("the response is not a JSON object")
             if "error" in content:
                 message = str(content["error"])
                 return TransientError(message) if _TRANSIENT_MESSAGE.search(message) else ServiceError(message)
@@ -184,7 +184,7 @@ def _number(content: Any) -> int:
     """Return the count in a response."""
     count = content["count"]
     if type(count) is not int or not 0 <= count < _INT64_LIMIT:
-        raise ValueError("count is not a number")
+        raise ValueError("count is not a valid count")
     return count
 
 
@@ -192,7 +192,7 @@ def _counted(content: Any) -> tuple[Ids, int]:
     """Return the tokens of the query in a response, and their count."""
     ids = content["token_ids"]
     if not ids or any(type(token) is not int or not 0 <= token < 256**_WIDTH for token in ids):
-        raise ValueError("token_ids are not tokens")
+        raise ValueError("token_ids are not valid tokens")
     return tuple(ids), _number(content)
 
 
@@ -200,16 +200,16 @@ def _occurrences(content: Any) -> list[Occurrence]:
     shards = enumerate(content["ptrs_by_shard"])
     occurrences = [Occurrence(part, offset) for part, offsets in shards for offset in offsets]
     if any(type(occurrence.byte) is not int or not 0 <= occurrence.byte < _INT64_LIMIT for occurrence in occurrences):
-        raise ValueError("places are not numbers")
+        raise ValueError("positions are not valid numbers")
     if len(occurrences) != content["cnt"]:
-        raise ValueError("other places than counted")
+        raise ValueError("the number of positions differs from the count")
     return occurrences
 
 
 def _passage_of(occurrence: Occurrence, needle: Ids, size: int, answer: dict[str, object]) -> Passage:
     """Return the passage in an answer of infini-gram.
 
-    The API puts the needle into the middle: `size // 2` tokens behind the passage's begin, or before its end if the
+    The API puts the needle into the middle: `size // 2` tokens after the passage's begin, or before its end if the
     document begins or ends in the passage. If the answer has no offset of the needle, both positions are tried. If the
     needle is at both, the passage is marked as neither beginning nor ending its document; so is a blocked document,
     which gives only the needle.
@@ -219,9 +219,9 @@ def _passage_of(occurrence: Occurrence, needle: Ids, size: int, answer: dict[str
     """
     ids, number, length = answer["token_ids"], answer["doc_ix"], answer["doc_len"]
     if not isinstance(ids, list) or type(number) is not int or type(length) is not int:
-        raise ValueError("no tokens")
+        raise ValueError("the passage has no tokens")
     if any(type(value) is not int or not 0 <= value < 256**_WIDTH for value in ids):
-        raise ValueError("tokens that the index does not have")
+        raise ValueError("the passage has invalid tokens")
     tokens, half, document = tuple(ids), size // 2, (occurrence.part, number)
     if answer.get("blocked"):
         return Passage(document, 0, needle, 0, begins=False, ends=False)
@@ -234,7 +234,7 @@ def _passage_of(occurrence: Occurrence, needle: Ids, size: int, answer: dict[str
         possible = range(length)
     starts = sorted({start for start in possible if start >= 0 and tokens[start : start + len(needle)] == needle})
     if not starts:
-        raise ValueError("a passage without the tokens that were asked for")
+        raise ValueError("the passage lacks the requested tokens")
     at = starts[0]
     if is_whole:
         return Passage(document, 0, tokens, at, begins=True, ends=True)
@@ -242,7 +242,7 @@ def _passage_of(occurrence: Occurrence, needle: Ids, size: int, answer: dict[str
         return Passage(document, 0, tokens, 0, begins=False, ends=False)
     begins, ends = at < half, len(tokens) - at < half
     if begins and ends:
-        raise ValueError("a passage that is shorter than asked for")
+        raise ValueError("the passage is shorter than requested")
     return Passage(document, occurrence.byte // _WIDTH - at, tokens, at, begins, ends)
 
 

@@ -90,7 +90,7 @@ def write_judgements(file: Path, rows: Iterable[Judgement | Mapping[str, str]], 
     file_exists = UsageError(f"{file} exists already and may hold somebody's work; name another file, or move it away")
     if suffix == ".xlsx" and (too_long := [row for row in cells if _is_too_long(row)]):
         question_id = too_long[0]["question_id"]
-        raise InputError(f"{file}: a text of question {question_id} fits into no cell of .xlsx; name a .csv")
+        raise InputError(f"{file}: a text of question {question_id} is too long for a cell of .xlsx; name a .csv file")
     if new and os.path.lexists(file):
         raise file_exists
     try:

@@ -14,21 +14,21 @@ from swaymeter.data.records import RelationName, WikidataId
 DISPUTABLE = RelationName("disputable")
 
 
-def relation_of(property_id: str | None, words: str | None = None) -> RelationName:
+def relation_of(property_id: str | None, label: str | None = None) -> RelationName:
     """Return the relation of a property, or of its English label; InputError if neither gives a valid name."""
     if property_id and (catalog_name := _catalog_name(property_id)) is not None:
         return catalog_name
-    name = _camel_case(words or "")
+    name = _camel_case(label or "")
     is_reserved = property_id and (name == DISPUTABLE or name in catalog.relations())
     if name is not None and not is_reserved:
         return name
     if not property_id:
-        raise InputError(f"{(words or '')[:60]!r} is not a valid relation name: it must begin with a letter A to Z")
+        raise InputError(f"{(label or '')[:60]!r} is not a valid relation name: it must begin with a letter A to Z")
     return RelationName(WikidataId(property_id))
 
 
 def relations_of(listed: Iterable[tuple[WikidataId, str | None]]) -> dict[WikidataId, RelationName]:
-    """Return a relation for each property, by its first label; properties with one label are named by their ids."""
+    """Return a relation for each property, by its first label; properties that share a label are named by their ids."""
     labels: dict[WikidataId, str | None] = {}
     for property_id, label in listed:
         labels[property_id] = labels.get(property_id) or label
@@ -47,9 +47,9 @@ def _catalog_name(property_id: str) -> RelationName | None:
     return None
 
 
-def _camel_case(words: str) -> RelationName | None:
+def _camel_case(label: str) -> RelationName | None:
     """Return a label as a relation name, such as placeOfBurial; None if it gives no valid name."""
-    first, *others = re.findall(r"[A-Za-z0-9]+", words) or [""]
+    first, *others = re.findall(r"[A-Za-z0-9]+", label) or [""]
     name = "".join([first.lower(), *map(str.capitalize, others)])
     try:
         return RelationName(name)

@@ -133,7 +133,7 @@ def flags_of_edits(partition: Partition, edits: int | None) -> tuple[str, ...]:
     return () if edits is None or possible[partition] else (EDITS_CONTRADICT_PARTITION,)
 
 
-def with_flags_across(questions: Sequence[Question]) -> list[Question]:
+def with_flags_of_duplicates(questions: Sequence[Question]) -> list[Question]:
     """Return the questions of a file, in order, with the flags of rules over several questions."""
     counts = Counter(map(_folded_question, questions))
     true_answers: dict[tuple[str, str], set[str]] = defaultdict(set)

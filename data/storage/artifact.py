@@ -20,7 +20,7 @@ from swaymeter.data.digests import content_key, digest_of_large
 from swaymeter.data.errors import DamagedFile, MissingFile
 from swaymeter.data.records.table import Table, table_digest
 from swaymeter.data.storage.files import DIGEST_CHARACTERS, metadata_of, read_parquet, verify, write_parquet
-from swaymeter.data.storage.notes import read_note, unsealed, write_sealed
+from swaymeter.data.storage.notes import read_note, unseal, write_sealed
 
 State = Literal["done", "missing", "damaged"]
 FORCED = "forced"
@@ -114,7 +114,7 @@ class TableArtifact:
         metadata = self._check_key(path, verify(path))
         digest, full_digest, rows, about = (metadata[name] for name in ("digest", "digest_of_all", "rows", "about"))
         if not (isinstance(rows, int) and isinstance(about, dict) and isinstance(digest, str)):
-            raise TypeError("its metadata is not as we write it")
+            raise TypeError("its metadata has wrong types")
         return Check("done", "", digest, path, rows, about, full_digest)
 
     def _rows(self, path: Path) -> pa.Table:
@@ -124,9 +124,9 @@ class TableArtifact:
 
     def _check_key(self, path: Path, metadata: dict[str, Any]) -> dict[str, Any]:
         if metadata.get("key") != self.key:
-            raise DamagedFile(f"{path} has another key than its name says; it is made again by the next run")
+            raise DamagedFile(f"{path} has a key that differs from its name; it is made again by the next run")
         if (metadata.get("columns") or pq.read_schema(path).names) != self.table.schema.names:
-            raise MissingFile(f"{path} has the columns of another version")
+            raise MissingFile(f"{path} has the columns of another version; run the step again")
         return metadata
 
     def write(self, rows: pa.Table, about: Mapping[str, Any] | None = None) -> Path:
@@ -234,7 +234,7 @@ class FilesArtifact:
     def check(self) -> Check:
         """Check that every file of the manifest is as it was written; missing for another key."""
         try:
-            manifest = unsealed(read_note(self.manifest))
+            manifest = unseal(read_note(self.manifest))
             key, files = manifest["key"], dict(manifest["files"])
         except FileNotFoundError:
             return Check("missing")
@@ -251,7 +251,7 @@ class FilesArtifact:
     def digests(self) -> Mapping[str, str]:
         """Return the digests of the files in the manifest, with any key; empty if it cannot be read."""
         try:
-            return dict(unsealed(read_note(self.manifest))["files"])
+            return dict(unseal(read_note(self.manifest))["files"])
         except (OSError, ValueError, KeyError, TypeError):
             return {}
 

@@ -18,14 +18,14 @@ LARGEST_NOTE = 2**26
 """Limit of the bytes of a note or a manifest, which has a line for each file."""
 
 
-def sealed(content: Mapping[str, Any]) -> str:
-    """Return the content as JSON with its checksum as a further key; `unsealed` verifies it."""
+def seal(content: Mapping[str, Any]) -> str:
+    """Return the content as JSON with its checksum as a further key; `unseal` verifies it."""
     return json.dumps({**content, _CHECKSUM: _checksum(content)}, indent=1)
 
 
 def write_sealed(path: Path, content: Mapping[str, Any]) -> None:
-    """Write `sealed` content whole or not at all; WorkspaceError if it cannot be written."""
-    write_file(path, sealed(content))
+    """Write `seal` content whole or not at all; WorkspaceError if it cannot be written."""
+    write_file(path, seal(content))
 
 
 def json_object(text: str | bytes) -> dict[str, Any]:
@@ -48,8 +48,8 @@ def read_note(path: Path) -> bytes:
     return content
 
 
-def unsealed(text: str | bytes) -> dict[str, Any]:
-    """Return the content of `sealed` JSON; ValueError if it has changed."""
+def unseal(text: str | bytes) -> dict[str, Any]:
+    """Return the content of `seal` JSON; ValueError if it has changed."""
     content = json_object(text)
     if content.pop(_CHECKSUM, None) != _checksum(content):
         raise ValueError("its checksum does not match its content")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from swaymeter.data.digests import digest_once
 from swaymeter.data.errors import WorkspaceError
-from swaymeter.data.storage.notes import read_note, unsealed, write_sealed
+from swaymeter.data.storage.notes import read_note, unseal, write_sealed
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ def _store(folder: Path, remembered: dict[str, _FileState], current: dict[str, _
 
 def _stored_states(folder: Path) -> dict[str, _FileState]:
     try:
-        states = unsealed(read_note(folder / _DIGESTS))["files"]
+        states = unseal(read_note(folder / _DIGESTS))["files"]
         return {name: _FileState(**state) for name, state in states.items()}
     except FileNotFoundError:
         return {}

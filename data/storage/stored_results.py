@@ -12,7 +12,7 @@ from typing import Any
 
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import WorkspaceError
-from swaymeter.data.storage.notes import sealed, unsealed
+from swaymeter.data.storage.notes import seal, unseal
 
 
 class StoredResults:
@@ -29,7 +29,7 @@ class StoredResults:
         if self._file and self._file.is_file():
             for line in self._file.read_bytes().splitlines():
                 try:
-                    content = unsealed(line)
+                    content = unseal(line)
                     self._by_case[content.pop("case")] = content
                 except (ValueError, KeyError):
                     continue
@@ -52,7 +52,7 @@ class StoredResults:
         if not self._file or not new:
             return
         # The first line end closes the unfinished line of a killed run.
-        lines = (json.dumps(json.loads(sealed({"case": case, **result}))) for case, result in new.items())
+        lines = (json.dumps(json.loads(seal({"case": case, **result}))) for case, result in new.items())
         text = "\n" + "\n".join(lines) + "\n"
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)

@@ -2,8 +2,8 @@
 
     facts/<table>-<subject>-<key>-<digest>.parquet         what a source holds of a relation, a class or a page
     prompts/<relation>/<table>-<key>-<digest>.parquet      queries and contexts, or questions, built from the facts
-    scores/<relation>/<model>/<measure>-....parquet        scores; unfinished in parts, <measure>.part-<n>-...
-    corpus/<table>-....parquet                             names to count in a corpus, and their counts, by its files
+    scores/<relation>/<model>/<measure>-....parquet        scores; <measure>.part-<n>-... before they are complete
+    corpus/<table>-....parquet                             names to count in a corpus, and their counts in each file
     reliability/<relation>/<model>/....parquet             variance of scores between seeds
     verdicts/<relation>/decided_answers-....parquet        verdicts of people and judges
     history/run-<number>-<digest>.parquet                  snapshots of completed runs; cannot be computed again
@@ -11,7 +11,7 @@
     studies/<study>/                                       history/, study.duckdb, report/ of another study
     failures/<step>-....json                               reasons of failed tasks, for people; no task depends on them
     downloads/                                             responses, loaded graphs, replies of applications and judges
-    forced.json                                            numbers of artifacts that --force and --refresh made again
+    forced.json                                            how often --force and --refresh made each artifact again
     workspace.json                                         the version of this layout, and the first study
 
 `swaymeter.data.storage.artifact` defines the key and the digest of a file, and when it is done.
@@ -41,7 +41,7 @@ from swaymeter.data.storage.notes import (
     json_object,
     note_holder,
     read_note,
-    unsealed,
+    unseal,
     write_sealed,
 )
 from swaymeter.data.storage.writing import TEMPORARY
@@ -83,8 +83,8 @@ class Workspace:
     study: str = ""
 
     @property
-    def study_folders(self) -> tuple[str, ...]:
-        """The folders below the root of the results of this study alone; empty for the first study.
+    def study_path_parts(self) -> tuple[str, ...]:
+        """The path below the root, in parts, of the results of this study; empty for the first study.
 
         Raises:
             WorkspaceError: the first study cannot be read.
@@ -100,12 +100,12 @@ class Workspace:
     @property
     def database(self) -> Path:
         """The DuckDB file."""
-        return self.root.joinpath(*self.study_folders, DATABASE)
+        return self.root.joinpath(*self.study_path_parts, DATABASE)
 
     @property
     def report(self) -> Path:
         """The report's folder."""
-        return self.root.joinpath(*self.study_folders, "report")
+        return self.root.joinpath(*self.study_path_parts, "report")
 
     @property
     def downloads(self) -> Path:
@@ -127,7 +127,7 @@ class Workspace:
 
     def history_artifact(self, key_inputs: Mapping[str, Any]) -> FilesArtifact:
         """Return the artifact of the snapshots of completed runs."""
-        return FilesArtifact(self.root.joinpath(*self.study_folders, "history", "manifest.json"), key_inputs)
+        return FilesArtifact(self.root.joinpath(*self.study_path_parts, "history", "manifest.json"), key_inputs)
 
     def report_artifact(self, key_inputs: Mapping[str, Any]) -> FilesArtifact:
         """Return the artifact of the report."""
@@ -137,7 +137,7 @@ class Workspace:
     def lock(self, waiting: Callable[[str], object] | None = None) -> Iterator[None]:
         """Hold the workspace for one run, and remove the leftovers of killed runs.
 
-        The lock ends with its process, and a process may take it again inside.
+        The lock ends with its process, and the process that holds it may lock it again.
 
         Args:
             waiting: called with a sentence about the holder if another process holds the workspace; the call then waits
@@ -181,7 +181,7 @@ class Workspace:
 
     @property
     def is_writable(self) -> bool:
-        """True if the system permits writing; otherwise a run can only find all artifacts done."""
+        """True if the system permits writing; otherwise a run succeeds only if all artifacts are done already."""
         return os.access(self.root, os.W_OK) or not self.root.exists()
 
     def check_mounted(self) -> None:
@@ -222,7 +222,7 @@ class Workspace:
         description = self._description()
         if description is None and any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")):
             raise WorkspaceError(
-                f"{self.root / 'workspace.json'} is not there, beside files of a study; put it back, or write "
+                f"{self.root / 'workspace.json'} is missing beside the files of a study; restore it, or write "
                 f"{json.dumps({'layout': LAYOUT})} into it, and run first the study whose report is at its top"
             )
         if description is not None and description.get("layout") != LAYOUT:
@@ -234,7 +234,9 @@ class Workspace:
     def _prepare(self) -> None:
         """Remove the leftovers of killed runs, check that the folder can be written, and write workspace.json."""
         temporary = self.root.rglob(f".*{TEMPORARY}*")  # files, and folders of a database
-        needless_parts = filter(has_whole, self.root.glob("scores/**/*.part-*.parquet"))  # parts of a seed are deeper
+        needless_parts = filter(
+            has_whole, self.root.glob("scores/**/*.part-*.parquet")
+        )  # ** because parts of a seed are in a deeper folder
         for leftover in [*temporary, *needless_parts]:
             if leftover.is_dir() and not leftover.is_symlink():
                 shutil.rmtree(leftover)
@@ -255,7 +257,7 @@ class Workspace:
             text = read_note(file)
             content = json_object(text)
             is_sealed = bool({"study", "sha256"} & content.keys())  # the user may have written the layout alone
-            return unsealed(text) if is_sealed else content
+            return unseal(text) if is_sealed else content
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -269,7 +271,7 @@ class Workspace:
             ) from None
 
     def _log_folders(self) -> None:
-        if folders := self.study_folders:
+        if folders := self.study_path_parts:
             log.warning(
                 "study %s came first in %s: statistics, database and report of %s are in %s",
                 _first_studies[self.root],
@@ -303,7 +305,7 @@ class Workspace:
     def failure_reason(self, step: str, key: str) -> str | None:
         """Return the reason of a task's last failure with these inputs; None without a readable one."""
         try:
-            note = unsealed(read_note(self._failure(step, key)))
+            note = unseal(read_note(self._failure(step, key)))
             return str(note["reason"]) if note["key"] == key else None
         except (OSError, ValueError, KeyError, TypeError):
             return None

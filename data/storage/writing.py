@@ -125,7 +125,7 @@ def replacing_folder(folder: Path, may_replace: Callable[[Path], bool], kind: st
     """
     folder = Path(os.path.realpath(folder))  # Path.resolve raises for circular links
     if not folder.name:
-        raise WorkspaceError(f"{folder} cannot be replaced; name a folder below it")
+        raise WorkspaceError(f"{folder} is the root of a file system; name a folder below it")
     new, old, lock = (folder.with_name(f".{folder.name}.swaymeter-{state}") for state in ("new", "old", "lock"))
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -79,7 +79,7 @@ class Limits:
 
 COMPUTED = frozenset({"answers_of_questions", "instances", "marked_instances"})
 """Views that many queries read, and that take longer to plan than to store; an open database computes them once."""
-_ADVICE = "a database from somebody else may be malicious: ask for its study file, and run that"
+_ADVICE = "if the database is from somebody else, it may be malicious: run its study file instead"
 """The advice for a query that exceeds the limits."""
 _REMEDY = "run its study with --stage aggregate"
 
@@ -285,7 +285,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
             raise WorkspaceBusy(f"another program has {path} open for writing; close it and try again") from None
         raise DamagedFile(f"{path} cannot be read ({reason}); it is made again by the next run") from None
     if log.exists():
-        raise WorkspaceError(f"{log} holds changes of another program to the database; remove it, and {_REMEDY}")
+        raise WorkspaceError(f"{log} has changes of the database by another program; remove it, and {_REMEDY}")
 
 
 def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Path, *, is_foreign: bool) -> None:
@@ -306,8 +306,8 @@ def _create_views_over(connection: duckdb.DuckDBPyConnection, schema: Schema, pa
             refused = refused - own_views if is_foreign else refused & (schema.by_name.keys() - own_views)
         if refused:
             raise WorkspaceError(
-                f"{path} has the {kind} {min(refused)!r}, which Swaymeter did not make, and is not opened; get the "
-                f"study's Parquet files, and {_REMEDY}"
+                f"{path} has the {kind} {min(refused)!r}, which Swaymeter did not make, so the file is not opened; get "
+                f"the study's Parquet files, and {_REMEDY}"
             )
     columns = f"""
         SELECT table_name, column_name, data_type

@@ -66,7 +66,7 @@ class Token(NamedTuple):
         kind: word, number (in figures), sign (of comparison) or character (of a script without spaces).
         text: The written token.
         folded: The normal form, which is compared.
-        begins_clause: True if the token begins a clause, behind punctuation.
+        begins_clause: True if the token begins a clause, after punctuation.
         joined: True if a hyphen, or katakana, joins the token to the token before.
         glued: True if nothing separates the token from the token before.
         stems: The token's forms without a suffix, a prefix or a particle.
@@ -90,7 +90,7 @@ class Word(NamedTuple):
         joined: True if the word is joined to the word before, as in `Token`.
         capitals: 0 for no capitals, 1 for a first letter in capitals, 2 for all letters.
         article: True if "the" or "a" preceded the word in the text.
-        kind: word, number, ordinal, roman (a number in Roman numerals behind a name), unit or sign.
+        kind: word, number, ordinal, roman (a number in Roman numerals after a name), unit or sign.
         stems: The word's forms without a suffix, a prefix or a particle.
     """
 

@@ -152,8 +152,8 @@ def words(text: str) -> tuple[Word, ...]:
     begins_clause = article = False
     for index, word in enumerate(all_words, 1):
         begins_clause |= word.begins_clause
-        behind = all_words[index] if index < len(all_words) else None
-        if word.text in ("a", "an", "the") and behind and not (behind.begins_clause or behind.joined):
+        after = all_words[index] if index < len(all_words) else None
+        if word.text in ("a", "an", "the") and after and not (after.begins_clause or after.joined):
             article = True
             continue
         if begins_clause or article:
@@ -164,7 +164,7 @@ def words(text: str) -> tuple[Word, ...]:
 
 
 def _with_shared_units(text: list[Word]) -> list[Word]:
-    """Return the words with a unit behind each of two joined numbers: 38 metres and 52 metres for 38 and 52 metres."""
+    """Return the words with a unit after each of two joined numbers: 38 metres and 52 metres for 38 and 52 metres."""
     with_units: list[Word] = []
     for index, word in enumerate(text):
         with_units.append(word)

@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from swaymeter.data.errors import WorkFailed, first_names
+from swaymeter.data.errors import WorkFailed, first_few
 from swaymeter.data.escaping import terminal
 
 
@@ -112,4 +112,4 @@ def by_reason(reasons: Iterable[tuple[str, str]]) -> dict[str, str]:
     names: dict[str, list[str]] = {}
     for name, reason in reasons:
         names.setdefault(reason, []).append(name)
-    return {reason: first_names(names[reason]) for reason in names}
+    return {reason: first_few(names[reason]) for reason in names}

@@ -16,12 +16,12 @@ from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, Time
 from rich.progress import Progress as Bars
 from rich.text import Text
 
-from swaymeter.data.errors import first_names
+from swaymeter.data.errors import first_few
 from swaymeter.data.records.findings import Findings
 from swaymeter.flows.cli.console import by_reason
 from swaymeter.flows.cli.outcome import show_notes, show_outcome, show_paths
 from swaymeter.flows.execution.progress import Progress
-from swaymeter.tasks.measures.stored_chunks import Spent
+from swaymeter.tasks.measures.stored_chunks import Cost
 
 SPEED_SECONDS = 600.0
 """Seconds over which the speed is averaged, for the remaining time; one step may take minutes."""
@@ -48,7 +48,7 @@ class TerminalProgress(Progress):
     """Display of a run: a bar for each stage on a terminal, or lines elsewhere (cron, CI), within a `with` block.
 
     Attributes:
-        spent: Sum of the costs of the finished steps.
+        cost: Sum of the costs of the finished steps.
         bars: The bars.
         has_findings: True if the findings of the study were printed.
     """
@@ -65,7 +65,7 @@ class TerminalProgress(Progress):
             heartbeat: Seconds between two lines about running steps, in output without bars.
         """
         super().__init__()
-        self.spent, self.has_findings = Spent(), False
+        self.cost, self.has_findings = Cost(), False
         self._console, self._study, self._note_count = console, study, note_count
         self._lock = threading.RLock()
         self._tasks: dict[str, TaskID] = {}
@@ -122,22 +122,22 @@ class TerminalProgress(Progress):
             self._update(stage)
 
     def show_findings(self, findings: Findings) -> None:
-        """Print the findings once, and let the bars end with the run, so that paths follow the findings."""
+        """Print the findings once, and let the bars vanish at the end, so that paths follow the findings."""
         with self._lock:
             if self._study and not self.has_findings:
                 self.has_findings = self.bars.live.transient = True
                 self._console.print()
                 show_outcome(self._console, self._study, findings, self._note_count)
 
-    def end_step(self, stage: str, name: str, failure: str | None, spent: Spent | None = None) -> None:
+    def end_step(self, stage: str, name: str, failure: str | None, cost: Cost | None = None) -> None:
         with self._lock:
-            super().end_step(stage, name, failure, spent)
+            super().end_step(stage, name, failure, cost)
             self._first.pop(name, None)
-            if spent:
-                self.spent = Spent.total([asdict(self.spent), asdict(spent)])
+            if cost:
+                self.cost = Cost.total([asdict(self.cost), asdict(cost)])
             self._update(stage)
-            cost = f" ({spent.prompts} prompts in {spent.seconds:.0f} s)" if spent and spent.forward_passes else ""
-            outcome = f"[red]failed[/red]: {escape(failure)}" if failure else f"done{cost}"
+            amount = f" ({cost.prompts} prompts in {cost.seconds:.0f} s)" if cost and cost.forward_passes else ""
+            outcome = f"[red]failed[/red]: {escape(failure)}" if failure else f"done{amount}"
             progress = self.stages[stage]
             self._line(f"{stage} {len(progress.ended)} of {progress.total}  {escape(name)}  {outcome}")
 
@@ -150,7 +150,7 @@ class TerminalProgress(Progress):
         while not is_over.wait(self._heartbeat_seconds):
             with self._lock:
                 if running := self._running():
-                    self._line(f"at work: {escape(first_names(running))}")
+                    self._line(f"at work: {escape(first_few(running))}")
 
     def _running(self) -> list[str]:
         """Return a line for each running step: first its progress, because names are long."""
@@ -178,15 +178,15 @@ class TerminalProgress(Progress):
         progress = self.stages[stage]
         running = self._running()
         more = [f"and {len(running) - MAX_RUNNING} more steps"] if len(running) > MAX_RUNNING else []
-        spent = [f"{self.spent.prompts:,} prompts done{speed(self.spent)}"] if self.spent.forward_passes else []
-        self.bars.lines = [*running[:MAX_RUNNING], *more, *spent]
+        cost = [f"{self.cost.prompts:,} prompts done{speed(self.cost)}"] if self.cost.forward_passes else []
+        self.bars.lines = [*running[:MAX_RUNNING], *more, *cost]
         ended = len(progress.ended)
         self.bars.update(self._tasks[stage], completed=progress.progress, total=progress.total, ended=ended)
 
 
-def speed(spent: Spent) -> str:
+def speed(cost: Cost) -> str:
     """Return prompts a second, or seconds a prompt; empty without prompts."""
-    return f", {rate(spent.prompts, spent.seconds, 'prompt')}" if spent.prompts and spent.seconds else ""
+    return f", {rate(cost.prompts, cost.seconds, 'prompt')}" if cost.prompts and cost.seconds else ""
 
 
 def rate(count: float, seconds: float, unit: str = "") -> str:
@@ -230,7 +230,7 @@ def summary(
         findings: Findings of the page; None if the page is not done.
         notes: Further lines about the run, below its findings.
     """
-    spent = progress.spent
+    cost = progress.cost
     if findings:
         progress.show_findings(findings)
     if progress.has_findings:
@@ -238,8 +238,8 @@ def summary(
     else:
         console.print()
         console.print(escape(description), soft_wrap=True)
-    used_model = spent.forward_passes or not spent.prompts
-    computed = f"{spent.prompts} prompts in {spent.seconds:.0f} s{speed(spent)}" if used_model else "no model was asked"
+    is_derived = cost.prompts and not cost.forward_passes
+    computed = "no model was asked" if is_derived else f"{cost.prompts} prompts in {cost.seconds:.0f} s{speed(cost)}"
     console.print(f"computed now: {computed}; the run took {took:.0f} s", soft_wrap=True)
     for reason, names in by_reason(progress.failures.items()).items():
         errors.print(f"[red]failed[/red]  {escape(names)}: {escape(reason)}", soft_wrap=True)

@@ -25,7 +25,7 @@ from swaymeter.data.catalog.language_models import (
     WithContext,
     WithoutContext,
 )
-from swaymeter.data.options import NamedPath, Options, Problem, problems, refused
+from swaymeter.data.options import NamedPath, Options, Problem, problems, validation_error
 from swaymeter.data.untrusted import text_of, untrusted_yaml
 
 RESERVED_ARGUMENTS = frozenset(
@@ -91,7 +91,7 @@ class PromptPart(Options):
     """Closed-book questions with the sentence `about`: all, or disputable ones (many name no subject). null: the
     catalog's."""
     about_with_context: AboutWhich | None = None
-    """Questions behind a context with the sentence `about`. null: the catalog's."""
+    """Questions after a context with the sentence `about`. null: the catalog's."""
     chat_template: ChatTemplate | None = None
     """Use of chat templates. auto: if the tokenizer has one. never: all models read the plain prompts. null: auto."""
     generation_prompt: bool | None = None
@@ -113,7 +113,7 @@ class PromptPart(Options):
         if count != 1:
             has = "neither this nor system_with_context has" if count == 0 else "both this and system_with_context have"
             problem = f"{has} the slot {{context}}; write the slot in one of the two texts"
-            raise refused([Problem(("with_context",), problem)])
+            raise validation_error([Problem(("with_context",), problem)])
         return self
 
     def answer_prompts(self) -> AnswerPrompts:
@@ -136,14 +136,18 @@ class PromptPart(Options):
             content = untrusted_yaml(text_of(Path(self.file)))
         except (OSError, ValueError, yaml.YAMLError) as error:
             problem = " ".join(str(error).split())
-            raise refused([Problem(("file",), f"{self.file} cannot be read as YAML ({problem}); correct it")]) from None
+            raise validation_error(
+                [Problem(("file",), f"{self.file} cannot be read as YAML ({problem}); correct it")]
+            ) from None
         if not isinstance(content, dict) or {"form", "file"} & content.keys():
-            raise refused([Problem(("file",), f"{self.file} must have keys of `prompt` other than form and file")])
+            raise validation_error(
+                [Problem(("file",), f"{self.file} must have keys of `prompt` other than form and file")]
+            )
         try:
             return PromptPart.model_validate(content).model_dump(exclude={"form"}, exclude_none=True)
         except ValidationError as error:
             file_problems = problems(error, PromptPart.model_fields)
-            raise refused(
+            raise validation_error(
                 problem._replace(message=f"{problem.message} (in {self.file})") for problem in file_problems
             ) from None
 

@@ -34,8 +34,8 @@ from swaymeter.data.options import (
     beside_the_study,
     folder_beside_the_study,
     problems,
-    refused,
     unknown_key,
+    validation_error,
 )
 from swaymeter.data.records import ContextKind
 from swaymeter.data.sources.http.services import SERVICES, Service
@@ -61,7 +61,7 @@ class PerQueryPart(Options):
     @model_validator(mode="after")
     def _enough_contexts(self) -> "PerQueryPart":
         if self.relevant > self.contexts:
-            raise ValueError(f"relevant is {self.relevant}, more than the {self.contexts} contexts; write less")
+            raise ValueError(f"relevant is {self.relevant}, more than the {self.contexts} contexts; lower it")
         return self
 
 
@@ -136,7 +136,7 @@ def _validated_measures(measures: Any, info: ValidationInfo) -> dict[str, dict[s
                 problem._replace(path_of_key=(str(name), *problem.path_of_key)) for problem in problems(error, {})
             ]
     if measure_problems:
-        raise refused(measure_problems)
+        raise validation_error(measure_problems)
     return validated
 
 
@@ -144,13 +144,13 @@ def _validated_parameters(name: str, content: Any, info: ValidationInfo) -> dict
     try:
         measure = MEASURES[name]
     except UnknownName as error:
-        raise refused([Problem((), str(error))]) from None
+        raise validation_error([Problem((), str(error))]) from None
     fields = measure.parameters.model_fields
     content = {} if content is None else content
     try:
         return dict(measure.parameters.model_validate(content, context=info.context).model_dump())
     except ValidationError as error:
-        raise refused(
+        raise validation_error(
             problem._replace(message=f"is a parameter of {owners}; write it there")
             if problem.is_unknown and (owners := _owners(str(problem.path_of_key[0]), measure))
             else problem
@@ -287,7 +287,7 @@ class ModelPart(Options):
     @classmethod
     def _printable_line(cls, label: str | None) -> str | None:
         if label is not None and not label.isprintable():
-            raise ValueError("has a character that cannot be printed; write it in one line")
+            raise ValueError("has a character that cannot be printed; remove it")
         return label
 
     @property
@@ -316,7 +316,7 @@ class ModelPart(Options):
         changed = {name for name in self.model_fields_set if getattr(self, name) != fields[name].default}
         kinds = [name for name in _KEYS_OF_KINDS if getattr(self, name)]
         if len(kinds) > 1:
-            raise refused([Problem((kinds[1],), f"is there beside {kinds[0]}; leave one of the two out")])
+            raise validation_error([Problem((kinds[1],), f"cannot be combined with {kinds[0]}; leave one out")])
         kind = kinds[0] if kinds else ""
         for key in sorted(changed - _KEYS_OF_ALL - _KEYS_OF_KINDS.get(kind, _KEYS_OF_WEIGHTS) - {kind}):
             if kind == "endpoint" and key in _KEYS_OF_WEIGHTS:
@@ -326,7 +326,7 @@ class ModelPart(Options):
             else:
                 owner = next(name for name, keys in _KEYS_OF_KINDS.items() if key in keys)
                 problem = f"is for a model with the key `{owner}`; add that key, or leave this one out"
-            raise refused([Problem((key,), problem)])
+            raise validation_error([Problem((key,), problem)])
         return self
 
     @field_validator("device")
@@ -396,7 +396,7 @@ class ServicesPart(Options):
     def _check_services(cls, content: Any) -> Any:
         keys = {*cls.model_fields, *SERVICES}
         if isinstance(content, dict) and (unknown := [str(key) for key in content if key not in keys]):
-            raise refused(unknown_key(key, keys) for key in unknown)
+            raise validation_error(unknown_key(key, keys) for key in unknown)
         return content
 
     @property
@@ -421,11 +421,13 @@ def _source_validator(sources: Registry[Any]) -> Callable[[Any, ValidationInfo],
         name = str(content.get("source", next(iter(sources))))
         if name not in sources:
             names = ", ".join(sources)
-            raise refused([Problem(("source",), f"no {sources.kind} is named {name!r}; choose one of {names}")])
+            raise validation_error(
+                [Problem(("source",), f"no {sources.kind} is named {name!r}; choose one of {names}")]
+            )
         options = sources[name].options
         owners = {key: owner for owner, source in reversed(sources.items()) for key in source.options.model_fields}
         if foreign := [key for key in content if key in owners and key not in options.model_fields]:
-            raise refused(
+            raise validation_error(
                 Problem((key,), f"is a key of source {owners[key]}, not of {name}; leave it out") for key in foreign
             )
         return options.model_validate(content, context=info.context)

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import UsageError
-from swaymeter.data.options import NamedPath, Options, Problem, Shown, refused
+from swaymeter.data.options import NamedPath, Options, PrintableText, Problem, validation_error
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.source import OwnQuestions
 from swaymeter.flows.config.places import RunnerName
@@ -55,7 +55,7 @@ class StudyFile(Options):
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
     """Name of the study: lower-case letters, digits and dashes."""
-    asks: Shown = ""
+    asks: PrintableText = ""
     """The question that the study asks; the report opens with it."""
     seed: Seed = 0
     """Seed of every random draw."""
@@ -110,7 +110,7 @@ class StudyFile(Options):
             return content
         if "seed" in content:
             problem = "`seed` is also set; leave it out, because the first of `seeds` is the study's seed"
-            raise refused([Problem(("seeds",), problem)])
+            raise validation_error([Problem(("seeds",), problem)])
         seeds = content["seeds"]
         has_seeds = isinstance(seeds, list | tuple) and seeds and type(seeds[0]) is int
         return {**content, "seed": seeds[0]} if has_seeds else content
@@ -118,51 +118,53 @@ class StudyFile(Options):
     @model_validator(mode="after")
     def _consistent(self) -> "StudyFile":
         if not self.models:
-            raise refused([Problem(("models",), "may not be empty; name at least 1")])
+            raise validation_error([Problem(("models",), "may not be empty; name at least 1")])
         if len({(model.name, model.dtype) for model in self.models}) < len(self.models):
-            raise refused([Problem(("models",), "a model is named twice in the same dtype; name it once")])
+            raise validation_error([Problem(("models",), "a model is named twice in the same dtype; name it once")])
         if self.seeds and len(set(self.seeds)) < len(self.seeds):
-            raise refused([Problem(("seeds",), "a seed is named twice; name it once")])
+            raise validation_error([Problem(("seeds",), "a seed is named twice; name it once")])
         if self.seeds and not {*MEASURES_OF_SEEDS} & self.requested().keys():
             problem = "only persuasion and susceptibility are compared between seeds; name one of them under `measures`"
-            raise refused([Problem(("seeds",), problem)])
+            raise validation_error([Problem(("seeds",), problem)])
         if self.prompts and (texts := sorted(TEXTS & self.prompt.own_texts().keys())):
             problem = "is not used beside `prompts`; write it under a name in `prompts`"
-            raise refused([Problem(("prompt", texts[0]), problem)])
+            raise validation_error([Problem(("prompt", texts[0]), problem)])
         if self.prompts and self.prompt.form != "default":
             problem = "is not used beside `prompts`; leave it out, and write forms under `prompts`"
-            raise refused([Problem(("prompt", "form"), problem)])
+            raise validation_error([Problem(("prompt", "form"), problem)])
         refuses = self.facts.refuses if self.facts else {}
         if "seeds" in refuses and self.seeds and self.contexts.per_query is None:
-            raise refused([Problem(("seeds",), refuses["seeds"])])
+            raise validation_error([Problem(("seeds",), refuses["seeds"])])
         for name in sorted(self.contexts.model_fields_set - {"per_query"}) if "contexts" in refuses else ():
             if getattr(self.contexts, name) is not None:
-                raise refused([Problem(("contexts", name), refuses["contexts"])])
+                raise validation_error([Problem(("contexts", name), refuses["contexts"])])
         if self.frequency and "frequency" in refuses:
-            raise refused([Problem(("frequency",), refuses["frequency"])])
+            raise validation_error([Problem(("frequency",), refuses["frequency"])])
         if self.frequency and not {"susceptibility", "persuasion"} & self.requested().keys():
             problem = "is compared with susceptibility and persuasion; name one of them under `measures`"
-            raise refused([Problem(("frequency",), problem)])
+            raise validation_error([Problem(("frequency",), problem)])
         labels = Counter(model.label or model.name for model in self.models)
         for number, model in enumerate(self.models):
             if model.label and labels[model.label] > 1:
-                raise refused(
+                raise validation_error(
                     [Problem(("models", number, "label"), "another model has this label or name; write another label")]
                 )
         self._check_text_only_models()
         for name, measure in self.requested().items():
             if measure.about != "questions" and (self.facts is None or not self.facts.relations):
-                raise refused([Problem(("measures", name), "needs facts; name relations under `facts`")])
+                raise validation_error([Problem(("measures", name), "needs facts; name relations under `facts`")])
             if measure.about == "questions" and self.questions is None:
-                raise refused([Problem(("measures", name), "needs questions; name a source under `questions`")])
+                raise validation_error(
+                    [Problem(("measures", name), "needs questions; name a source under `questions`")]
+                )
             if measure.needs_answers and "answers" in refuses:
-                raise refused([Problem(("measures", name), refuses["answers"])])
+                raise validation_error([Problem(("measures", name), refuses["answers"])])
             if name == "clusters" and self.parameters("answers")["samples"] == 0:
                 problem = "is 0, and clusters need sampled replies; write 1 or more, or leave clusters out"
-                raise refused([Problem(("measures", "answers", "samples"), problem)])
+                raise validation_error([Problem(("measures", "answers", "samples"), problem)])
             if measure.every_context and self.contexts.per_query is not None:
                 problem = "needs every context before every query; leave it out, or `per_query` under `contexts`"
-                raise refused([Problem(("measures", name), problem)])
+                raise validation_error([Problem(("measures", name), problem)])
         return self
 
     def _check_text_only_models(self) -> None:
@@ -172,17 +174,17 @@ class StudyFile(Options):
             if not isinstance(self.questions, OwnQuestions):
                 number = next(number for number, model in enumerate(self.models) if model.replies)
                 problem = "is a column of a file of questions; name the file under `questions` with source: file"
-                raise refused([Problem(("models", number, "replies"), problem)])
+                raise validation_error([Problem(("models", number, "replies"), problem)])
             self.questions.read_replies(recorded)
         for model in (model for model in self.models if model.text_only_kind):
             source = "recorded replies" if model.replies else "a function"
             for name, measure in self.requested().items():
                 if measure.capability and name != "answers":
                     problem = f"needs {measure.capability}, and {model.name} ({source}) gives only text; leave it out"
-                    raise refused([Problem(("measures", name), problem)])
+                    raise validation_error([Problem(("measures", name), problem)])
             if "answers" in self.requested() and (samples := self.parameters("answers")["samples"]):
                 problem = f"is {samples}, and model {model.name} ({source}) has one reply to each prompt; write 0"
-                raise refused([Problem(("measures", "answers", "samples"), problem)])
+                raise validation_error([Problem(("measures", "answers", "samples"), problem)])
 
     @property
     def further_seeds(self) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from swaymeter.data.errors import UsageError, WorkFailed, nearest
 from swaymeter.data.escaping import xml
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, FEWEST_SAMPLES, SHARE
-from swaymeter.data.sources.own.named_file import Wrong
+from swaymeter.data.sources.own.named_file import RowProblem
 from swaymeter.reports.estimates import distinct_numbers, estimate, number, plural
 from swaymeter.reports.frames import records
 from swaymeter.reports.words import THRESHOLD_NAMES
@@ -48,7 +48,7 @@ CONDITIONS_OF_ALL: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredQuantity:
     """Mean of a quantity of a model over n replies, and its 95% interval over questions.
 
     Attributes:
@@ -112,7 +112,7 @@ class Measured:
         return estimate(asdict(self))
 
     @property
-    def in_short(self) -> str:
+    def fraction_or_mean(self) -> str:
         """Mean with its interval, or a fraction such as "3 of 5" for a share without an interval."""
         return f"{round(self.n * self.mean)} of {self.n}" if self.low is None and self.unit == SHARE else self.words
 
@@ -171,7 +171,7 @@ class Threshold:
         value = f"{self.value:.12g}" if self.quantity in IN_NATS else f"{100 * self.value:.12g}%"
         return f"{self.end} {'>=' if self.at_least else '<='} {value}".strip()
 
-    def unmet(self, row: Measured) -> str:
+    def unmet(self, row: MeasuredQuantity) -> str:
         """Return a message with the mean and the bound; empty if the threshold is met."""
         measured = float(getattr(row, self.end or "mean"))
         if self._is_met_by(measured):
@@ -213,14 +213,14 @@ class Threshold:
         }.get(self.quantity, conditions)
         if not groups or (self.group is not None and self.group not in groups):
             names = [f"{self.quantity}.{group}" for group in sorted(groups)]
-            available = ", ".join(names) or "nothing of that quantity"
             near = get_close_matches(f"{self.quantity}.{self.group}", names, n=1, cutoff=0.8)
-            advice = f"; did you mean {near[0]!r}?" if near else ""
+            advice = f"with this file, use {', '.join(names)}" if names else "choose another quantity"
+            advice = f"did you mean {near[0]!r}?" if near else advice
             if self.group in (None, "mixed") and "mixed" not in conditions and self.quantity in MIXED_QUANTITIES:
-                advice = "; it needs contexts with a right and a wrong passage: --set supporting+conflicting"
-            raise UsageError(f"{self}: the file has no contexts for that; it has {available}{advice}")
+                advice = "it needs contexts with a right and a wrong passage: --set supporting+conflicting"
+            raise UsageError(f"{self}: the file has no contexts for this threshold; {advice}")
 
-    def of(self, measured: Iterable[Measured]) -> list[Measured]:
+    def of(self, measured: Iterable[MeasuredQuantity]) -> list[MeasuredQuantity]:
         """Return the rows that the threshold bounds.
 
         Raises:
@@ -259,18 +259,18 @@ def _passage_groups(conditions: Set[str]) -> Mapping[str, Set[str]]:
     return groups | dict.fromkeys(MIXED_QUANTITIES, conditions & {"mixed"})
 
 
-Judged = Sequence[tuple[Threshold, Measured, str]]
+JudgedThresholds = Sequence[tuple[Threshold, MeasuredQuantity, str]]
 """Thresholds with the measured quantity and the reason why the threshold is not met; empty if it is met."""
 Case = tuple[str, str, str, str]
 """A test case of JUnit: class name, name, the tag of its element (failure and so on) or "", and the element's text."""
 
 
-def judged(thresholds: Iterable[Threshold], measured: Sequence[Measured]) -> Judged:
+def judged(thresholds: Iterable[Threshold], measured: Sequence[MeasuredQuantity]) -> JudgedThresholds:
     """Return each threshold for each model."""
     return [(threshold, row, threshold.unmet(row)) for threshold in thresholds for row in threshold.of(measured)]
 
 
-def measured_of(means: "pd.DataFrame", silent: "pd.DataFrame") -> list[Measured]:
+def measured_of(means: "pd.DataFrame", silent: "pd.DataFrame") -> list[MeasuredQuantity]:
     """Return the quantities of an audit.
 
     Args:
@@ -285,7 +285,7 @@ def measured_of(means: "pd.DataFrame", silent: "pd.DataFrame") -> list[Measured]
         is_of_variant = (silent["model"] == row["model"]) & (silent["dtype"] == row["dtype"])
         replies = silent[is_of_variant & silent["condition"].isin(conditions)]
         measured.append(
-            Measured(
+            MeasuredQuantity(
                 model=f"{row['model']} ({row['dtype']})",
                 quantity=quantity,
                 group=row["group"],
@@ -306,7 +306,7 @@ MAX_REASONS = 2
 """Number of unmet thresholds that an error message states in full."""
 
 
-def refuse_unmet(outcome: Judged, failure: str = "") -> None:
+def refuse_unmet(outcome: JudgedThresholds, failure: str = "") -> None:
     """Raise WorkFailed if a threshold is not met, or there is another failure; the message has the first reasons."""
     reasons = [reason for reason in (failure, *(reason for _, _, reason in outcome)) if reason]
     if reasons:
@@ -354,9 +354,9 @@ def bounds_of_thresholds(thresholds: Iterable[Threshold]) -> dict[str, str]:
 def write_junit(
     file: Path,
     name: str,
-    outcome: Judged,
+    outcome: JudgedThresholds,
     *,
-    unused: Sequence[Wrong] = (),
+    unused: Sequence[RowProblem] = (),
     compared: Iterable[Case] = (),
     notes: Sequence[str] = (),
     error: str = "",

@@ -8,7 +8,7 @@ from swaymeter.data import catalog
 from swaymeter.data.errors import UsageError
 from swaymeter.data.records import Partition
 from swaymeter.data.sources.access import close_sessions
-from swaymeter.data.sources.dynamicqa.export import Omitted, write_questions
+from swaymeter.data.sources.dynamicqa.export import OmittedQuestion, write_questions
 from swaymeter.data.sources.dynamicqa.layout import FILES
 from swaymeter.data.sources.graph.qec import write_qec
 from swaymeter.data.sources.graph.yago import Predicate, predicates
@@ -44,7 +44,7 @@ def export_facts(contents: Contents, file: Path, *, force: bool) -> tuple[dict[s
 
 def export_questions(
     contents: Contents, folder: Path, *, force: bool, incomplete: bool
-) -> tuple[dict[Partition, int], list[Omitted]]:
+) -> tuple[dict[Partition, int], list[OmittedQuestion]]:
     """Write the chosen questions into the folder, in the published layout of DynamicQA.
 
     Returns:

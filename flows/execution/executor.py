@@ -52,7 +52,7 @@ class Listings:
 
     def defer(self, node: Node, pending: set[StepId]) -> bool:
         """Return True if a node must wait for a later graph, because a pending node lists its inputs."""
-        lists = pending & (self.deferred | {other.id for other in node.listed_by})
+        lists = pending & (self.deferred | {other.id for other in node.deciding_nodes})
         if node.is_placeholder:
             self.single |= pending
         elif lists:
@@ -71,7 +71,7 @@ class Listings:
 
 
 @dataclass
-class _Pending:
+class _PendingTasks:
     """Tasks of the current graph that are not submitted yet.
 
     Attributes:
@@ -118,7 +118,7 @@ class Executor:
         self._attempted = set[tuple[StepId, str]]()  # steps with their keys, because new inputs allow a new attempt
         self._ends: SimpleQueue[str] = SimpleQueue()
         self._ended_threads = set[str]()  # names of running tasks whose threads have ended
-        self._pending = _Pending()
+        self._pending = _PendingTasks()
         self._last_model = NO_MODEL
         self._totals: dict[str, int] = {}
 
@@ -171,7 +171,7 @@ class Executor:
     def _list_tasks(self, graph: Graph) -> None:
         """Group the selected steps that are not done into tasks, and order the tasks."""
         selected, pending = self._selection.of(graph), set[StepId]()
-        pending_tasks, nodes, counted = _Pending(), list[Node](), Counter[str]()
+        pending_tasks, nodes, counted = _PendingTasks(), list[Node](), Counter[str]()
         for node in (node for node in graph if node.id in selected):  # inputs come first
             upstream = {other.id for other in (*node.inputs, *node.waits_for)} & pending
             was_attempted = _attempt(node) in self._attempted

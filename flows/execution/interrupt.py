@@ -18,7 +18,7 @@ from swaymeter.data.sources.access import close_sessions
 SECONDS = 3.0
 """Seconds from the signal to the end of the process, if a thread does not stop by itself."""
 SECONDS_TO_SAY = 1.0
-"""Limit of the seconds for writing the last message to a reader that does not read."""
+"""Seconds to wait for the last message to be written, because nobody may read standard error."""
 STOPPED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 """Exit codes after Ctrl-C and after SIGTERM."""
 GO_ON = "stopped; what was computed is kept, run the same command again to go on"
@@ -37,7 +37,8 @@ def end_when_interrupted() -> None:
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupted)
-        # Ignored within a callback of a weak reference; the timer still ends the process.
+        # Python ignores KeyboardInterrupt within a callback of a weak reference, and would print it as unraisable. It
+        # is not printed; the timer still ends the process.
         show, interrupt = sys.unraisablehook, KeyboardInterrupt
         sys.unraisablehook = lambda raised: None if raised.exc_type is interrupt else show(raised)
 
@@ -73,7 +74,7 @@ def end_in_time(code: int) -> threading.Timer | None:
         code: The exit code.
 
     Returns:
-        The timer of the end, which can be cancelled; None without an end.
+        The timer that ends the process, which can be cancelled; None in a notebook or interactive session.
     """
     threading.Thread(target=close_sessions, daemon=True).start()  # in a thread, because it may wait for a write
     if code == STOPPED and (hasattr(sys, "ps1") or "ipykernel" in sys.modules):
@@ -93,4 +94,4 @@ def _end(code: int) -> None:
 
 def _say() -> None:
     with suppress(OSError):
-        os.write(2, f"{GO_ON}\n".encode())  # standard error itself: what waits for its reader would hold this up
+        os.write(2, f"{GO_ON}\n".encode())  # sys.stderr may be locked by a thread whose write is blocked

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from swaymeter.data.records.findings import Findings
-from swaymeter.tasks.measures.stored_chunks import Spent
+from swaymeter.tasks.measures.stored_chunks import Cost
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ class Progress:
     def show_findings(self, findings: Findings) -> None:
         """Show the findings of the study, before its page is drawn."""
 
-    def end_step(self, stage: str, name: str, failure: str | None, spent: Spent | None = None) -> None:
+    def end_step(self, stage: str, name: str, failure: str | None, cost: Cost | None = None) -> None:
         """Record that a step is done, or the reason why it failed; a retried step ends more than once."""
         progress = self.stages[stage]
         progress.running.pop(name, None)

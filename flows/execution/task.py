@@ -22,7 +22,7 @@ from swaymeter.flows.execution.progress import Progress, advance_step, call_safe
 from swaymeter.flows.graph.graph import Graph, Node, RunSettings, Step, StepId
 from swaymeter.flows.graph.stage import Stage
 from swaymeter.tasks.measures import MEASURES
-from swaymeter.tasks.measures.stored_chunks import Spent
+from swaymeter.tasks.measures.stored_chunks import Cost
 from swaymeter.tasks.models.files.hub import set_offline
 
 log = logging.getLogger(__name__)
@@ -47,13 +47,13 @@ class Outcome:
     """Outcome of a step or of a task.
 
     Attributes:
-        spent: Cost of a scoring step that is done.
+        cost: Cost of a scoring step that is done.
         failed: Reason of the failure; None without a failure.
         may_pass: True if the failure may be transient.
         is_away: True for a failure of the worker, which cannot see the workspace or has another version of the package.
     """
 
-    spent: Spent | None = None
+    cost: Cost | None = None
     failed: str | None = None
     may_pass: bool = False
     is_away: bool = False
@@ -65,7 +65,7 @@ def attempt(step: Step, run: RunSettings) -> Outcome:
     workspace = Workspace(run.workspace)
     try:
         workspace.check_mounted()
-        spent = step.function(step, run)
+        cost = step.function(step, run)
         workspace.check_mounted()
     except ServiceClosed as error:  # the run was interrupted: the step itself has not failed
         return Outcome(failed=str(error))
@@ -79,7 +79,7 @@ def attempt(step: Step, run: RunSettings) -> Outcome:
             return record_failure(step, run, str(error))
         return record_failure(step, run, f"{type(error).__name__}: {error}", traceback.format_exc(), may_pass=True)
     workspace.forget_failure(str(step.id), step.key)
-    return Outcome(spent)
+    return Outcome(cost)
 
 
 def record_failure(step: Step, run: RunSettings, reason: str, detail: str = "", *, may_pass: bool = False) -> Outcome:
@@ -225,7 +225,7 @@ class Task:
         outcome = workers.compute(node.step, settings)
         self.graph.recheck(node)
         failure = None if node.state == "done" else outcome.failed or node.reason or "its output is missing"
-        call_safely(display.end_step, stage, name, failure, None if failure else outcome.spent)
+        call_safely(display.end_step, stage, name, failure, None if failure else outcome.cost)
         return outcome
 
 

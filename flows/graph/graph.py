@@ -23,7 +23,7 @@ from swaymeter.data.storage.artifact import FORCED, Artifact, Check, FilesArtifa
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.rerun import NO_NUMBERS, RerunNumbers
 from swaymeter.flows.graph.stage import Stage
-from swaymeter.tasks.measures.stored_chunks import Spent
+from swaymeter.tasks.measures.stored_chunks import Cost
 
 Record = TypeVar("Record")
 Resource = Literal["services", "server", "compute"]
@@ -148,7 +148,7 @@ class Step:
         table.write(table.table.of([as_row(record) for record in records]), about)
 
 
-Function = Callable[[Step, RunSettings], Spent | None]
+Function = Callable[[Step, RunSettings], Cost | None]
 
 
 @dataclass(frozen=True)
@@ -251,8 +251,8 @@ class Node:
         kind: Kind of the step.
         id: Identity of the step.
         inputs: Nodes that make its required inputs.
-        waits_for: Nodes that must end before the step, done or failed: nodes of optional inputs, and `listed_by`.
-        listed_by: Nodes whose rows list its inputs; the graph is resolved again before the step runs.
+        waits_for: Nodes that must end before the step, done or failed: nodes of optional inputs, and `deciding_nodes`.
+        deciding_nodes: Nodes whose output decides its inputs; the graph is resolved again before the step runs.
         outputs: Tables and sets of files, by role; empty for a placeholder or a refused node.
         required: Required inputs, by role.
         optional: Optional inputs, by role.
@@ -272,7 +272,7 @@ class Node:
     id: StepId
     inputs: tuple["Node", ...] = ()
     waits_for: tuple["Node", ...] = ()
-    listed_by: tuple["Node", ...] = ()
+    deciding_nodes: tuple["Node", ...] = ()
     outputs: Mapping[str, Output | FilesOutput] = field(default_factory=dict)
     required: Mapping[str, Reference] = field(default_factory=dict)
     optional: Mapping[str, Reference] = field(default_factory=dict)
@@ -324,7 +324,7 @@ class Graph:
         arguments: Any = None,
         resource: Resource | None = None,
         device: str = "",
-        listed_by: Iterable[Node] = (),
+        deciding_nodes: Iterable[Node] = (),
     ) -> Node:
         """Add a step and resolve it.
 
@@ -338,15 +338,15 @@ class Graph:
             arguments: Picklable arguments of the function, determined by inputs and parameters.
             resource: Resource of the step; None for the resource of its kind.
             device: Device of the step's model; empty without a model.
-            listed_by: Nodes whose rows list the inputs.
+            deciding_nodes: Nodes whose output decides the inputs.
         """
-        required_inputs, optional_inputs, lists = dict(inputs or {}), dict(optional or {}), tuple(listed_by)
+        required_inputs, optional_inputs, lists = dict(inputs or {}), dict(optional or {}), tuple(deciding_nodes)
         node = Node(
             kind,
             identity,
             inputs=tuple(reference.node for reference in required_inputs.values()),
             waits_for=(*(reference.node for reference in optional_inputs.values()), *lists),
-            listed_by=lists,
+            deciding_nodes=lists,
             outputs=outputs,
             required=required_inputs,
             optional=optional_inputs,

@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import TypeAdapter
 
 from swaymeter.data.errors import DamagedFile, first_line
-from swaymeter.data.storage.notes import read_note, unsealed, write_sealed
+from swaymeter.data.storage.notes import read_note, unseal, write_sealed
 from swaymeter.data.storage.workspace import Workspace
 
 Kind = Literal["force", "refresh"]
@@ -60,7 +60,7 @@ def read_numbers(file: Path) -> RerunNumbers:
         DamagedFile: The file cannot be read.
     """
     try:
-        content = unsealed(read_note(file))
+        content = unseal(read_note(file))
         return RerunNumbers(*(_NUMBERS.validate_python(content[kind]) for kind in ("force", "refresh")))
     except FileNotFoundError:
         return NO_NUMBERS

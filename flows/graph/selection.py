@@ -12,13 +12,13 @@ from swaymeter.tasks.measures import MEASURES
 DISPUTABLE = "disputable"
 """The relation of questions about disputes."""
 
-UNKNOWN_RELATIONS = ("static", "temporal", "triples", "own")
-"""Subjects of steps whose rows list the relations."""
+SUBJECTS_BEFORE_RELATIONS = ("static", "temporal", "triples", "own")
+"""Subjects of steps whose output decides which relations exist; any selected relation includes these steps."""
 
 CLASS_STEPS = "invented names"
 """Group of the steps whose subject is a class of entities instead of a relation."""
 
-UNKNOWN_MEASURES = "every measure"
+ALL_MEASURES = "every measure"
 """Group of the placeholders for scores of questions that are not fetched yet."""
 
 SUMMARISING: tuple[Stage, ...] = ("aggregate", "report")
@@ -43,13 +43,14 @@ class Selection:
             return True
         groups = {MEASURES[name].pass_of or name for name in self.measures}
         return (
-            self._is_of_a_relation(step)
+            self._is_of_selected_relation(step)
             and (not self.models or not step.model or step.model in self.models)
-            and (not groups or step.stage != "score" or step.group in {*groups, UNKNOWN_MEASURES})
+            and (not groups or step.stage != "score" or step.group in {*groups, ALL_MEASURES})
         )
 
-    def _is_of_a_relation(self, step: StepId) -> bool:
-        may_lead_to_relation = step.subject in UNKNOWN_RELATIONS and {*self.relations} != {DISPUTABLE}
+    def _is_of_selected_relation(self, step: StepId) -> bool:
+        # These steps lead to no disputes.
+        may_lead_to_relation = step.subject in SUBJECTS_BEFORE_RELATIONS and {*self.relations} != {DISPUTABLE}
         return not self.relations or step.subject in self.relations or may_lead_to_relation
 
     def of(self, graph: Graph) -> set[StepId]:
@@ -71,10 +72,12 @@ class Selection:
 
     def _candidates(self, node: Node) -> list[Node]:
         """Return the nodes of fetched candidates of the selected relations, from which questions are chosen."""
-        return [other for other in node.waits_for if other.id.stage == "fetch" and self._is_of_a_relation(other.id)]
+        return [
+            other for other in node.waits_for if other.id.stage == "fetch" and self._is_of_selected_relation(other.id)
+        ]
 
     def rerun_numbers(self, graph: Graph, requested: Mapping[Kind, bool]) -> RerunNumbers:
-        """Return a graph's numbers of forced artifacts, with new ones for `--force` and `--refresh`."""
+        """Return how often each artifact was forced or refreshed, with one more for `--force` and `--refresh`."""
         numbers = graph.rerun_numbers
         selected = [node for node in graph if node.step and self.matches(node.id)]
         for kind, is_requested in requested.items():
@@ -91,7 +94,9 @@ class Selection:
             for node in graph
             if (node.id in failed and node.id.group != CLASS_STEPS) or node.blocked_by in failed
         }
-        failed_relations = tuple(sorted(stopped - NO_RELATIONS | stopped & {CORPUS}))  # CORPUS: counts of names
+        failed_relations = tuple(
+            sorted(stopped - NO_RELATIONS | stopped & {CORPUS})
+        )  # the corpus may be selected like a relation
         return replace(self, relations=failed_relations or self.relations)
 
 

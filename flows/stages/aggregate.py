@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from swaymeter.data.digests import content_key
-from swaymeter.data.errors import ScoreError, SwaymeterError, UnknownName, UsageError, first_names
+from swaymeter.data.errors import ScoreError, SwaymeterError, UnknownName, UsageError, first_few
 from swaymeter.data.records import Question
 from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.records.table import Table
@@ -21,12 +21,12 @@ from swaymeter.data.warehouse.queries import queries_digest
 from swaymeter.data.warehouse.schema import Schema
 from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSettings, Step, StepKind, with_setup
-from swaymeter.flows.stages.build import Built
-from swaymeter.flows.stages.fetch import Fetched
+from swaymeter.flows.stages.build import BuiltPrompts
+from swaymeter.flows.stages.fetch import FetchedInputs
 from swaymeter.flows.stages.history import Completion, add_snapshot
 from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.tasks.measures import MEASURES
-from swaymeter.tasks.measures.decided_answers import SCORES, counted_verdicts, decided_answers
+from swaymeter.tasks.measures.decided_answers import COLUMNS_READ, counted_verdicts, decided_answers
 from swaymeter.tasks.statistics import STATISTICS, statistics_of
 from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
 from swaymeter.tasks.statistics.frames import categorical
@@ -105,7 +105,7 @@ def _warn_of_judgements(building: Any, aggregation: Aggregation) -> None:
         return
     rows = building.warehouse.frame("judgements_to_read").dropna(subset="unused").to_dict("records")
     if problems := [f"{row['file']}, row {row['row']}: {row['unused']}" for row in rows]:
-        log.warning("judgements that do not count: %s", first_names(problems, SHOWN_JUDGEMENTS, separator="; "))
+        log.warning("judgements that do not count: %s", first_few(problems, SHOWN_JUDGEMENTS, separator="; "))
 
 
 def compute_statistics(building: Any, aggregation: Aggregation) -> None:
@@ -174,7 +174,7 @@ def decide_answers(step: Step, run: RunSettings) -> None:
     """Write the verdicts of a judge and of people on a relation; the step's arguments are people's verdicts."""
     answers, whose_answer, judged_answers = (
         [row for table in step.inputs_of(MEASURES[name].table) for row in table.read().select(columns).to_pylist()]
-        for name, columns in SCORES.items()
+        for name, columns in COLUMNS_READ.items()
     )
     rows = decided_answers(step.records("questions", Question), answers, whose_answer, judged_answers, step.arguments)
     output = step.table("decided_answers")
@@ -189,7 +189,9 @@ DECIDE_ANSWERS = StepKind("aggregate", "decided answers", makes=("decided_answer
 MAKE_DATABASE = StepKind("aggregate", "database", makes=("files", "history"), function=make_database, version=2)
 
 
-def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
+def aggregate(
+    graph: Graph, plan: Plan, fetched: FetchedInputs, built: BuiltPrompts, scores: Iterable[Reference]
+) -> Node:
     """Add the step of the database; `scores` includes the results of seeds and of a corpus."""
     if score_step := blocking_score_step(graph, whole_only=plan.study.whole_only):
         return graph.wait(MAKE_DATABASE, MAKE_DATABASE.id("study"), score_step)
@@ -216,7 +218,7 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
             "judgements": content_key({"judgements": [asdict(row) for row in plan.judgements]}),
         },
         arguments=Aggregation(completion, study.entropy_classes, plan.judgements),
-        listed_by=list(graph),
+        deciding_nodes=list(graph),
     )
 
 
@@ -236,9 +238,9 @@ def _variant_row(variant: Variant, study: StudyFile) -> dict[str, Any]:
     }
 
 
-def apply_judgements(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference]) -> list[Reference]:
+def apply_judgements(graph: Graph, plan: Plan, built: BuiltPrompts, scores: Iterable[Reference]) -> list[Reference]:
     """Add the steps that replace the rule's verdicts by verdicts of a judge and of people, if a study has such."""
-    score_tables = [reference for reference in scores if reference.role in SCORES]
+    score_tables = [reference for reference in scores if reference.role in COLUMNS_READ]
     verdicts = counted_verdicts(plan.judgements)
     if not verdicts and all(reference.role != "judged_answers" for reference in score_tables):
         return []
@@ -295,7 +297,7 @@ def _by_role(references: Iterable[Reference]) -> dict[str, Reference]:
     return {f"{reference.role}: {reference.node.id}": reference for reference in references}
 
 
-def _fetched_tables(graph: Graph, built: Built) -> list[Reference]:
+def _fetched_tables(graph: Graph, built: BuiltPrompts) -> list[Reference]:
     """Return the tables of `LOADED`, and the rejected candidates of each partition."""
     references = [node.output("rejected") for node in built.chosen.values()]
     for node in graph:

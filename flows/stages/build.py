@@ -10,14 +10,14 @@ import pyarrow as pa
 
 from swaymeter.data.dataset.dataset import with_current_counts
 from swaymeter.data.digests import content_key
-from swaymeter.data.errors import InputError, first_names
+from swaymeter.data.errors import InputError, first_few
 from swaymeter.data.records import Dispute, Fact, Partition, Question, RelationName, as_row, from_row
 from swaymeter.data.records.tables import CONTEXTS, DISPUTES, QUERIES, QUESTIONS, REJECTED
 from swaymeter.data.sources.registry import QUESTION_SOURCES
-from swaymeter.data.sources.slots import with_flags_across
+from swaymeter.data.sources.slots import with_flags_of_duplicates
 from swaymeter.data.sources.source import QuestionsOptions
 from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSettings, Step, StepKind
-from swaymeter.flows.stages.fetch import Fetched
+from swaymeter.flows.stages.fetch import FetchedInputs
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.tasks.contexts.judged_questions import accepted_questions, opinions, with_kinds
 from swaymeter.tasks.contexts.questions import choose_questions
@@ -82,7 +82,7 @@ def choose(step: Step, run: RunSettings) -> None:
         candidates, rejected = accepted.questions, [*rejected, *accepted.rejected]
         problems += votes.problems
     if problems:
-        problem = first_names(problems, SHOWN_JUDGEMENTS, separator="; ")
+        problem = first_few(problems, SHOWN_JUDGEMENTS, separator="; ")
         log.warning("partition %s: judgements that do not count: %s", partition, problem)
     if not candidates:
         counts = Counter(row.reason for row in rejected).most_common(5)
@@ -97,7 +97,7 @@ def choose(step: Step, run: RunSettings) -> None:
 
 
 def candidates_of(inputs: Iterable[Any], partition: Partition, *, in_several_steps: bool) -> list[Question]:
-    """Return every candidate of a partition, with the current numbers of its dispute.
+    """Return every candidate of a partition, with the edits and page views that the table of disputes has now.
 
     Args:
         inputs: tables of questions and of disputes; both tables of a page have the same subject.
@@ -119,7 +119,7 @@ def candidates_of(inputs: Iterable[Any], partition: Partition, *, in_several_ste
     if not in_several_steps:
         return candidates
     candidates = [question for question in candidates if question.partition == partition]
-    return with_flags_across(list({question.question_id: question for question in candidates}.values()))
+    return with_flags_of_duplicates(list({question.question_id: question for question in candidates}.values()))
 
 
 def build_questions(step: Step, run: RunSettings) -> None:
@@ -133,7 +133,7 @@ def build_questions(step: Step, run: RunSettings) -> None:
     ]
     # Sorted by ID, a fact that became temporal keeps its position.
     ordered = sorted(questions, key=lambda question: question.question_id)
-    # cases: each question alone and with each context; left_out: passages that a measure can leave out of a set.
+    # cases: each question alone and with each context; left_out: further cases, each a set without one passage.
     counts = {"cases": len(ordered), "left_out": 0}
     output, batches = step.table("questions"), []
     for first in range(0, len(ordered), QUESTIONS_IN_MEMORY):
@@ -159,7 +159,7 @@ BUILD_QUESTIONS = StepKind("build", "questions", makes=("questions",), function=
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltPrompts:
     """The prompts of a study.
 
     Attributes:
@@ -177,7 +177,7 @@ class Built:
     waiting: Mapping[Partition, Node] = field(default_factory=dict)
 
 
-def build(graph: Graph, plan: Plan, fetched: Fetched) -> Built:
+def build(graph: Graph, plan: Plan, fetched: FetchedInputs) -> BuiltPrompts:
     """Add the steps that build prompts from fetched facts and questions."""
     prompts = {relation: add_prompts(graph, plan, fetched, relation) for relation in fetched.facts}
     chosen = {partition: _add_choice(graph, plan, fetched, partition) for partition in fetched.candidates}
@@ -196,11 +196,11 @@ def build(graph: Graph, plan: Plan, fetched: Fetched) -> Built:
             inputs=by_relation[relation],
             parameters=options.draw_options if options else None,
             arguments=options,
-            listed_by=chosen.values(),
+            deciding_nodes=chosen.values(),
         )
         for relation in sorted(by_relation)
     }
-    return Built(
+    return BuiltPrompts(
         queries={relation: node.output("queries") for relation, node in prompts.items()},
         contexts={relation: node.output("contexts") for relation, node in prompts.items()},
         questions={relation: node.output("questions") for relation, node in questions.items()},
@@ -209,7 +209,7 @@ def build(graph: Graph, plan: Plan, fetched: Fetched) -> Built:
     )
 
 
-def add_prompts(graph: Graph, plan: Plan, fetched: Fetched, relation: str, seed: int | None = None) -> Node:
+def add_prompts(graph: Graph, plan: Plan, fetched: FetchedInputs, relation: str, seed: int | None = None) -> Node:
     """Add the step that writes the queries and contexts of a relation.
 
     `seed` replaces the study's seed in the draw of contexts; entities and queries always depend on the study's seed.
@@ -259,7 +259,7 @@ def seed_part(seed: int | None) -> str:
     return "" if seed is None else f"seed {seed}"
 
 
-def _add_choice(graph: Graph, plan: Plan, fetched: Fetched, partition: Partition) -> Node:
+def _add_choice(graph: Graph, plan: Plan, fetched: FetchedInputs, partition: Partition) -> Node:
     study = plan.study
     assert study.questions is not None
     kind, identity = CHOOSE_QUESTIONS, CHOOSE_QUESTIONS.id(partition)
@@ -290,7 +290,7 @@ def _add_choice(graph: Graph, plan: Plan, fetched: Fetched, partition: Partition
         optional=tables,
         parameters=parameters,
         arguments=(study, judgements),
-        listed_by=unfinished_lists,
+        deciding_nodes=unfinished_lists,
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from swaymeter.flows.graph.graph import Graph, Node
-from swaymeter.flows.graph.selection import UNKNOWN_MEASURES, Selection
+from swaymeter.flows.graph.selection import ALL_MEASURES, Selection
 from swaymeter.flows.stages.plan import NO_PROMPTS, Plan, Variant
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import About
@@ -22,7 +22,7 @@ OPERATIONS_PER_SECOND = 100e12
 TOKENS: dict[About, int] = {"contexts": 16, "queries": 16 * 3 * 64, "questions": 350}
 """Tokens of a prompt in the estimate, at two operations for each of a model's parameters.
 
-contexts: the tokens of a query behind a context, which is read once. queries: 64 forward and backward passes (Fisher
+contexts: the tokens of a query after a context, which is read once. queries: 64 forward and backward passes (Fisher
 susceptibility). questions: the text, and ten answers of twenty tokens.
 """
 
@@ -119,7 +119,7 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
         if not (count := _prompts(plan, node)):
             has_unlimits = has_unlimits or count is None
             continue
-        about: About = "questions" if node.id.group == UNKNOWN_MEASURES else MEASURES[node.id.group].about
+        about: About = "questions" if node.id.group == ALL_MEASURES else MEASURES[node.id.group].about
         tokens = TOKENS_OF_SAMPLE if about == "contexts" and plan.study.contexts.sample else TOKENS[about]
         thoughts, is_sure = _thoughts(plan, node)
         sure_thoughts = thoughts * is_sure
@@ -202,7 +202,7 @@ def _prompts(plan: Plan, node: Node, leading: str = "") -> int | None:
 
     `leading` is the measure of the prompts, "" for any.
     """
-    if node.id.stage == "score" and node.id.group == UNKNOWN_MEASURES:
+    if node.id.stage == "score" and node.id.group == ALL_MEASURES:
         return _prompts_of_partition(plan, node.id.subject, leading)
     if not _is_leading_unfinished(plan, node) or leading not in ("", node.id.group):
         return 0
@@ -245,11 +245,11 @@ def _prompt_counts(plan: Plan, node: Node) -> dict[str, int]:
 
 def _seconds_per_prompt(graph: Graph) -> dict[tuple[str, str, str], float]:
     """Return the measured seconds of a prompt by model, dtype and leading measure."""
-    spent: dict[tuple[str, str, str], tuple[float, int]] = {}
+    costs: dict[tuple[str, str, str], tuple[float, int]] = {}
     for node in graph:
         check = next(iter(node.checks.values()), None)
         if node.id.stage == "score" and check is not None and check.about and check.about["prompts"]:
             kind = (node.id.model, node.id.dtype, node.id.group)
-            seconds, prompts = spent.get(kind, (0.0, 0))
-            spent[kind] = (seconds + check.about["seconds"], prompts + check.about["prompts"])
-    return {kind: seconds / prompts for kind, (seconds, prompts) in spent.items()}
+            seconds, prompts = costs.get(kind, (0.0, 0))
+            costs[kind] = (seconds + check.about["seconds"], prompts + check.about["prompts"])
+    return {kind: seconds / prompts for kind, (seconds, prompts) in costs.items()}

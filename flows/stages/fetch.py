@@ -68,14 +68,14 @@ FETCH_QUESTIONS = StepKind(
 
 
 @dataclass(frozen=True)
-class Fetched:
+class FetchedInputs:
     """Inputs of the stage `build`.
 
     Attributes:
         facts: Facts by relation.
         names: Invented names by class of the entities.
         candidates: Tables of candidates for the questions of each partition.
-        unfinished_lists: Unfinished steps of each partition whose rows list further steps, such as pages to search.
+        unfinished_lists: Unfinished steps by partition whose output decides further steps, such as a list of pages.
     """
 
     facts: Mapping[str, Reference]
@@ -84,7 +84,7 @@ class Fetched:
     unfinished_lists: Mapping[Partition, list[Node]]
 
 
-def fetch(graph: Graph, plan: Plan) -> Fetched:
+def fetch(graph: Graph, plan: Plan) -> FetchedInputs:
     """Add the steps that fetch the facts and questions of the study's measures."""
     study, prompt_kinds = plan.study, {group.leading.about for group in plan.passes}
     facts: dict[str, Reference] = {}
@@ -95,11 +95,11 @@ def fetch(graph: Graph, plan: Plan) -> Fetched:
             classes = sorted({study.facts.relation(name).subject_class for name in facts})
             names = {entity_class: _add_names(graph, plan, entity_class) for entity_class in classes}
     if study.questions is None or "questions" not in prompt_kinds:
-        return Fetched(facts, names, {}, {})
+        return FetchedInputs(facts, names, {}, {})
     if QUESTION_SOURCES[study.questions.source].in_several_steps:
-        return Fetched(facts, names, *fetch_wikidata(graph, plan))
+        return FetchedInputs(facts, names, *fetch_wikidata(graph, plan))
     candidates = {partition: [_add_questions(graph, plan, partition)] for partition in study.questions.partitions}
-    return Fetched(facts, names, candidates, {})
+    return FetchedInputs(facts, names, candidates, {})
 
 
 def _add_facts(graph: Graph, plan: Plan, relation: str) -> Reference:
@@ -154,7 +154,7 @@ def _add_step(
     key: Callable[[Access], Mapping[str, Any]],
     resource: Resource | None = None,
 ) -> Reference:
-    """Add a step whose parameters are the key inputs of its source, and return its last output."""
+    """Add a step whose parameters are what `key` returns, and return its last output; all tables lie in facts/."""
     identity = kind.id(subject)
     try:
         parameters = key(plan.access)

@@ -16,7 +16,7 @@ from swaymeter.data.records.tables import COUNTED_PAIRS, FREQUENCIES, SHARD_COUN
 from swaymeter.data.sources.own.named_file import read_aliases
 from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSettings, Step, StepKind
-from swaymeter.flows.stages.build import Built
+from swaymeter.flows.stages.build import BuiltPrompts
 from swaymeter.flows.stages.plan import Plan, access_for
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.frequency.source import Part
@@ -50,7 +50,7 @@ def collect_names(step: Step, run: RunSettings) -> None:
         pairs |= set(zip(rows["entity"].to_pylist(), rows["answer"].to_pylist(), strict=True))
     if unused := sorted(aliases.keys() - set(chain.from_iterable(pairs))):
         names = ", ".join(map(repr, unused[:SHOWN_NAMES])) + ", …" * (len(unused) > SHOWN_NAMES)
-        problem = f"frequency.aliases: {len(unused):,} of {len(aliases):,} names are no entity and no answer: {names}"
+        problem = f"frequency.aliases: {len(unused):,} of {len(aliases):,} names are no entities or answers: {names}"
         if len(unused) == len(aliases):
             raise InputError(f"{problem}; the column `name` of the file must have names exactly as in the facts")
         log.warning("%s", problem)
@@ -134,7 +134,7 @@ COUNT_PART = StepKind("build", "counts", makes=("shard_counts", "shards"), funct
 ADD_COUNTS = StepKind("build", "frequencies", makes=("frequencies",), function=add_up, version=3)
 
 
-def frequency(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
+def frequency(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[Reference]:
     """Add the steps, and return the counts of the whole corpus."""
     options = plan.study.frequency
     if options is None:
@@ -164,7 +164,7 @@ def frequency(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
     return [totals.output("frequencies")]
 
 
-def _add_names(graph: Graph, built: Built, aliases: Mapping[str, tuple[str, ...]]) -> Node:
+def _add_names(graph: Graph, built: BuiltPrompts, aliases: Mapping[str, tuple[str, ...]]) -> Node:
     """Add the step that lists the names of all queries; at least one table of queries must be done."""
     kind, identity, queries = LIST_NAMES, LIST_NAMES.id(CORPUS), list(built.queries.values())
     if not any(reference.is_usable for reference in queries):
@@ -192,5 +192,5 @@ def _add_part(graph: Graph, study: StudyFile, window: int, names: Node, part: Pa
         inputs={"counted_pairs": names.output("counted_pairs")},
         parameters={**part.key, "window": window},
         arguments=PartOfStudy(study, part),
-        resource="services" if part.asks else None,
+        resource="services" if part.uses_network else None,
     )

@@ -27,7 +27,7 @@ from swaymeter.tasks.models.applications import function_revision
 from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
 from swaymeter.tasks.models.files.identity import ModelIdentity
-from swaymeter.tasks.models.tokenizer import Unloaded
+from swaymeter.tasks.models.tokenizer import UnloadedModel
 
 
 class PromptCounts(NamedTuple):
@@ -120,7 +120,7 @@ class Variant:
         return (self.model.name, self.model.dtype, self.setup) == (step.model, step.dtype, step.setup)
 
     @cached_property
-    def local_tokenizer(self) -> Unloaded | None:
+    def local_tokenizer(self) -> UnloadedModel | None:
         """Tokenizer of the model with its chat template; None if the tokenizer is not on this machine."""
         try:
             identity = None if self.model.text_only_kind else self.identity
@@ -231,7 +231,7 @@ def workspace_of(study: StudyFile, folder: str | None = None) -> Workspace:
     try:
         workspace = Workspace(folder_of(path, study.name), study.name)
     except RuntimeError:  # `~name/...` of a user that does not exist
-        raise UsageError(f"the workspace {path} is below a home directory that was not found; name another") from None
+        raise UsageError(f"the workspace {path} is below the home directory of an unknown user; name another") from None
     workspace.check_layout()
     return workspace
 

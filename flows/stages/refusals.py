@@ -15,13 +15,13 @@ from swaymeter.data.errors import (
     StudyFileError,
     SwaymeterError,
     UnknownName,
-    first_names,
+    first_few,
 )
 from swaymeter.data.records import NO_RELATIONS, RelationName
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.graph.graph import Graph, StepId
-from swaymeter.flows.graph.selection import CLASS_STEPS, DISPUTABLE, UNKNOWN_MEASURES, Selection
+from swaymeter.flows.graph.selection import ALL_MEASURES, CLASS_STEPS, DISPUTABLE, Selection
 from swaymeter.flows.stages.build import BUILD_PROMPTS
 from swaymeter.flows.stages.fetch import FETCH_FACTS
 from swaymeter.flows.stages.frequency import ADD_COUNTS
@@ -50,7 +50,7 @@ def check_run(
     """
     check_selection(selection, plan.study, lambda: graph)
     if problems := list(dict.fromkeys(refusals(graph, plan, selection.of(graph), force=force, offline=offline))):
-        raise StudyFileError(f"{name}: {first_names(problems, separator='; ')}")
+        raise StudyFileError(f"{name}: {first_few(problems, separator='; ')}")
 
 
 def check_selection(selection: Selection, study: StudyFile, resolve: Callable[[], Graph]) -> None:
@@ -105,7 +105,7 @@ def refusals(
         for relation in dict.fromkeys(node.id.subject for node in score_nodes):
             yield from _too_few_built_contexts(graph, relation, sample)
     yield from refused_models(plan, variants_to_score(graph, plan, selected, force=force), offline=offline)
-    judge_groups = {JUDGED, UNKNOWN_MEASURES}  # UNKNOWN_MEASURES until the questions are fetched
+    judge_groups = {JUDGED, ALL_MEASURES}  # UNKNOWN_MEASURES until the questions are fetched
     steps_of_judge = [node for node in nodes if node.id.group in judge_groups]
     if JUDGED in plan.parameters and any(force or node.state != "done" for node in steps_of_judge):
         yield from _refused_judge(plan, offline=offline)
@@ -146,8 +146,8 @@ def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = F
             continue  # the workers, which have the devices, are checked when they connect
         elif runner == "processes" and (model.device == BALANCED or ":" in model.device):
             yield (
-                f"models.{number}: device {model.device}, and with runner processes each worker has a GPU of its own; "
-                "use device cuda, or runner threads"
+                f"models.{number}: device {model.device} cannot be used with runner processes, whose workers have one "
+                "GPU each; use device cuda, or runner threads"
             )
         elif reason := misfit_reason(model.source, model.dtype, model.device):
             yield f"models.{number}: {reason}"
@@ -177,11 +177,11 @@ def _lacking_capabilities(plan: Plan, variant: Variant, endpoint: Endpoint, *, o
             if reason := model.lacks(capability):
                 without.setdefault(f"{capability} ({reason})", []).append(name)
     for capability_and_reason, names in without.items():
-        no_samples = "ask for 0 samples (measures.answers.samples, --samples)"
+        no_samples = "set 0 samples (measures.answers.samples, --samples)"
         remedy = no_samples if names == ["answers"] else "leave these measures out"
         yield (
             f"models.{variant.position}: the server of {variant.model.name} cannot give {capability_and_reason}, which "
-            f"is needed for {', '.join(names)}; {remedy}, or ask this model in a separate study"
+            f"is needed for {', '.join(names)}; {remedy}, or use this model in a separate study"
         )
 
 
@@ -221,7 +221,7 @@ def _refused_templates(variants: Iterable[Variant]) -> Iterator[str]:
 
 
 def _is_about_questions(step: StepId) -> bool:
-    return step.group == UNKNOWN_MEASURES or (step.group in MEASURES and MEASURES[step.group].about == "questions")
+    return step.group == ALL_MEASURES or (step.group in MEASURES and MEASURES[step.group].about == "questions")
 
 
 def _too_few_facts(plan: Plan, relation: RelationName, sample: PerQuery | None) -> Iterator[str]:

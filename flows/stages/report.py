@@ -24,8 +24,8 @@ from swaymeter.flows.config.prompt import PromptPart
 from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.graph.graph import Graph, Node, RunSettings, Step, StepKind
 from swaymeter.flows.stages.aggregate import schema
-from swaymeter.flows.stages.build import Built
-from swaymeter.flows.stages.fetch import Fetched
+from swaymeter.flows.stages.build import BuiltPrompts
+from swaymeter.flows.stages.fetch import FetchedInputs
 from swaymeter.flows.stages.plan import Plan
 
 PROGRAMS = (
@@ -61,7 +61,7 @@ def draw_report(step: Step, run: RunSettings) -> None:
 def gate_of(study: StudyFile, database: Path) -> tuple[GateCheck, ...]:
     """Return each threshold of the study for each variant; a single failed check if nothing was measured."""
     from swaymeter.flows.stages.thresholds import judge_thresholds
-    from swaymeter.reports.models import in_short
+    from swaymeter.reports.models import short_names
 
     if not study.thresholds:
         return ()
@@ -69,9 +69,9 @@ def gate_of(study: StudyFile, database: Path) -> tuple[GateCheck, ...]:
         outcome = judge_thresholds(study, database)
     except WorkFailed as error:
         return (GateCheck("thresholds", "not measured", "", "", str(error)),)
-    labels = in_short({row.model for _, row, _ in outcome}).names
+    labels = short_names({row.model for _, row, _ in outcome}).names
     return tuple(
-        GateCheck(row.name, row.in_short, threshold.bound, labels[row.model], reason)
+        GateCheck(row.name, row.fraction_or_mean, threshold.bound, labels[row.model], reason)
         for threshold, row, reason in outcome
     )
 
@@ -162,7 +162,7 @@ CATALOG_FILES = ("models.yaml", "papers.yaml", "published.csv")
 """Files of the catalog that reports print: labels of models, and the results of papers."""
 
 
-def report(graph: Graph, plan: Plan, fetched: Fetched, built: Built, database: Node) -> Node:
+def report(graph: Graph, plan: Plan, fetched: FetchedInputs, built: BuiltPrompts, database: Node) -> Node:
     """Add the step that draws the report."""
     not_run = tuple(
         NotRun(

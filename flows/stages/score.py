@@ -15,12 +15,12 @@ from swaymeter.data.records.replies import Replies
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.sections import ModelPart
 from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, Resource, RunSettings, Step, StepId, StepKind
-from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
-from swaymeter.flows.stages.build import Built
+from swaymeter.flows.graph.selection import ALL_MEASURES
+from swaymeter.flows.stages.build import BuiltPrompts
 from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import INPUTS, Inputs, Pass
-from swaymeter.tasks.measures.stored_chunks import Spent, measure_relation, rejected_of
+from swaymeter.tasks.measures.stored_chunks import Cost, measure_relation, rejected_of
 from swaymeter.tasks.models.applications import RecordedReplies, is_named, load_application
 from swaymeter.tasks.models.endpoints.endpoint import SERVED, Endpoint
 
@@ -48,7 +48,7 @@ class PassArguments:
     replies: Replies | None = None
 
 
-def run_pass(step: Step, run: RunSettings) -> Spent:
+def run_pass(step: Step, run: RunSettings) -> Cost:
     """Compute the missing scores of a pass."""
     arguments: PassArguments = step.arguments
     _check_declarations(arguments)
@@ -151,7 +151,7 @@ def _check_declarations(arguments: PassArguments) -> None:
 RUN_PASS = StepKind("score", "the measure whose pass it is", makes=("scores",), function=run_pass)
 
 
-def score(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
+def score(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[Reference]:
     """Add the passes over what is built, and return the score tables.
 
     `built.queries[relation]` is a reference to an output of the step that builds the prompts of the relation.
@@ -169,7 +169,7 @@ def score(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
             scores += add_passes(graph, plans[relation], variant, relation, prompts)
         for partition, node in built.waiting.items():
             placeholder = RUN_PASS.id(
-                partition, group=UNKNOWN_MEASURES, model=model.name, dtype=model.dtype, setup=variant.setup
+                partition, group=ALL_MEASURES, model=model.name, dtype=model.dtype, setup=variant.setup
             )
             graph.wait(RUN_PASS, placeholder, node)
     return scores

@@ -6,8 +6,8 @@ from typing import Any
 from swaymeter.data.records import tables
 from swaymeter.flows.config.study import MEASURES_OF_SEEDS
 from swaymeter.flows.graph.graph import Graph, Output, Reference, RunSettings, Step, StepKind
-from swaymeter.flows.stages.build import Built, add_prompts, seed_part
-from swaymeter.flows.stages.fetch import Fetched
+from swaymeter.flows.stages.build import BuiltPrompts, add_prompts, seed_part
+from swaymeter.flows.stages.fetch import FetchedInputs
 from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.flows.stages.score import add_passes
 from swaymeter.tasks.measures import MEASURES
@@ -54,7 +54,7 @@ COMPARE_SEEDS = StepKind("aggregate", "reliability", makes=("reliability",), fun
 
 
 def compare_seeds(
-    graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: Iterable[Reference]
+    graph: Graph, plan: Plan, fetched: FetchedInputs, built: BuiltPrompts, scores: Iterable[Reference]
 ) -> list[Reference]:
     """Add the steps that compare seeds, and return the tables of variances; empty for a study with one seed.
 

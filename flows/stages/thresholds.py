@@ -4,11 +4,11 @@ from pathlib import Path
 
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.config.thresholds import Judged, judged, measured_of, thresholds_of_bounds
+from swaymeter.flows.config.thresholds import JudgedThresholds, judged, measured_of, thresholds_of_bounds
 from swaymeter.flows.stages.aggregate import schema
 
 
-def judge_thresholds(study: StudyFile, database: Path) -> Judged:
+def judge_thresholds(study: StudyFile, database: Path) -> JudgedThresholds:
     """Return each threshold of the study for each model.
 
     Raises:

@@ -134,7 +134,7 @@ def fetch_disputes(step: Step, run: RunSettings) -> None:
             step.id.part,
             _wikipedia(access),
             embed=_embed(options),
-            similarity=options.disputes.similarity,
+            max_similarity=options.disputes.similarity,
             span_words=options.disputes.max_span_words,
             pageviews=PageViews(access.session("pageviews")),
             months=_months(options),

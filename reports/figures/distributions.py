@@ -289,7 +289,7 @@ _EXPLANATION = (
     "Each marker is a question with a context: further right its sampled answers without (left) or with the context "
     "spread over more meanings, higher up the context moved them further."
 )
-Marked = Mapping[str, tuple[pd.DataFrame, str, str]]
+MarkedInstances = Mapping[str, tuple[pd.DataFrame, str, str]]
 """Marked instances, their shape and their hue, by their name in the legend."""
 
 
@@ -337,7 +337,7 @@ def _n(model: Model, rows: pd.DataFrame) -> str:
     return f"{model}; n = {len(rows)} instances of {rows['question_id'].nunique()} questions."
 
 
-def instances_marked(axes: Axes, data: pd.DataFrame, entropy: str, marked: Marked) -> None:
+def instances_marked(axes: Axes, data: pd.DataFrame, entropy: str, marked: MarkedInstances) -> None:
     """Draw coherent persuasion against an entropy, both in nats: marked instances in their shapes, others as dots."""
     others = data[~data.index.isin(_marked_rows(marked))]
     alpha = max(0.15, 0.6 * min(1.0, FEW_DOTS / max(len(others), 1)))
@@ -366,11 +366,11 @@ def instances_marked(axes: Axes, data: pd.DataFrame, entropy: str, marked: Marke
     link(axes, data[entropy], data["coherent_persuasion"], question_addresses(data))
 
 
-def _marked_rows(marked: Marked) -> set[int]:
+def _marked_rows(marked: MarkedInstances) -> set[int]:
     return set().union(*(instances.index for instances, _, _ in marked.values()))
 
 
-def _paint_marked(rows: pd.DataFrame, marked: Marked) -> Canvas:
+def _paint_marked(rows: pd.DataFrame, marked: MarkedInstances) -> Canvas:
     def panel(axes: Axes, _: object, when: str) -> None:
         instances_marked(axes, rows, f"semantic_entropy_{when}", marked)
         axes.set(title=f"{when} the context", xlabel=f"semantic entropy {when} the context (nats)")

@@ -40,7 +40,7 @@ SHOWN = (
 )
 
 
-def effect_of_relations(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
+def draw_effects(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
     """Draw Cohen's d as a stroke from the zero line, with a diamond if it is significant and a tick otherwise."""
     axes.axvline(0, color=INK, linewidth=1)
     for (query_type, is_significant), rows in data.groupby(["query_type", "significant"]):
@@ -79,7 +79,7 @@ def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | Non
         f"untestable: {_untestable(rows)}. Sorted by the open queries' d."
     )
     label, marks = "effect size (Cohen's d, no unit)", [mark("D", "significant"), mark("|", "not significant")]
-    paint = partial(by_relation, effect_of_relations, [drawn], relations, (0.22, 0.16), label, marks, left=None)
+    paint = partial(by_relation, draw_effects, [drawn], relations, (0.22, 0.16), label, marks, left=None)
     return Drawing(caption, numbers, shown, paint)
 
 
@@ -173,7 +173,7 @@ def positions(drawn_models: Sequence[Model], parameters: Mapping[Model, int]) ->
     return {model: float(at) for at, model in enumerate(ordered)}, False
 
 
-def along_models(axes: Axes, data: pd.DataFrame, columns: Sequence[str], factor: float, shift: float) -> None:
+def draw_along_models(axes: Axes, data: pd.DataFrame, columns: Sequence[str], factor: float, shift: float) -> None:
     """Draw a quantity of one query type and unit of analysis along the models, with intervals and a line.
 
     Args:
@@ -249,13 +249,14 @@ def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], parameters: Map
         for axes, comparison in zip(line, shown, strict=True):
             compared = where(rows, comparison=comparison)
             for number, (_, group) in enumerate(compared.groupby(["query_type", "unit_of_analysis"], sort=False)):
-                along_models(axes, group.sort_values("at"), (value, low, high), factor, step * (number - 1.5) * 0.16)
+                draw_along_models(
+                    axes, group.sort_values("at"), (value, low, high), factor, step * (number - 1.5) * 0.16
+                )
             axes.grid(axis="x", visible=False)
         if factor > 1:
             line[0].set_ylim(-3, 103)
     for axes, comparison in zip(grid[0], shown, strict=True):
-        first, second = rows.loc[rows["comparison"] == comparison, "asked"].iloc[0].split(" ", 1)
-        axes.set_title(f"{comparison}\n{first} {second}", fontsize=7)
+        axes.set_title(f"{comparison}\n{rows.loc[rows['comparison'] == comparison, 'asked'].iloc[0]}", fontsize=7)
     printed = rows[rows["published"].notna()]
     for row in records(printed):
         axes, hue = grid[0][shown.index(row["comparison"])], QUERY_HUES[row["query_type"]]

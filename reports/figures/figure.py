@@ -13,13 +13,13 @@ from swaymeter.data.errors import InputError
 from swaymeter.reports.estimates import stand_in_words
 from swaymeter.reports.frames import Frames, is_audit, with_empty
 from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, models, rows_of
-from swaymeter.reports.published import Printed, are_published, printed_of
+from swaymeter.reports.published import PublishedValues, are_published, printed_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 SINGLE = " It would be a single mark."
-"""Sentence behind the question of an omitted figure with a single mark."""
+"""Sentence after the question of an omitted figure with a single mark."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnFigure:
     """A figure drawn of a model.
 
     Attributes:
@@ -89,7 +89,7 @@ class Drawn:
     model: Model
     drawing: Drawing
     caption: str
-    printed: Printed = field(default_factory=Printed, repr=False)
+    printed: PublishedValues = field(default_factory=PublishedValues, repr=False)
 
     @property
     def name(self) -> str:
@@ -101,14 +101,14 @@ class Drawn:
         return f"{self.figure.picture}, of {self.model}. The numbers stand in the table below."
 
 
-def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], list[str]]:
+def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[DrawnFigure], list[str]]:
     """Draw every figure of every model.
 
     Returns:
         The drawn figures, and the questions of omitted figures: those without rows that the page mentions, and those
         with a single mark, which shows no more than its number.
     """
-    drawn, omitted = list[Drawn](), list[str]()
+    drawn, omitted = list[DrawnFigure](), list[str]()
     for figure in figures:
         drawings = _drawn(figure, frames)
         multi_mark_drawings = [each for each in drawings if len(each.drawing.numbers) > 1]
@@ -137,7 +137,7 @@ def as_in(items: Sequence[str]) -> str:
     return f" As in {'; '.join(words)}." if items else ""
 
 
-def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:
+def _drawn(figure: Figure, frames: Frames) -> list[DrawnFigure]:
     filled = with_empty(frames, (*figure.queries, "stand_ins", RUNS))
     drawings, scored_models = [], models(filled[figure.queries[0]])
     if not scored_models:
@@ -156,5 +156,5 @@ def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:
             stand_ins = stand_in_words(rows_of(filled["stand_ins"], model), figure.measures)
             items = in_papers if are_published(model_frames) else ()
             caption = drawing.caption + as_in(items) + printed.note + (f" Stand-in: {stand_ins}." if stand_ins else "")
-            drawings.append(Drawn(figure, model, drawing, caption, printed))
+            drawings.append(DrawnFigure(figure, model, drawing, caption, printed))
     return drawings

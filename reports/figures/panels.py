@@ -163,7 +163,7 @@ def relation_lines(
 
 
 BINS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1", "over 1")
-_EDGES = (0.2, 0.4, 0.6, 0.8, np.nextafter(1, 2))  # the last one behind 1, which is in the bin "0.8 to 1"
+_EDGES = (0.2, 0.4, 0.6, 0.8, np.nextafter(1, 2))  # the last one after 1, which is in the bin "0.8 to 1"
 FEWEST = 30
 """Minimum number of values for a box."""
 _BOX = {

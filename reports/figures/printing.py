@@ -14,7 +14,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Annotation, Text
 from matplotlib.ticker import MaxNLocator
 
-from swaymeter.reports.figures.figure import Drawn
+from swaymeter.reports.figures.figure import DrawnFigure
 from swaymeter.reports.figures.rendering import Limits, set_limits
 from swaymeter.reports.style import drawing
 
@@ -46,7 +46,7 @@ Row = list[list[Axes]]
 """The cells of a row; a cell has several axes if they overlay each other."""
 
 
-def printed(drawn: Drawn, limits: Limits | None = None) -> dict[str, bytes]:
+def printed(drawn: DrawnFigure, limits: Limits | None = None) -> dict[str, bytes]:
     """Draw a figure at the width of a column.
 
     Args:

@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from swaymeter.reports.figures.figure import Drawn
+from swaymeter.reports.figures.figure import DrawnFigure
 from swaymeter.reports.figures.marks import Mark, marks_of
 from swaymeter.reports.style import PAPER, THEMES, WIDTH, drawing, plain, rules_of_themes
 
@@ -134,7 +134,7 @@ class Links:
     places: tuple[tuple[str, str, str], ...]
 
 
-def with_limits(drawn: Sequence[Drawn]) -> Iterator[tuple[Drawn, Limits]]:
+def with_limits(drawn: Sequence[DrawnFigure]) -> Iterator[tuple[DrawnFigure, Limits]]:
     """Yield each drawing with the limits of its axes, which it shares with the same figure of other models."""
     for _, group in groupby(drawn, key=lambda each: each.figure.name):
         drawn_of_figure, limits = list(group), Limits()
@@ -146,7 +146,7 @@ def with_limits(drawn: Sequence[Drawn]) -> Iterator[tuple[Drawn, Limits]]:
             yield each, limits
 
 
-def rendered(drawn: Drawn, limits: Limits | None = None) -> Pictures:
+def rendered(drawn: DrawnFigure, limits: Limits | None = None) -> Pictures:
     """Render a figure, the same bytes each time, with shared limits of its axes if there are any."""
     with drawing():
         canvas = drawn.drawing.paint()

@@ -19,7 +19,7 @@ from swaymeter.data.digests import integrity
 from swaymeter.data.records.findings import Findings, StudyCard
 from swaymeter.data.records.statistics import SHARE
 from swaymeter.reports.estimates import EQUIVALENCE, MAX_NAMED, stand_in_words
-from swaymeter.reports.figures.figure import Drawn
+from swaymeter.reports.figures.figure import DrawnFigure
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.figures.susceptibility import BY_RELATION
 from swaymeter.reports.findings import FINDINGS, basis
@@ -39,7 +39,7 @@ from swaymeter.reports.models import (
 from swaymeter.reports.page.bars import groups, legend
 from swaymeter.reports.page.shell import asset, cell, heading, linked, numeric, template, written
 from swaymeter.reports.page.tooltips import names, tooltips
-from swaymeter.reports.tables import Filled
+from swaymeter.reports.tables import FilledTable
 from swaymeter.reports.words import CONDITION_NAMES, outcome
 
 __all__ = ["MAX_ROWS", "cell", "heading", "in_common", "linked", "page"]
@@ -58,7 +58,7 @@ class Question:
     """A question of the page, its figures model by model, and what the captions of all have in common."""
 
     text: str
-    pictures: Sequence[tuple[Drawn, Pictures]]
+    pictures: Sequence[tuple[DrawnFigure, Pictures]]
     shared: str
     captions: Sequence[str]
 
@@ -66,9 +66,9 @@ class Question:
 def page(
     card: StudyCard,
     findings: Findings,
-    pictures: Sequence[tuple[Drawn, Pictures]],
+    pictures: Sequence[tuple[DrawnFigure, Pictures]],
     omitted: Sequence[str],
-    tables: Sequence[Filled],
+    tables: Sequence[FilledTable],
     frames: Frames,
     *,
     example: str = "",
@@ -249,7 +249,7 @@ Part = tuple[str, list[Question]]
 """A heading with the questions that are its."""
 
 
-def _arranged(pictures: Sequence[tuple[Drawn, Pictures]], *, own: bool) -> tuple[list[Question], list[Part]]:
+def _arranged(pictures: Sequence[tuple[DrawnFigure, Pictures]], *, own: bool) -> tuple[list[Question], list[Part]]:
     """The questions whose figures are shown, and the others by paper, in the order of the figures."""
     titles = {key: f"{paper.short}: {paper.title}" for key, paper in papers().items()}
     titles[""] = "More figures" if own else "Beyond the papers"

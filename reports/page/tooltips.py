@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from swaymeter.reports.figures.figure import Drawn
+from swaymeter.reports.figures.figure import DrawnFigure
 from swaymeter.reports.figures.marks import numbers_of
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.frames import Frames, units
@@ -16,7 +16,7 @@ ITEMS = ("question_id", "query_id", "entity", "relation")
 MAX_LINES, MAX_LETTERS = 10, 60
 
 
-def tooltips(drawn: Drawn, pictures: Pictures) -> Markup | None:
+def tooltips(drawn: DrawnFigure, pictures: Pictures) -> Markup | None:
     """Size, headings, items, rows and marks of a figure as JSON for the page's script; None where no mark is known.
 
     A row has the number of its item, and its cells; a mark its place and the number of its row.

@@ -29,7 +29,7 @@ from swaymeter.reports.frames import Frames, with_empty
 from swaymeter.reports.models import labelled
 from swaymeter.reports.publish import texts
 from swaymeter.reports.publish.dataset_card import LICENCES, dataset_card, licences_of
-from swaymeter.reports.publish.publication import Exported, ModelEntry, Publication
+from swaymeter.reports.publish.publication import ExportedTable, ModelEntry, Publication
 from swaymeter.reports.report import queries, write_csv
 from swaymeter.reports.tables import TABLES, filled
 
@@ -117,7 +117,7 @@ def _write_data(study: Publication, folder: Path, warehouse: Warehouse, frames: 
     for table in study.tables:
         path = folder / "data" / f"{table.name}.parquet"
         if rows := warehouse.export(table, path):
-            files.append(Exported(table, f"data/{path.name}", rows))
+            files.append(ExportedTable(table, f"data/{path.name}", rows))
     sources = frames["sources_summary"]
     _write(folder / "README.md", dataset_card(study, files, sources))
     _write(folder / LICENCES, licences_of(study, sources))

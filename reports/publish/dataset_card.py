@@ -8,7 +8,7 @@ import yaml
 from swaymeter.data.escaping import markdown
 from swaymeter.data.records.table import Column
 from swaymeter.reports.frames import records
-from swaymeter.reports.publish.publication import Exported, Publication, hub_licence
+from swaymeter.reports.publish.publication import ExportedTable, Publication, hub_licence
 from swaymeter.reports.publish.texts import grid
 
 LICENCES = "LICENSE.md"
@@ -31,17 +31,17 @@ _SIZE_CATEGORIES = (  # the hub's name for fewer rows than the bound
 )
 
 
-def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.DataFrame) -> str:
+def dataset_card(study: Publication, files: Sequence[ExportedTable], sources: pd.DataFrame) -> str:
     """Return the text of README.md."""
-    card = study.card
+    description = study.card
     licences = [str(row["licence"]) for row in records(sources)]
     largest_table = max((file.rows for file in files), default=0)
     first_path = files[0].path if files else "data/..."
     licence_id = hub_licence(licences)
-    not_run = [[work.relation, work.model, work.measure, work.reason] for work in card.not_run]
+    not_run = [[work.relation, work.model, work.measure, work.reason] for work in description.not_run]
     not_run_table = ["## What was not run\n", grid(["relation", "model", "measure", "reason"], not_run)]
     header = {
-        "pretty_name": card.name,
+        "pretty_name": description.name,
         "language": ["en"],
         "license": licence_id,
         **({"license_name": "by-source", "license_link": LICENCES} if licence_id == "other" else {}),
@@ -51,7 +51,7 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
     }
     parts = [
         f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
-        f"# {markdown(card.name)}\n\n{markdown(card.question)}\n",
+        f"# {markdown(description.name)}\n\n{markdown(description.question)}\n",
         "Prompts, answers, scores and statistics of a study with Swaymeter, one Parquet file a table. The study\n"
         "is `study.yaml`; `manifest.json` has the weights, devices, versions and seeds of its run, the commands that\n"
         "repeat it, and the SHA-256 of every file. Logarithms are natural: scores are in nats.\n",
@@ -63,7 +63,7 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
         *(not_run_table if not_run else ()),
         "## Tables\n",
         *(_table(file) for file in files),
-        f"## How to cite\n\n{markdown(card.citation)}\n",
+        f"## How to cite\n\n{markdown(description.citation)}\n",
     ]
     return "\n".join(parts)
 
@@ -91,7 +91,7 @@ def _terms(study: Publication, sources: pd.DataFrame) -> str:
     return "\n".join(parts)
 
 
-def _table(file: Exported) -> str:
+def _table(file: ExportedTable) -> str:
     """Describe a table and its columns."""
     rows = [[column.name, column.type, _meaning(column)] for column in file.table.columns]
     head = f"### {file.table.name}\n\nA row is {markdown(file.table.row)}. {file.rows:,} rows in `{file.path}`.\n\n"

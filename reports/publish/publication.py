@@ -42,7 +42,7 @@ class Publication:
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportedTable:
     """A Parquet file with a table of the database."""
 
     table: Table

@@ -11,9 +11,9 @@ from typing import Any
 import pandas as pd
 
 from swaymeter.data.escaping import latex, markdown
-from swaymeter.reports.figures.figure import Drawn
+from swaymeter.reports.figures.figure import DrawnFigure
 from swaymeter.reports.page import cell, heading
-from swaymeter.reports.tables import Filled
+from swaymeter.reports.tables import FilledTable
 
 MAX_ROWS = 120
 """Upper bound on rows of a table in print. The page shows fewer, because its reader has the CSV at hand."""
@@ -28,7 +28,7 @@ _FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}"
 _MAX_CELL, _MAX_NAME = 28, 12  # characters of a cell, and of a column's name, in one line
 
 
-def latex_table(filled: Filled) -> str:
+def latex_table(filled: FilledTable) -> str:
     """Return a table as booktabs LaTeX with the numbers of the page; a table longer than a page is split."""
     caption, columns, lines = _contents(filled)
     cells = pd.DataFrame([list(map(latex, line)) for line in lines], columns=list(map(_stacked, columns)))
@@ -41,7 +41,7 @@ def latex_table(filled: Filled) -> str:
     return _NEEDS.format("booktabs,graphicx") + "\n".join(parts)
 
 
-def markdown_table(filled: Filled) -> str:
+def markdown_table(filled: FilledTable) -> str:
     """Return a table in Markdown with its title and caption, and the numbers of the page."""
     caption, columns, lines = _contents(filled)
     return f"**{markdown(filled.table.title)}.** {markdown(caption)}\n\n{grid(columns, lines)}"
@@ -53,7 +53,7 @@ def grid(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join((head, "| --- " * len(columns) + "|", *lines)) + "\n"
 
 
-def _contents(filled: Filled) -> tuple[str, list[str], list[list[str]]]:
+def _contents(filled: FilledTable) -> tuple[str, list[str], list[list[str]]]:
     """Return the caption, the names of columns and the first rows of a table, as on the page."""
     shown = filled.shown
     units = {name: shown.attrs.get("units", {}).get(name, "") for name in shown}
@@ -89,7 +89,7 @@ def _format(dtype: Any, cells: Sequence[str]) -> str:
     return "p{0.18\\linewidth}" if max(map(len, cells)) > _MAX_CELL else "l"
 
 
-def figure(drawn: Drawn) -> str:
+def figure(drawn: DrawnFigure) -> str:
     """Return the environment of a figure with its caption."""
     caption = latex(f"{drawn.figure.question} {drawn.caption}")
     return _NEEDS.format("graphicx") + (

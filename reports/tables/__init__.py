@@ -12,9 +12,9 @@ from swaymeter.reports.tables import (
     questions,
     variants,
 )
-from swaymeter.reports.tables.table import Filled, Table, filled
+from swaymeter.reports.tables.table import FilledTable, Table, filled
 
-__all__ = ["TABLES", "Filled", "Table", "filled"]
+__all__ = ["TABLES", "FilledTable", "Table", "filled"]
 
 TABLES: Registry[Table] = Registry(
     "table",

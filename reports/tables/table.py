@@ -13,7 +13,7 @@ from swaymeter.reports.estimates import estimate
 from swaymeter.reports.figures.figure import as_in
 from swaymeter.reports.frames import Frames, is_audit, records, with_empty
 from swaymeter.reports.models import RUNS, Model, models
-from swaymeter.reports.published import Printed, are_published, printed_of
+from swaymeter.reports.published import PublishedValues, are_published, printed_of
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Table:
         queries: Named queries of the warehouse. Without rows of the first query the table is empty.
         rows: Function from frames to the table's rows, or None for the rows of the first query. Frames may be empty.
         lead: Function from frames to the sentences before the caption.
-        note: Function from frames to the sentences behind the caption.
-        leads: If the table stands beside the findings.
+        note: Function from frames to the sentences after the caption.
+        leads: True if the table stands beside the findings.
         items: Items of papers.yaml that the table shows, such as liu-table-1; the caption ends with them.
     """
 
@@ -44,20 +44,20 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Filled:
+class FilledTable:
     """A table with its rows.
 
     Attributes:
         table: The declared table.
         caption: Whole caption, with lead and notes.
         rows: Rows of the CSV file.
-        printed: Values that the papers publish of the same.
+        printed: Published values for the rows of the table.
     """
 
     table: Table
     caption: str
     rows: pd.DataFrame = field(repr=False)
-    printed: Printed = field(default_factory=Printed, repr=False)
+    printed: PublishedValues = field(default_factory=PublishedValues, repr=False)
 
     @property
     def in_common(self) -> str:
@@ -124,11 +124,11 @@ def _with_intervals(rows: pd.DataFrame) -> pd.DataFrame:
 def _cell_text(row: Mapping[str, Any], name: str, ends: Sequence[str], unit: str) -> str | None:
     if pd.isna(row[name]):
         return None
-    text = estimate({end: row[end] for end in (name, *ends)}, name, unit=unit, signed=name == "difference")
+    text = estimate({column: row[column] for column in (name, *ends)}, name, unit=unit, signed=name == "difference")
     return text if unit in (SHARE, "") else f"{text} {unit}"
 
 
-def filled(table: Table, frames: Frames) -> Filled:
+def filled(table: Table, frames: Frames) -> FilledTable:
     """Return a table with its rows, caption and published values.
 
     Columns of published values are left out of an audit, and if they are empty.
@@ -136,7 +136,7 @@ def filled(table: Table, frames: Frames) -> Filled:
     frames_with_empty = with_empty(frames, (*table.queries, RUNS))
     rows = frames_with_empty[table.queries[0]]
     if rows.empty:
-        return Filled(table, table.caption, pd.DataFrame())
+        return FilledTable(table, table.caption, pd.DataFrame())
     if table.rows:
         rows = table.rows(frames_with_empty)
     names = dict.fromkeys(model.name for model in models(rows))
@@ -145,7 +145,7 @@ def filled(table: Table, frames: Frames) -> Filled:
     printed = printed_of(in_papers, names, frames_with_empty, listed=not published_columns)
     unused = [name for name in published_columns if is_audit(frames) or (rows[name].fillna("") == "").all()]
     rows = rows.drop(columns=unused)
-    lead = f"{lead} " if (lead := table.lead(frames_with_empty)) else ""
+    lead = table.lead(frames_with_empty)
     items = in_papers if are_published(frames_with_empty) else ()
-    caption = lead + table.caption + table.note(frames_with_empty) + as_in(items) + printed.note
-    return Filled(table, caption, rows, printed)
+    caption = (f"{lead} " if lead else "") + table.caption + table.note(frames_with_empty) + as_in(items) + printed.note
+    return FilledTable(table, caption, rows, printed)

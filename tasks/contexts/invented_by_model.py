@@ -30,7 +30,7 @@ _MAX_WORDS_OF_PIECE = 5
 
 _MARK = re.compile(r"^(?:[-–—•*·+#>|]\s*|\(?\d{1,3}[.):]\s*|\(?[a-z][.)]\s+)+")  # "- ", "1. ", "(a) "
 _QUOTED = re.compile(r"^[\"“”„«‹](.+?)[\"“”»›]")
-# The beginning of a description behind a name: " - ", ": ", " (", a tab; ". "; " is "; ", which ", ", a ".
+# The beginning of a description after a name: " - ", ": ", " (", a tab; ". "; " is "; ", which ", ", a ".
 _DESCRIPTION = re.compile(
     r"\s+[-–—]+\s|\s*[:|\t]\s|\s+[(\[=]|(?<=\w{4})\.\s|\s(?:is|was|are|were)\s"
     r"|,\s+(?:an?|the|which|who|whose|where)\s"
@@ -96,7 +96,7 @@ def names_by_model(
     if len(names) >= count:
         return names[:count]
     raise InputError(
-        f"class {entity_class}: {count} invented names are requested, {model.name} gave {len(names)} in {rounds} "
+        f"class {entity_class}: {count} invented names are requested, but {model.name} gave {len(names)} in {rounds} "
         "rounds; use another model, or generate them with `invented: names` under `facts`"
     )
 
@@ -154,6 +154,6 @@ def _is_greeting(line: str) -> bool:
 
 def _is_proper(name: str) -> bool:
     """Return True if a name, and at least half of its words, begin with a capital or a digit."""
-    firsts = [next((character for character in word if character.isalnum()), "a") for word in name.split()]
-    capital = [first.isdigit() or first != first.lower() for first in firsts]
+    initials = [next((character for character in word if character.isalnum()), "a") for word in name.split()]
+    capital = [first.isdigit() or first != first.lower() for first in initials]
     return capital[0] and 2 * sum(capital) >= len(capital)

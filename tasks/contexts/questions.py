@@ -60,7 +60,7 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
     if not askable:
         raise InputError(f"{prefix}no question can be asked: {summary}; correct the rows")
     if count is not None and len(askable) < count:
-        raise InputError(f"{prefix}{count} questions are requested, {len(askable)} can be asked")
+        raise InputError(f"{prefix}{count} questions are requested, but only {len(askable)} can be asked")
     drawn = drawn_first(askable, len(askable) if count is None else count, seed, partition)
     return BuiltQuestions(_check_drawn([askable[question_id] for question_id in drawn]), rejected)
 

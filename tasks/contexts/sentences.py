@@ -68,7 +68,7 @@ def choose_entities(
     by_subject = {fact.subject: fact for fact in facts}
     if len(by_subject) < real:
         raise InputError(
-            f"relation {relation}: {real} real entities are requested, the facts have {len(by_subject)}; lower "
+            f"relation {relation}: {real} real entities are requested, but the facts have {len(by_subject)}; lower "
             "`real_entities` under `facts`, or leave the relation out"
         )
     entities = [
@@ -86,7 +86,7 @@ def choose_entities(
     unknown, pool = unknown_names(relation, names, by_subject, invented), objects(facts)
     if len(pool) < 2:
         raise InputError(
-            f"relation {relation}: the facts have {len(pool)} different objects, and contexts need at least 2; leave "
+            f"relation {relation}: the facts have {len(pool)} different objects, but contexts need at least 2; leave "
             "the relation out"
         )
     degree = 0 if any(fact.subject_degree is not None for fact in facts) else None
@@ -101,8 +101,8 @@ def unknown_names(relation: RelationName, names: Sequence[str], subjects: Collec
     unknown = [name for name in names if name not in subjects]
     if len(unknown) < count:
         raise InputError(
-            f"relation {relation}: {count} invented entities are requested, {len(unknown)} names are available; lower "
-            "`invented_entities` under `facts`, or generate more names with `invented: names`"
+            f"relation {relation}: {count} invented entities are requested, but only {len(unknown)} names are "
+            "available; lower `invented_entities` under `facts`, or generate more names with `invented: names`"
         )
     return unknown
 
@@ -173,8 +173,8 @@ def write_contexts(
         for kind, count in per_kind.items():
             if count and not false_objects:
                 raise InputError(
-                    f"relation {name}: {count} {kind} contexts an entity are requested, and every object of the facts "
-                    f"is true of {entity.name}; leave the relation out"
+                    f"relation {name}: {count} {kind} contexts per entity are requested, but every object of the "
+                    f"facts is true of {entity.name}; leave the relation out"
                 )
             order = generator(seed, name, entity.name, kind).permutation(len(false_objects))
             own_object = [entity.object] if kind == "negation" else []

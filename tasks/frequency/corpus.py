@@ -15,7 +15,7 @@ from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.corpus import KEY, LEAVE_OUT, Reading, shards
 from swaymeter.data.storage.remembered import remembered_digests
 from swaymeter.tasks.frequency.counting import count
-from swaymeter.tasks.frequency.source import Counted, FrequencyOptions, FrequencySource, Once, Part, Progress
+from swaymeter.tasks.frequency.source import FrequencyOptions, FrequencySource, Once, Part, PartCounts, Progress
 from swaymeter.tasks.frequency.words import Names
 
 REMEMBERED = "corpus"
@@ -56,7 +56,7 @@ def _parts(options: CorpusOptions, access: Access, once: Once) -> Sequence[Part]
 
 def _count(
     options: CorpusOptions, part: Part, pairs: tuple[CountedPair, ...], access: Access, progress: Progress
-) -> Counted:
+) -> PartCounts:
     """Count pairs in one file.
 
     Raises:
@@ -69,7 +69,7 @@ def _count(
         problem = f" ({reading.problem})" if reading.problem else ""
         raise InputError(f"{file} has no text that can be read{problem}; {LEAVE_OUT}")
     if remembered_digests([file], access.downloads / REMEMBERED) != [part.key["digest"]]:
-        raise InputError(f"{file} changed while it was counted; run it again when it is complete")
+        raise InputError(f"{file} changed while it was counted; run again when it is complete")
     arrays = (counts.entities, counts.capitals, counts.lower_case, counts.pairs)
     columns = (array.tolist() for array in arrays)
     rows = (
@@ -97,7 +97,7 @@ def _count(
         digest=part.key["digest"],
         counted_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    return Counted(rows, shard)
+    return PartCounts(rows, shard)
 
 
 @lru_cache(maxsize=1)

@@ -144,7 +144,7 @@ class _Stream:
         owner, which = names.owners.gather(hits[:, 0])
         first = np.searchsorted(spaces, hits[which, 1])
         last = first + names.lengths[hits[which, 0]] - 1
-        # A gap longer than the window separates documents. Positions start behind a gap, too, so that looking back from
+        # A gap longer than the window separates documents. Positions start after a gap, too, so that looking back from
         # the first position never reaches another name.
         gap = self.window * (np.searchsorted(ends, first) + 1)
         span = len(spaces) + self.window * (len(ends) + 3)

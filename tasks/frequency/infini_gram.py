@@ -1,13 +1,16 @@
 """Counts in an index of infini-gram by its public API: in words for rare names, in tokens for frequent ones.
 
-    words        the entity, or for a pair the rarer of entity and answer, occurs at most `fetch` times: the passages
-                 around all occurrences are read, and their words counted like those of a corpus
-    tokens       occurrences of the tokens of the entity's names; of a name within another name only the shorter counts
-    approximate  both are frequent: occurrences of the rarer one near the other, in tokens, as the index estimates them
+A pair has a count of its entity and a count of the pair. Each is of one of three kinds:
 
-A passage reaches as many words to each side as a window and the longest name can take. Nothing is read if a passage is
-too short, or if the index lists another number of occurrences than it counts. Overlapping passages are merged, so that
-a word counts once.
+    words        for an entity, or a pair whose rarer name occurs at most `fetch` times: the passages around all
+                 occurrences are read, and their words counted like those of a corpus
+    tokens       for other entities: occurrences of the tokens of all names; of two names of which one contains the
+                 other, only the shorter counts
+    approximate  for other pairs: occurrences of the rarer name near the other, in tokens, as the index estimates them
+
+A passage reaches as many words to each side as a window and the longest name can take. The next kind of count is used
+if a passage is too short, or if the index lists another number of occurrences than it counts. Overlapping passages are
+merged, so that a word counts once.
 """
 
 from collections.abc import Sequence
@@ -26,7 +29,7 @@ from swaymeter.data.sources.corpus import Piece
 from swaymeter.data.sources.infini_gram import Ids, InfiniGramApi, Passage, merge_passages
 from swaymeter.data.sources.source import with_advice
 from swaymeter.tasks.frequency.counting import Counts, count
-from swaymeter.tasks.frequency.source import Counted, FrequencyOptions, FrequencySource, Once, Part, Progress
+from swaymeter.tasks.frequency.source import FrequencyOptions, FrequencySource, Once, Part, PartCounts, Progress
 from swaymeter.tasks.frequency.words import Names, words
 
 if TYPE_CHECKING:
@@ -35,8 +38,8 @@ if TYPE_CHECKING:
 
 _CACHE_SIZE = 16
 """Names whose passages stay in memory for further pairs of the same entity."""
-_AMPLE = 8
-"""Factor on the usual number of tokens a word, for the length of a passage."""
+_PASSAGE_MARGIN = 8
+"""Passages are this many times longer than the mean number of tokens per word requires."""
 
 
 class IndexCounts:
@@ -75,22 +78,22 @@ class IndexCounts:
             pair_count, kinds = int(self._in_words(pair, texts).pairs[0]), ("tokens", "words")
         else:
             by_frequency = [sorted(names, key=self._count, reverse=True) for names in (entity, answer)]
-            tokens = ceil(self.window * self.index.per_word)
+            tokens = ceil(self.window * self.index.tokens_per_word)
             pair_count = 0
             if entity_count and answer_count:
                 pair_count = min(entity_count, self.index.near(by_frequency, tokens))
             kinds = ("tokens", "approximate")
         single_words = [name for name in pair.entity_names if len(words(name.encode()).split()) == 1]
-        cased = [name for name in single_words if name.lower() != name.upper()]
-        capitals = {name for name in cased if name != name.lower()}
-        lower_case = {name.lower() for name in cased}
+        names_with_case = [name for name in single_words if name.lower() != name.upper()]
+        capitalised_names = {name for name in names_with_case if name != name.lower()}
+        lower_case_names = {name.lower() for name in names_with_case}
         return ShardCount(
             entity=pair.entity,
             answer=pair.answer,
             entity_count=entity_count,
             pair_count=pair_count,
-            capitals_count=self._total(capitals),
-            lower_case_count=self._total(lower_case),
+            capitals_count=self._total(capitalised_names),
+            lower_case_count=self._total(lower_case_names),
             entity_counted=kinds[0],
             pair_counted=kinds[1],
         )
@@ -118,12 +121,12 @@ class IndexCounts:
 
     def _read(self, names: tuple[Ids, ...], count: int, reach: int) -> Sequence[str] | None:
         """Return the text around all occurrences of names; None if there are too many or a passage is incomplete."""
-        if count > self.fetch or not self.index.reads:
+        if count > self.fetch or not self.index.can_decode:
             return None
         positions = {ids: self.index.occurrences(ids) for ids in names}
         if any(len(starts) != self._count(ids) for ids, starts in positions.items()):
             return None
-        limit = 2 * min(ceil(_AMPLE * reach * self.index.per_word), self.index.longest // 2)
+        limit = 2 * min(ceil(_PASSAGE_MARGIN * reach * self.index.tokens_per_word), self.index.longest // 2)
         passages = [(self.index.passage(start, ids, limit), ids) for ids in names for start in positions[ids]]
         if not all(self._reaches(passage, ids, reach) for passage, ids in passages):
             return None
@@ -175,12 +178,12 @@ def _parts(options: InfiniGramOptions, access: Access, once: Once) -> Sequence[P
         raise InputError(f"frequency.tokenizer: {error}") from None
     address = access.address(SERVICE)
     key = {"tokenizer": tokenizer, "fetch": options.fetch, "index": options.index, "address": address}
-    return [Part(options.index, key, None, asks=True)]
+    return [Part(options.index, key, None, uses_network=True)]
 
 
 def _count(
     options: InfiniGramOptions, part: Part, pairs: tuple[CountedPair, ...], access: Access, progress: Progress
-) -> Counted:
+) -> PartCounts:
     """Count pairs in the index; raises InputError and ServiceError."""
     from swaymeter.tasks.models.tokenizer import load_tokenizer
 
@@ -201,7 +204,7 @@ def _count(
         digest="",
         counted_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    return Counted(rows, shard)
+    return PartCounts(rows, shard)
 
 
 INFINI_GRAM = FrequencySource("infini-gram", InfiniGramOptions, _parts, _count)

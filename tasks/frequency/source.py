@@ -54,17 +54,17 @@ class Part:
         name: the name of the part.
         key: JSON values on which the counts depend, beside the names and the window.
         argument: a further input of the counting function, such as a path; picklable.
-        asks: True if counting sends requests to a service.
+        uses_network: True if counting sends requests to a service.
     """
 
     name: str
     key: Mapping[str, Any]
     argument: Any
-    asks: bool = False
+    uses_network: bool = False
 
 
 @dataclass(frozen=True)
-class Counted:
+class PartCounts:
     """The counts of a part.
 
     Attributes:
@@ -92,4 +92,4 @@ class FrequencySource:
     name: str
     options: type[FrequencyOptions]
     parts: Callable[[Any, Access, Once], Sequence[Part]]
-    count: Callable[[Any, Part, tuple[CountedPair, ...], Access, Progress], Counted]
+    count: Callable[[Any, Part, tuple[CountedPair, ...], Access, Progress], PartCounts]

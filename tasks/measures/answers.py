@@ -12,8 +12,8 @@ from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.clusters import cluster_rows, load_equivalence_model, prefixes
 from swaymeter.tasks.measures.coherent_persuasion import persuasion_rows
-from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Row
-from swaymeter.tasks.measures.reply_samples import AnswersParameters, SampledReplies, sample, too_long
+from swaymeter.tasks.measures.measure import ComputedRows, Inputs, Measure, Row
+from swaymeter.tasks.measures.reply_samples import AnswersParameters, SampledReplies, reply_rejection, sample
 from swaymeter.tasks.measures.rows import QuestionScore
 from swaymeter.tasks.models.capabilities import ReplyState, Samples
 from swaymeter.tasks.models.entailment import Entailment
@@ -61,7 +61,7 @@ _REPLY_COLUMNS = ("text", "token_ids", "token_log_probs", "state", "thoughts", "
 """Attributes of a reply that are columns of its row."""
 
 
-def compute_chunks(inputs: Inputs, model: Samples, chunks: Sequence[Sequence[Question]]) -> Computed:
+def compute_chunks(inputs: Inputs, model: Samples, chunks: Sequence[Sequence[Question]]) -> ComputedRows:
     """Yield the replies of each chunk of questions, with clusters and coherent persuasion if the pass outputs them."""
     entailment = load_equivalence_model(inputs) if inputs.outputs & {"clusters", "coherent_persuasion"} else None
     for questions in chunks:
@@ -90,18 +90,18 @@ def _rows(case: SampledReplies) -> Iterator[Row]:
 
 def _derived_rows(inputs: Inputs, sampled: Sequence[SampledReplies], entailment: Entailment) -> Mapping[str, list[Row]]:
     """Return the rows of clusters and, if the pass outputs it, of coherent persuasion."""
-    texts = [[answer.text for answer in case.finished.values()] for case in sampled]
+    texts = [[answer.text for answer in case.finished_answers.values()] for case in sampled]
     equivalent = entailment.equivalent_in_bulk(texts, prefixes(inputs, (case.question for case in sampled)))
     stand_in = {"stand_in": entailment.stand_in}
     rows = {
         "clusters": [
             row
             for case, matrix in zip(sampled, equivalent, strict=True)
-            for row in cluster_rows(inputs, matrix, list(case.finished), {**case.columns, **stand_in})
+            for row in cluster_rows(inputs, matrix, list(case.finished_answers), {**case.columns, **stand_in})
         ]
     }
     if "coherent_persuasion" in inputs.outputs:
-        distributions = [[answer.mean_distribution for answer in case.finished.values()] for case in sampled]
+        distributions = [[answer.mean_distribution for answer in case.finished_answers.values()] for case in sampled]
         scores = persuasion_rows(inputs, sampled, distributions, equivalent)
         rows["coherent_persuasion"] = [{**row, **stand_in} for row in scores]
     return rows
@@ -113,7 +113,7 @@ ANSWERS = Measure(
     about="questions",
     capability="samples",
     compute_chunks=compute_chunks,
-    unfit=too_long,
+    rejection=reply_rejection,
     parameters=AnswersParameters,
     meaning="sampled answers and the greedy one, which every later score of answers is computed from",
     # The step's key contains the prompts, too; without this entry the keys of stored scores would change.

@@ -16,7 +16,7 @@ from pydantic import Field
 from swaymeter.data.options import ModelName
 from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
-from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none, cut_questions
+from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, cut_questions, zero_or_at_least
 from swaymeter.tasks.measures.rows import (
     QUESTION_KEY,
     QuestionKey,
@@ -107,7 +107,7 @@ def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[Question
 class HalfSampleParameters(Parameters):
     """Number of random halves of the replies, from which a standard error is computed."""
 
-    half_samples: Annotated[int, Field(ge=0, le=10_000), at_least_or_none(10, "for no standard errors")] = 50
+    half_samples: Annotated[int, Field(ge=0, le=10_000), zero_or_at_least(10, "for no standard errors")] = 50
     """Half-samples for the standard error; 0 for no standard errors."""
 
 

@@ -61,7 +61,7 @@ def compute(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> It
 def _stored_reply_distributions(model: Samples, case: SampledReplies, stored: Sequence[Row]) -> "list[Distribution]":
     """Return the mean distribution along each stored reply, from an equal new sample or else along its tokens."""
     distributions = {
-        (answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in case.finished.values()
+        (answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in case.finished_answers.values()
     }
     keys = [(tuple(row["thought_ids"]), tuple(row["token_ids"])) for row in stored]
     prompt = case.prompt.tokens if case.prompt else ()

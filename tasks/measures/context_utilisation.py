@@ -12,7 +12,7 @@ from swaymeter.data import catalog
 from swaymeter.data.digests import content_key
 from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
-from swaymeter.tasks.measures.first_token import first_token_prompts, refuse_thoughts, unfit_for_first_token
+from swaymeter.tasks.measures.first_token import first_token_prompts, first_token_rejection, refuse_thoughts
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
 from swaymeter.tasks.measures.reply_samples import page_of
 from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, case_columns
@@ -95,7 +95,7 @@ CONTEXT_UTILISATION = Measure(
     about="questions",
     capability="next_token_logits",
     compute=compute,
-    unfit=unfit_for_first_token,
+    rejection=first_token_rejection,
     meaning="whether, and how far, a context moves the next token to the answer that it states",
     # The step's key contains the prompts, too; without this entry the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},

@@ -8,7 +8,8 @@ context. `scoring.followed` has the outcomes.
 relation. The view `stated_answers` has these rows in place of the rule's, and the named queries read this view.
 `tasks.statistics.verdicts` computes shares.
 
-A verdict on the closed-book reply also changes outcomes with contexts. The original answer is the answer of a
+An outcome compares the reply with a context with the closed-book reply, so a verdict on the closed-book reply changes
+it. `_verdict_for_context` first translates that verdict to the context. The original answer is the answer of a
 supporting context. The verdict "context" means the answer of the only conflicting context. If several contexts
 conflict, the rule chooses the one whose answer the reply states.
 """
@@ -24,16 +25,16 @@ from swaymeter.tasks.measures.whose_answer import decision_on
 from swaymeter.tasks.scoring.followed import TAKES_CONTEXT, DecidedBy, Decision, Verdict, outcome
 
 _KEY = ("model", "dtype", "relation", "question_id", "context_id", "sample")
-SCORES = {
+COLUMNS_READ = {
     "answers": [*_KEY, "text"],
     "whose_answer": [*_KEY, "verdict", "decided_by", "reason", "outcome"],
     "judged_answers": [*_KEY, "judge", "verdict", "rule"],
 }
-"""Tables of scores that the rows follow from, with the columns that are read, in the order of the arguments."""
+"""Columns that are read of each table of scores, in the order of the arguments of `decided_answers`."""
 _NOBODY = {"decider": None, "judgement": None}
 
 
-class _Decided(NamedTuple):
+class _DecidedVerdict(NamedTuple):
     """A verdict of a person or a judge.
 
     Attributes:
@@ -73,7 +74,7 @@ def decided_answers(
     by_question = _by_question(questions, verdicts)
     rules = {tuple(row[name] for name in _KEY): row for row in stated}
     judges = {
-        tuple(row[name] for name in _KEY): _Decided(row["verdict"], "judge", row["judge"])
+        tuple(row[name] for name in _KEY): _DecidedVerdict(row["verdict"], "judge", row["judge"])
         for row in judged
         if row["verdict"] and row["rule"] is None
     }
@@ -105,32 +106,34 @@ def _decided_replies(
     question: Question,
     rows: Sequence[Row],
     rules: Mapping[tuple[object, ...], Row],
-    judges: Mapping[tuple[object, ...], _Decided],
+    judges: Mapping[tuple[object, ...], _DecidedVerdict],
     verdicts: Sequence[Judgement],
 ) -> Iterator[Row]:
     """Yield the decided replies of one variant to a question."""
     cases = {case.context_id: case for case in question.cases}
 
-    def decision(row: Row) -> _Decided | None:
+    def decision(row: Row) -> _DecidedVerdict | None:
         judgement, case = _judgement_of(row, verdicts), cases.get(row["context_id"])
         if judgement and case:
-            return _Decided(_with_context(judgement, case), "person", judgement.annotator, judgement.number)
+            return _DecidedVerdict(_in_terms_of_rule(judgement, case), "person", judgement.annotator, judgement.number)
         return judges.get(tuple(row[name] for name in _KEY))
 
-    greedy = next((row for row in rows if row["context_id"] == ALONE.context_id and row["sample"] is None), None)
-    closed_book = decision(greedy) if greedy else None
+    closed_book_reply = next(
+        (row for row in rows if row["context_id"] == ALONE.context_id and row["sample"] is None), None
+    )
+    closed_book_decision = decision(closed_book_reply) if closed_book_reply else None
     for row in rows:
         rule, case = rules.get(tuple(row[name] for name in _KEY)), cases.get(row["context_id"])
         if rule is None or case is None:
             continue
         decided, new_outcome = decision(row), rule["outcome"]
         verdict = decided.verdict if decided else rule["verdict"]
-        if new_outcome and greedy and (decided or closed_book):
-            closed_book_rule = decision_on(question, case, greedy["text"])
+        if new_outcome and closed_book_reply and (decided or closed_book_decision):
+            closed_book_rule = decision_on(question, case, closed_book_reply["text"])
             verdict_without = closed_book_rule.verdict
-            if closed_book:
-                verdict_without = _verdict_for_context(question, case, closed_book, closed_book_rule)
-            new_outcome = outcome(greedy["text"], row["text"], verdict_without, verdict)
+            if closed_book_decision:
+                verdict_without = _verdict_for_context(question, case, closed_book_decision, closed_book_rule)
+            new_outcome = outcome(closed_book_reply["text"], row["text"], verdict_without, verdict)
         columns: dict[str, Any]
         if decided:
             columns = {**decided._asdict(), "reason": None}
@@ -153,7 +156,9 @@ def _judgement_of(row: Row, verdicts: Sequence[Judgement]) -> Judgement | None:
     return None
 
 
-def _verdict_for_context(question: Question, case: QuestionContext, closed_book: _Decided, rule: Decision) -> Verdict:
+def _verdict_for_context(
+    question: Question, case: QuestionContext, closed_book_decision: _DecidedVerdict, rule: Decision
+) -> Verdict:
     """Translate the verdict on the closed-book reply: does this reply state the answer of this context?
 
     Closed-book, the verdict "context" means the answer of any conflicting context of the question.
@@ -161,26 +166,26 @@ def _verdict_for_context(question: Question, case: QuestionContext, closed_book:
     Args:
         question: The question.
         case: A context of the question.
-        closed_book: A person's or judge's verdict on the closed-book reply.
+        closed_book_decision: A person's or judge's verdict on the closed-book reply.
         rule: The rule's decision on the same reply, with the answers of this context.
     """
     # A judge decides only what the rule leaves undecided.
-    if closed_book.decided_by == "judge" and rule.is_decided:
+    if closed_book_decision.decided_by == "judge" and rule.is_decided:
         return rule.verdict
     # The answer of a supporting context is the original answer.
     if case.condition in SUPPORTING:
-        return "context" if closed_book.verdict in ("original", "both") else "neither"
+        return "context" if closed_book_decision.verdict in ("original", "both") else "neither"
     # A reply without the answer of any conflicting context does not state that of this context.
-    if closed_book.verdict not in TAKES_CONTEXT:
-        return closed_book.verdict
+    if closed_book_decision.verdict not in TAKES_CONTEXT:
+        return closed_book_decision.verdict
     # The rule finds the answer of this context in the reply, or no other context conflicts.
     conflicting = [context for context in question.contexts if context.condition in CONFLICTING]
     if rule.verdict in TAKES_CONTEXT or conflicting == [case]:
-        return closed_book.verdict
+        return closed_book_decision.verdict
     return rule.verdict
 
 
-def _with_context(judgement: Judgement, case: QuestionContext) -> Verdict:
+def _in_terms_of_rule(judgement: Judgement, case: QuestionContext) -> Verdict:
     """Return a person's verdict in the rule's terms: a supporting context states the original answer."""
     verdict: Verdict = judgement.value  # type: ignore[assignment]  # checked where the file is read
     return "context" if case.condition in SUPPORTING and verdict in ("original", "both") else verdict

@@ -7,7 +7,7 @@ from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.records import Question
 from swaymeter.tasks.measures.measure import Inputs
-from swaymeter.tasks.measures.reply_samples import unfit
+from swaymeter.tasks.measures.reply_samples import window_rejection
 from swaymeter.tasks.models.capabilities import Model, Tokens
 
 
@@ -16,9 +16,9 @@ def first_token_prompts(inputs: Inputs) -> AnswerPrompts:
     return replace(inputs.answer_prompts, generation_prompt=True)
 
 
-def unfit_for_first_token(inputs: Inputs, model: Model, question: Question) -> str | None:
+def first_token_rejection(inputs: Inputs, model: Model, question: Question) -> str | None:
     """Return the reason why a question exceeds the window even without its context; None if it fits."""
-    return unfit(model, first_token_prompts(inputs), question)
+    return window_rejection(model, first_token_prompts(inputs), question)
 
 
 def refuse_thoughts(measure: str, model: Model, likeliest: Iterable[int], prompt: Tokens) -> None:

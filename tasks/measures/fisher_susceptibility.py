@@ -7,7 +7,7 @@ from pydantic import Field
 
 from swaymeter.data.records import Query
 from swaymeter.data.records.row import Meaning, table
-from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none, cut_by_form
+from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, cut_by_form, zero_or_at_least
 from swaymeter.tasks.measures.rows import QUERY_KEY, QueryScore
 from swaymeter.tasks.models.capabilities import Differentiable
 
@@ -19,7 +19,7 @@ class FisherParameters(Parameters):
 
     top_k: int = Field(default=10, ge=1, le=10_000)
     """The likeliest answers, which are computed exactly."""
-    draws: Annotated[int, Field(ge=0, le=100_000), at_least_or_none(32, "for the likeliest answers alone")] = 64
+    draws: Annotated[int, Field(ge=0, le=100_000), zero_or_at_least(32, "for the likeliest answers alone")] = 64
     """Draws of random signs for all other answers; 0 for none."""
 
 

@@ -23,7 +23,7 @@ from swaymeter.data.randomness import generator
 from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.data.storage.stored_results import StoredResults
-from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Parameters, Row, cut_questions
+from swaymeter.tasks.measures.measure import Chunk, ComputedRows, Inputs, Measure, Parameters, Row, cut_questions
 from swaymeter.tasks.measures.rows import QuestionScore, question_provenance, rows_by_question
 from swaymeter.tasks.measures.whose_answer import sides
 from swaymeter.tasks.models.backends import load_language_model
@@ -37,7 +37,7 @@ from swaymeter.tasks.scoring.judging import (
     Ask,
     Case,
     JudgeVerdict,
-    Unjudged,
+    NoVerdictReason,
     ask_entailment_model,
     ask_function,
     ask_language_model,
@@ -85,7 +85,7 @@ class JudgedAnswersParameters(Parameters):
     @classmethod
     def _check_judge(cls, judge: str, info: ValidationInfo) -> str:
         if "://" in judge and not _SERVED.fullmatch(judge):
-            raise ValueError("is no NAME@URL; write it as large@http://127.0.0.1:8000/v1, without #")
+            raise ValueError("is not NAME@URL; write it as large@http://127.0.0.1:8000/v1, without #")
         function = _FUNCTION.fullmatch(judge)
         return f"{beside_the_study(function['file'], info)}:{function['function']}" if function else judge
 
@@ -141,7 +141,7 @@ class JudgedAnswer(QuestionScore):
         ),
     ]
     unjudged: Annotated[
-        Unjudged | None,
+        NoVerdictReason | None,
         Meaning(
             "why there is no verdict: the prompt does not fit the judge's window, the judge replies with something "
             "else than an offered verdict, or with nothing; NULL if there is one"
@@ -150,7 +150,7 @@ class JudgedAnswer(QuestionScore):
     rule: Annotated[Verdict | None, Meaning("the verdict of the rule; NULL if the answer is undecided")]
 
 
-def _judged_answers(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Computed:
+def _judged_answers(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> ComputedRows:
     """Yield the rows of each chunk of questions."""
     judge = load_judge(inputs)
     parameters: JudgedAnswersParameters = inputs.parameters["judged_answers"]

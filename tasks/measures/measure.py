@@ -1,6 +1,6 @@
 """The declaration of a measure, the inputs and outputs of its `compute`, and the chunks that are stored together.
 
-A query is put behind every context of its relation, or behind a sample of its own: relevant contexts, which mention the
+A query is put after every context of its relation, or after a sample of its own: relevant contexts, which mention the
 query's entity, and others, drawn without replacement by the study's seed and the query's id, in the order of the
 relation's contexts.
 
@@ -73,7 +73,7 @@ def check_enough(relation: str, entity: str, relevant: int, others: int, per_que
         if available < count:
             raise InputError(
                 f"contexts.per_query: relation {relation} has {available} {kind} contexts for queries about {entity}, "
-                f"{count} are asked for; ask for fewer, or have more written about each entity"
+                f"but {count} are requested; request fewer, or more contexts per entity under `contexts`"
             )
 
 
@@ -94,7 +94,7 @@ Row = Mapping[str, Any]
 """A row of scores. The runner adds the relation and the provenance columns that it knows: all but the engine. A row
 that is derived from stored rows inherits all of them."""
 
-Computed = Generator[Mapping[str, Sequence[Row]], None, None]
+ComputedRows = Generator[Mapping[str, Sequence[Row]], None, None]
 """The rows of each chunk, in order, by measure."""
 
 
@@ -110,19 +110,21 @@ class Parameters(Options):
         return self.model_dump(mode="json", exclude={*self.not_in_key})
 
 
-def at_least_or_none(least: int, without: str) -> AfterValidator:
-    """Refuse fewer draws than a standard error needs; `without` says in the message what 0 draws are for."""
+def zero_or_at_least(least: int, zero_means: str) -> AfterValidator:
+    """Refuse fewer draws than a standard error needs; `zero_means` says in the message what 0 draws are for."""
 
     def check(draws: int) -> int:
         if 0 < draws < least:
-            raise ValueError(f"{draws} are too few to estimate their spread; use at least {least}, or 0 {without}")
+            raise ValueError(f"{draws} draws are too few for a standard error; use at least {least}, or 0 {zero_means}")
         return draws
 
     return AfterValidator(check)
 
 
 def _no_server(endpoint: "Endpoint") -> Any:
-    raise UsageError(f"model {endpoint.name}: a model at a server is asked within a study; run one, or name a folder")
+    raise UsageError(
+        f"model {endpoint.name}: a model at a server is used only within a study; run a study, or name a model's folder"
+    )
 
 
 @dataclass(frozen=True)
@@ -212,7 +214,7 @@ class Measure:
         every_context: True if it needs every context of a relation before every query, not a sample of the contexts.
         needs_answers: True if it needs the true answer of an entity; queries of groups have none.
         leaves_out: True if it also reads a context of several passages without each of them.
-        unfit: (inputs, model, question) -> the rejection reason of a question; None if the model can read it.
+        rejection: (inputs, model, question) -> the rejection reason of a question; None if the model can read it.
         chunks: (inputs, model) -> the chunks; by default `chunks_of`.
         prompts: (parameters, queries, contexts) -> number of prompts for so many queries and contexts; by default all.
             --dry-run passes all queries of a relation, a run those of a chunk.
@@ -224,7 +226,7 @@ class Measure:
     about: About
     unit: str = ""
     compute: Callable[[Inputs, Any, Chunk], Iterable[Row]] | None = None
-    compute_chunks: Callable[[Inputs, Any, Sequence[Chunk]], Computed] | None = None
+    compute_chunks: Callable[[Inputs, Any, Sequence[Chunk]], ComputedRows] | None = None
     capability: Capability | None = None
     requires: Capability | None = None
     needs: tuple[str, ...] = ()
@@ -236,7 +238,7 @@ class Measure:
     every_context: bool = False
     needs_answers: bool = False
     leaves_out: bool = False
-    unfit: Callable[[Inputs, Any, Question], str | None] = lambda inputs, model, question: None
+    rejection: Callable[[Inputs, Any, Question], str | None] = lambda inputs, model, question: None
     chunks: Callable[[Inputs, Any], Sequence[Chunk]] | None = None
     prompts: Callable[[Any, int, int], int] | None = None
 
@@ -259,7 +261,7 @@ class Measure:
         """The name of its table, and its key in study files."""
         return self.table.name
 
-    def rows_of_chunks(self, inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> Computed:
+    def rows_of_chunks(self, inputs: Inputs, model: Any, chunks: Sequence[Chunk]) -> ComputedRows:
         """Yield the rows of each chunk, in order."""
         if self.compute_chunks is not None:
             yield from self.compute_chunks(inputs, model, chunks)

@@ -10,7 +10,7 @@ from swaymeter.data import catalog
 from swaymeter.data.digests import content_key
 from swaymeter.data.records import OwnKind, Question, QuestionContext
 from swaymeter.data.records.row import Meaning, table
-from swaymeter.tasks.measures.first_token import first_token_prompts, refuse_thoughts, unfit_for_first_token
+from swaymeter.tasks.measures.first_token import first_token_prompts, first_token_rejection, refuse_thoughts
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
 from swaymeter.tasks.measures.reply_samples import page_of
 from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, case_columns
@@ -35,7 +35,7 @@ class PassagePersuasion(QuestionScore):
     context_cut_without: Annotated[int, Meaning("tokens that were left out of the context without this passage")]
 
 
-class _LeftOut(NamedTuple):
+class _OmittedPassage(NamedTuple):
     """A passage, by its number, of a context of a question."""
 
     question: Question
@@ -53,13 +53,13 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
     def prompt(question: Question, case: QuestionContext) -> AnswerPrompt:
         return answer_prompt(model, question.question, case.text, page=page_of(texts, question, case), prompts=texts)
 
-    left_out: list[_LeftOut] = []
+    left_out: list[_OmittedPassage] = []
     prompts: list[tuple[AnswerPrompt, AnswerPrompt]] = []
     for question in questions:
         for case in question.contexts:
             whole = prompt(question, case)
             for number in range(1, len(case.passages) + 1):
-                left_out.append(_LeftOut(question, case, number))
+                left_out.append(_OmittedPassage(question, case, number))
                 prompts.append((whole, prompt(question, case.without(number))))
     pairs = [(whole.tokens, without.tokens) for whole, without in prompts]
     scores = passage_persuasion(model, pairs, batch_size=inputs.batch_size)
@@ -88,7 +88,7 @@ PASSAGE_PERSUASION = Measure(
     about="questions",
     capability="next_token_logits",
     compute=compute,
-    unfit=unfit_for_first_token,
+    rejection=first_token_rejection,
     leaves_out=True,
     meaning="how far each passage of a context moves the next token, beside the others",
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},

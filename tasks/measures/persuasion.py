@@ -23,12 +23,12 @@ from pydantic import Field
 from swaymeter.data.randomness import drawn_first
 from swaymeter.data.records import Context, Query
 from swaymeter.data.records.row import Meaning, table
-from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Parameters, Row, cut, cut_by_form
+from swaymeter.tasks.measures.measure import ComputedRows, Inputs, Measure, Parameters, Row, cut, cut_by_form
 from swaymeter.tasks.measures.rows import QUERY_KEY, PairScore, QueryScore, matrix, pair_columns, pair_rows, provenance
 from swaymeter.tasks.models.capabilities import LikeliestTokens, NextTokenLogits
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
 
-Prepared = tuple[Sequence[Query], Sequence[Context], list[list[list[int]]]]
+PreparedPrompts = tuple[Sequence[Query], Sequence[Context], list[list[list[int]]]]
 """Queries, the contexts before them, and the [context][query] tokens of both."""
 
 Item = TypeVar("Item")
@@ -42,12 +42,12 @@ class Persuasion(PairScore):
     persuasion: Annotated[float, Meaning("KL(p(.|c,q) || p(.|q)), p(.|q) the mixture over the contexts", "nats")]
 
 
-def compute_chunks(inputs: Inputs, model: NextTokenLogits, chunks: Sequence[Sequence[Query]]) -> Computed:
+def compute_chunks(inputs: Inputs, model: NextTokenLogits, chunks: Sequence[Sequence[Query]]) -> ComputedRows:
     """Score contexts before queries; the next chunk is tokenized while the model reads one."""
     from swaymeter.tasks.models.prompts.tokens import tokenize_prompts
     from swaymeter.tasks.scoring.persuasion import distinct_contexts, persuasion
 
-    def tokens(queries: Sequence[Query]) -> list[Prepared]:
+    def tokens(queries: Sequence[Query]) -> list[PreparedPrompts]:
         prepared = []
         for group, contexts in inputs.by_contexts(queries):
             distinct, *_ = distinct_contexts([context.text for context in contexts])
@@ -121,7 +121,7 @@ def means_over_contexts(
     """
     from swaymeter.tasks.scoring.persuasion import distinct_contexts
 
-    # The matrices have the sizes of the computation of the scores, because other sizes may round differently.
+    # Cut as when the scores were computed, because a matrix product of another shape may round differently.
     for chunk in cut_by_form(queries, inputs.contexts_a_query):
         for _, grouped in groupby(chunk, key=lambda query: query.query_type if by_type else ""):
             for group, contexts in inputs.by_contexts(list(grouped)):
@@ -223,7 +223,9 @@ LIKELIEST_TOKENS = Measure(
     needs=("persuasion",),
     compute=_likeliest_tokens,
     parameters=LikeliestTokensParameters,
-    prompts=lambda parameters, queries, contexts: queries * (1 + min(contexts, parameters.most + parameters.least)),
+    prompts=lambda parameters, n_queries, n_contexts: (
+        n_queries * (1 + min(n_contexts, parameters.most + parameters.least))
+    ),
     meaning="the likeliest tokens after a query, alone and after the contexts that persuade most and least",
 )
 

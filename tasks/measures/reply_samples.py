@@ -73,7 +73,7 @@ class SampledReplies:
         return self.question.question_id, self.case.context_id
 
     @property
-    def finished(self) -> "dict[int, Answer]":
+    def finished_answers(self) -> "dict[int, Answer]":
         """The samples with an answer, by number; without unfinished thoughts and withheld replies."""
         return {number: answer for number, answer in enumerate(self.answers.samples) if not answer.is_missing}
 
@@ -89,12 +89,12 @@ def page_of(prompts: AnswerPrompts, question: Question, case: QuestionContext) -
     return (question.page or question.subject or None) if topics == "all" or question.is_disputable else None
 
 
-def too_long(inputs: Inputs, model: Model, question: Question) -> str | None:
+def reply_rejection(inputs: Inputs, model: Model, question: Question) -> str | None:
     """Return the reason why a question and its reply exceed the model's window without a context; None if they fit."""
     if isinstance(model, TextModel):
         return None
     reserved_tokens, texts, _ = _thinking(inputs, model)
-    return unfit(model, texts, question, reserved_tokens=reserved_tokens)
+    return window_rejection(model, texts, question, reserved_tokens=reserved_tokens)
 
 
 def _thinking(inputs: Inputs, model: Model) -> tuple[int, AnswerPrompts, int | None]:
@@ -109,7 +109,9 @@ def _thinking(inputs: Inputs, model: Model) -> tuple[int, AnswerPrompts, int | N
     return parameters.max_new_tokens + tokens, replace(texts, thinking=True), tokens
 
 
-def unfit(model: Model, prompts: AnswerPrompts, question: Question, *, reserved_tokens: int = 0) -> str | None:
+def window_rejection(
+    model: Model, prompts: AnswerPrompts, question: Question, *, reserved_tokens: int = 0
+) -> str | None:
     """Return the reason why a question exceeds the model's window even without its context; None if it fits."""
     from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 
@@ -144,9 +146,9 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
 
     prompts = [prompt_of(question, case) for question, case in cases]
     tokens = [prompt.tokens for prompt in prompts]
-    without = None
+    contextless = None
     if inputs.decoding:
-        without = [None if case.text is None else prompt_of(question, ALONE).tokens for question, case in cases]
+        contextless = [None if case.text is None else prompt_of(question, ALONE).tokens for question, case in cases]
     identities = [(question.question_id, case.context_id) for question, case in cases]
     sampling = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump(exclude={"thinking"})}
     form, header = prompt_form(model, texts), answer_header(model, texts)
@@ -157,7 +159,7 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
         header=header,
         max_thoughts=max_thoughts,
         decoding=inputs.decoding,
-        without=without,
+        contextless=contextless,
         **sampling,
     )
     if "coherent_persuasion" in inputs.outputs:

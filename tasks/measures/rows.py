@@ -112,8 +112,8 @@ def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Contex
     if len(missing := np.argwhere(np.isnan(values))):
         query, context = queries[missing[0][0]], contexts[missing[0][1]]
         raise ScoreError(
-            f"relation {query.relation}: {len(missing)} values of {column} are not stored, the first of the query "
-            f"{query.text!r} after the context {context.text!r}; score it again with --force"
+            f"relation {query.relation}: {len(missing)} values of {column} are missing, the first for the query "
+            f"{query.text!r} after the context {context.text!r}; score the relation again with --force"
         )
     return values
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.storage.artifact import TableArtifact
 from swaymeter.tasks.measures import MEASURES
-from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row, chunks_of
+from swaymeter.tasks.measures.measure import Chunk, ComputedRows, Inputs, Measure, Row, chunks_of
 from swaymeter.tasks.models.progress import listening
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ REPORT_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class Spent:
+class Cost:
     """Cost of scores.
 
     Attributes:
@@ -45,7 +45,7 @@ class Spent:
     seconds: float = 0.0
 
     @classmethod
-    def total(cls, chunks: Sequence[Mapping[str, Any]]) -> "Spent":
+    def total(cls, chunks: Sequence[Mapping[str, Any]]) -> "Cost":
         """Return the cost of chunks from the notes beside their rows."""
         return cls(**{name: sum(notes[name] for notes in chunks) for name in asdict(cls())})
 
@@ -55,7 +55,7 @@ def measure_relation(
     outputs: Mapping[str, TableArtifact],
     load_model: Callable[[], Any],
     progress: Progress = lambda done, total: None,
-) -> Spent:
+) -> Cost:
     """Compute and store the missing scores of a relation; derived scores load no model.
 
     Args:
@@ -78,7 +78,7 @@ def measure_relation(
         pass_inputs = replace(inputs, outputs=frozenset(scoring.measures), scores=scores, rejected=rejected)
         pass_outputs = {name: outputs[name] for name in scoring.measures}
         chunk_notes += _compute_pass(scoring.leading, pass_inputs, pass_outputs, load_model, progress)
-    return Spent.total(chunk_notes)
+    return Cost.total(chunk_notes)
 
 
 def _compute_pass(
@@ -116,7 +116,7 @@ def _compute_pass(
             chunk_notes.append(notes)
             for name, output in outputs.items():
                 # The cost of a pass is noted once, at its leading measure, so that sums over files count nothing twice.
-                cost = {} if name == measure.name else asdict(Spent())
+                cost = {} if name == measure.name else asdict(Cost())
                 _store(inputs, model, rows[name], output.part(number), {**notes, **cost})
     for output in outputs.values():
         if _is_done(output):  # another worker with the same task may have been faster
@@ -126,7 +126,7 @@ def _compute_pass(
         else:  # for example a derived measure without a row for the relation
             log.warning("relation %s: measure %s chooses no prompt and has no rows", inputs.relation, output.name)
             times = {"started_at": _now(), "finished_at": _now()}
-            _store(inputs, model, [], output, {"pass": measure.name, **asdict(Spent()), **times, **rejected})
+            _store(inputs, model, [], output, {"pass": measure.name, **asdict(Cost()), **times, **rejected})
     for output in outputs.values():
         _discard_parts(output, len(chunks))
     progress(total, total)
@@ -155,7 +155,7 @@ def rejected_of(scores: TableArtifact) -> Mapping[str, str]:
 
 def _drop_unfit_questions(measure: Measure, inputs: Inputs, model: Any) -> Inputs:
     """Drop questions that the model cannot read; log the first one and add the rejection reasons."""
-    reasons = {question.question_id: measure.unfit(inputs, model, question) for question in inputs.questions}
+    reasons = {question.question_id: measure.rejection(inputs, model, question) for question in inputs.questions}
     new = {question: reason for question, reason in reasons.items() if reason is not None}
     names = {question.question_id: question.printable_name for question in inputs.questions}
     if new:  # the notes beside the scores have all
@@ -178,7 +178,7 @@ def _is_done(artifact: TableArtifact, bounds: Sequence[int] | None = None) -> bo
     return bounds is None or (check.about or {}).get("chunk") == bounds
 
 
-def _next_chunk(computed: Computed, models: Sequence[Any]) -> tuple[Mapping[str, Sequence[Row]], dict[str, Any]]:
+def _next_chunk(computed: ComputedRows, models: Sequence[Any]) -> tuple[Mapping[str, Sequence[Row]], dict[str, Any]]:
     """Return the rows of the next chunk by measure, and its times and forward passes."""
     started_at, start = _now(), time.perf_counter()
     passes_before = sum(model.forward_passes for model in models)
@@ -223,7 +223,7 @@ def _join(whole: TableArtifact, count: int) -> None:
     for name, separator in (("hardware", ", "), ("reading", "; ")):
         if values := dict.fromkeys(notes[name] for notes in notes_of_parts if notes.get(name)):
             notes[name] = separator.join(values)
-    whole.write(pa.concat_tables([part.read() for part in parts]), notes | asdict(Spent.total(notes_of_parts)))
+    whole.write(pa.concat_tables([part.read() for part in parts]), notes | asdict(Cost.total(notes_of_parts)))
 
 
 def _discard_parts(whole: TableArtifact, count: int) -> None:

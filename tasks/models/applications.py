@@ -331,7 +331,7 @@ def function_revision(reference: str) -> str:
     try:
         tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError) as error:
-        raise ModelError(f"function {reference}: {file} is no Python: {first_line(error)}; correct it") from None
+        raise ModelError(f"function {reference}: {file} is not valid Python: {first_line(error)}; correct it") from None
     version = ""
     for node in tree.body:
         if not isinstance(node, ast.Assign):
@@ -355,7 +355,7 @@ def _file_of(reference: str) -> tuple[Path, str]:
     if module.endswith(".py"):
         return Path(module), name
     if module == OBJECT_MODULE:
-        raise ModelError(f"function {reference}: it was given to swaymeter.audit in another process; give it again")
+        raise ModelError(f"function {reference}: it was passed to swaymeter.audit in another process; pass it again")
     path: Sequence[str] | None = [str(Path.cwd()), *sys.path]
     spec = None
     for part in module.split("."):
@@ -364,7 +364,7 @@ def _file_of(reference: str) -> tuple[Path, str]:
             raise ModelError(f"function {reference}: there is no module {module}; run from the folder that has it")
         path = spec.submodule_search_locations
     if spec is None or not spec.origin or not spec.origin.endswith(".py"):
-        raise ModelError(f"function {reference}: the module {module} is no Python file; name a module that is a file")
+        raise ModelError(f"function {reference}: the module {module} is not a Python file; name one that is")
     return Path(spec.origin), name
 
 
@@ -417,7 +417,7 @@ def _import(reference: str) -> Callable[..., Any]:
             key = f"swaymeter_application_{content_key({'file': str(file.absolute())})[:16]}"
             spec = spec_from_file_location(key, file)
             if spec is None or spec.loader is None:
-                raise ImportError("it is no Python file")
+                raise ImportError("it is not a Python file")
             module = module_from_spec(spec)
             sys.modules[key] = module  # dataclasses look their module up
             spec.loader.exec_module(module)

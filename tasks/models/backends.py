@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from swaymeter.data.errors import ModelError, UnknownName
 from swaymeter.tasks.models.capabilities import Capability
-from swaymeter.tasks.models.files.hub import converted_folder
+from swaymeter.tasks.models.files.hub import convert_once
 from swaymeter.tasks.models.files.identity import (
     ModelIdentity,
     aliases,
@@ -75,7 +75,7 @@ def load_language_model(
     if revision not in (None, identity.revision):
         if identity.kind != "hub":  # the hub has every revision
             raise ModelError(
-                f"model {name!r}: this machine has revision {identity.revision[:12]}, and the run asks for "
+                f"model {name!r}: this machine has revision {identity.revision[:12]}, but the run needs "
                 f"{revision[:12]}; copy the same files to every machine of the run"
             )
         identity = replace(identity, revision=revision)
@@ -90,7 +90,7 @@ def _load(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
 
     from swaymeter.tasks.models.language_model import LanguageModel
 
-    folder = converted_folder(Path(identity.location), identity.revision) if identity.kind == "embedded" else None
+    folder = convert_once(Path(identity.location), identity.revision) if identity.kind == "embedded" else None
     options = weights_options(dtype, device)
     model = load_pretrained(identity, AutoModelForCausalLM.from_pretrained, folder=folder, **options)
     tokenizer = load_pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
@@ -116,7 +116,7 @@ def _check_vocabulary(identity: ModelIdentity, tokenizer: Any, size: int) -> Non
     token_id, token = max(not_added, default=(0, ""))
     if token_id >= size:
         raise ModelError(
-            f"model {identity.name!r}: its tokenizer has token {token_id}, {token!r}, and the model only "
+            f"model {identity.name!r}: its tokenizer has token {token_id}, {token!r}, but the model has only "
             f"{size:,} tokens; get the folder again, with the tokenizer of this model"
         )
 

@@ -63,7 +63,7 @@ class Answer:
     """A reply of a model, split into thoughts and answer.
 
     Attributes:
-        text: the text behind the thoughts, without special tokens, stripped; may be empty.
+        text: the text after the thoughts, without special tokens, stripped; may be empty.
         token_ids: the tokens of this text, the end token included.
         token_log_probs: the log-probability of each of these tokens, nats.
         mean_distribution: (V,), the mean next-token distribution over these tokens.
@@ -109,7 +109,7 @@ class SampleOptions(TypedDict, total=False):
         form: the form of the prompts, which decides if a reply ends with its line; None for the model's own.
         header: a beginning that is removed from the text of a reply.
         decoding: a contrastive decoding; None for the model's own distribution.
-        without: for each prompt the same prompt without its context, or None; only a decoding reads it.
+        contextless: for each prompt the same prompt without its context, or None; only a decoding reads it.
     """
 
     samples: int
@@ -123,7 +123,7 @@ class SampleOptions(TypedDict, total=False):
     form: Literal["chat", "plain"] | None
     header: str
     decoding: "Decoding | None"
-    without: Sequence[Tokens | None] | None
+    contextless: Sequence[Tokens | None] | None
 
 
 DEFAULT_OPTIONS: SampleOptions = {
@@ -138,7 +138,7 @@ DEFAULT_OPTIONS: SampleOptions = {
     "form": None,
     "header": "",
     "decoding": None,
-    "without": None,
+    "contextless": None,
 }
 
 
@@ -186,7 +186,7 @@ class Model(Speaker, Protocol):
         """V, the number of entries of a next-token distribution."""
 
 
-class Diagnosable(Model, Protocol):
+class DiagnosableModel(Model, Protocol):
     """A model that can locate the prompt behind an invalid score."""
 
     def is_broken(self, prompt: Tokens) -> bool:
@@ -196,7 +196,7 @@ class Diagnosable(Model, Protocol):
         """Return True if the last tokens of the prompts can attend to a difference between the prompts."""
 
 
-class NextTokenLogits(Diagnosable, Protocol):
+class NextTokenLogits(DiagnosableModel, Protocol):
     """Distributions of the next token."""
 
     def next_token_by_query(
@@ -238,7 +238,7 @@ class Samples(Model, Protocol):
         """Return the mean softmax over the steps of a given answer, (V,)."""
 
 
-class AnswerScores(Diagnosable, Protocol):
+class AnswerScores(DiagnosableModel, Protocol):
     """Log-probabilities of complete answers."""
 
     def complete_answers(

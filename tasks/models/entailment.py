@@ -135,7 +135,7 @@ class EntailmentModel(Encoder, Entailment):
                 del self._judged[pair]
         return {pair for pair, entails in (cached | computed).items() if entails}
 
-    def _verdicts(self, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, bool]]:
+    def _verdicts(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], bool]]:
         """Yield each pair of premise and hypothesis, and True if the premise entails the hypothesis."""
         tokens = self._tokenize([premise for premise, _ in pairs], [hypothesis for _, hypothesis in pairs])
         lengths = [len(ids) for ids in tokens["input_ids"]]
@@ -144,7 +144,7 @@ class EntailmentModel(Encoder, Entailment):
             longest = int(np.argmax(lengths))
             raise ModelError(
                 f"model {self.name!r} reads {window} tokens, too few for the {lengths[longest]} of the pair "
-                f"{pairs[longest]!r}; let answers be shorter, or name another entailment model"
+                f"{pairs[longest]!r}; shorten the answers, or name another entailment model"
             )
         for indices, _, output in self._read_in_batches(tokens):
             for index, margin in zip(indices, self._margins(output.logits), strict=True):

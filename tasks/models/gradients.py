@@ -135,14 +135,14 @@ def _read(model: Network, tokens: list[list[int]]) -> tuple[torch.Tensor, torch.
     ids = torch.zeros((len(tokens), max(map(len, tokens))), dtype=torch.int64)
     for row, ids_of_query in enumerate(tokens):
         ids[row, : len(ids_of_query)] = torch.tensor(ids_of_query)
-    with torch.enable_grad(), _Derivable(network, [len(ids_of_query) - 1 for ids_of_query in tokens]) as read:
+    with torch.enable_grad(), _DerivativeMode(network, [len(ids_of_query) - 1 for ids_of_query in tokens]) as read:
         embeddings = network.get_input_embeddings()(ids.to(model.device)).detach().requires_grad_()
         logits = network(inputs_embeds=embeddings.clone(), use_cache=False).logits  # some networks change their input
         last = logits[:, 0] if logits.shape[1] == 1 else read.at_last_tokens(logits)
         return embeddings, torch.log_softmax(last.float(), dim=-1)
 
 
-class _Derivable(TorchFunctionMode):
+class _DerivativeMode(TorchFunctionMode):
     """Mode in which forward passes of this thread are differentiable in many directions, with logits of last tokens."""
 
     def __init__(self, network: Any, last: list[int]) -> None:

@@ -198,8 +198,8 @@ def _refuse_more_layers(identity: ModelIdentity, folder: Path) -> None:
             weights += len(opened.keys())
     if layers > weights:
         raise ModelError(
-            f"model {identity.name!r}: its config.json says {layers:,} layers, and its files have {weights:,} weights; "
-            "get the folder again"
+            f"model {identity.name!r}: its config.json names {layers:,} layers, but its files have only {weights:,} "
+            "weights; get the folder again"
         )
 
 
@@ -210,8 +210,8 @@ def _check_weights(identity: ModelIdentity, network: Any, missing: Iterable[str]
     if names := sorted(missing):
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         raise ModelError(
-            f"model {identity.name!r}: its config.json has the weight {names[0]}{more}, and its files do not; get the "
-            "model again, or use a model that was trained for this purpose"
+            f"model {identity.name!r}: its files lack the weight {names[0]}{more}, which its config.json needs; get "
+            "the model again, or use a model that was trained for this purpose"
         )
     for name, weights in network.named_parameters():
         if not weights.is_floating_point() or weights.is_meta or not weights.numel():

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from swaymeter.data.errors import ModelError
-from swaymeter.tasks.models.files.hub import converted_folder, folder_of, snapshot_folder
+from swaymeter.tasks.models.files.hub import conversion_folder, convert_once, snapshot_folder
 from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model
 from swaymeter.tasks.models.loading import load_once, load_pretrained
 
@@ -46,12 +46,12 @@ def load_transformers_tokenizer(identity: ModelIdentity) -> Any:
     """Load the tokenizer of a model by transformers."""
     from transformers import AutoTokenizer
 
-    folder = converted_folder(Path(identity.location), identity.revision) if identity.kind == "embedded" else None
+    folder = convert_once(Path(identity.location), identity.revision) if identity.kind == "embedded" else None
     return load_pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
 
 
 @dataclass(frozen=True)
-class Unloaded:
+class UnloadedModel:
     """A language model without its weights.
 
     Attributes:
@@ -69,21 +69,21 @@ class Unloaded:
 
 
 @load_once
-def local_tokenizer(identity: ModelIdentity) -> Unloaded | None:
+def local_tokenizer(identity: ModelIdentity) -> UnloadedModel | None:
     """Return a model with its local tokenizer; None without one. Nothing is downloaded or converted."""
     from huggingface_hub import try_to_load_from_cache
     from transformers import AutoTokenizer
 
     folder = Path(identity.location)
     if identity.kind == "embedded":
-        folder = folder_of(folder, identity.revision)
+        folder = conversion_folder(folder, identity.revision)
     elif identity.kind == "hub":
         folder = snapshot_folder(identity.location, identity.revision)
     if not (folder / "tokenizer_config.json").is_file():
         return None
     try:
         local = replace(identity, kind="folder", location=str(folder))
-        unloaded = Unloaded(identity.name, load_pretrained(local, AutoTokenizer.from_pretrained))
+        unloaded = UnloadedModel(identity.name, load_pretrained(local, AutoTokenizer.from_pretrained))
     except ModelError:
         return None  # loading reports the reason
     if identity.kind == "hub" and not unloaded.has_chat_template:

@@ -3,7 +3,7 @@
 A reply cites a passage if it has
 
     a number in square brackets     [2], [1, 3], [1-3], [2†source], 【2】; also a footnote mark [^2]
-    a number in round brackets      (2) or (1, 3), behind a word and before the end of a clause or line; not the mark of
+    a number in round brackets      (2) or (1, 3), after a word and before the end of a clause or line; not the mark of
                                     a list, (1) nine (2) ten, nor a numeral after its word, two (2), nor a part of
                                     another numbering, Section 5 (2)
     a name of passages and a number  passage 2, documents 1 and 3, Source: 2, passage two; "the text 2" and "the
@@ -27,9 +27,9 @@ A reply names the conflict of right and wrong passages (a mixed context) by any 
                   conflict. A word of the question does not count, nor a negated word (do not contradict).
     citations     it states both answers, and cites a passage of each
 
-What it is not: a judgement of the reply. A reply that names the conflict may decide for one answer, in words of
-concession even by its verdict. A reply that states both answers without any of these signs, "at nine and ten", does not
-name a conflict. The rules are conservative, and English.
+What it is not: a judgement of the reply. A reply can name the conflict and still choose one answer; with words such as
+"although", even its verdict may be that answer. A reply that states both answers without any of these signs, "at nine
+and ten", does not name a conflict. The rules are conservative, and English.
 Source: this project.
 """
 
@@ -109,8 +109,8 @@ _DIFFERS = {
     "differ": r"differ(?:s|ed|ing|ently|ent|ences?)?",
     "conflict": r"conflict(?:s|ed|ing)?",
 }
-"""Patterns of words of disagreement by the beginning of the words, which a question with such a word contains, too.
-Words of `_DIFFERS` are ordinary in a reply that attributes nothing."""
+"""Patterns of words of disagreement by the stem of the words. A pattern is skipped if the question contains its stem.
+Words of `_DIFFERS`, unlike those of `_DISAGREES`, are ordinary in a reply that attributes nothing."""
 
 _NEGATED = re.compile(
     r"(?:\b(?:no|not|never|without|nor|neither|cannot)|n['\u2019]t)\W+(?:\w+\W+){0,2}$", re.IGNORECASE
@@ -167,13 +167,13 @@ def _is_other_number(before: str, numbers: list[int]) -> bool:
 def _numbers_after_name(text: str, match: re.Match[str], passages: int) -> Iterator[int]:
     """Yield the numbers after a name of passages: all after a plural or within brackets, else the first."""
     determiner, name, colon, written = match.groups()
-    behind = text[match.end() :]
+    after = text[match.end() :]
     if determiner and name.removesuffix("s") in ("text", "context"):  # "the text 2" is no name
         return
-    if colon and not re.match(_CLAUSE_END, behind):  # "Source: 2 people said"
+    if colon and not re.match(_CLAUSE_END, after):  # "Source: 2 people said"
         return
     numbers = _numbers(written, passages)
-    is_list = name.endswith("s") or bool(re.match(r"\s*[)\]\u3011]", behind))
+    is_list = name.endswith("s") or bool(re.match(r"\s*[)\]\u3011]", after))
     yield from numbers if is_list else numbers[:1]
 
 
@@ -196,7 +196,7 @@ def names_conflict(
     right: Collection[int],
     wrong: Collection[int],
 ) -> bool:
-    """Return True if a reply to a question behind right and wrong passages says that these disagree.
+    """Return True if a reply to a question after right and wrong passages says that these disagree.
 
     Args:
         reply: the reply.
@@ -214,7 +214,7 @@ def names_conflict(
         if cites_both_sides or _disagrees(reply, question, patterns):
             return True
     return attributes and any(
-        {states(before), states(behind)} == {"context", "original"} for before, behind in _parts(reply)
+        {states(before), states(after)} == {"context", "original"} for before, after in _parts(reply)
     )
 
 
@@ -235,8 +235,8 @@ def _parts(reply: str) -> Iterator[tuple[str, str]]:
     "Nine, but passage 2 says ten" gives "Nine," and " passage 2 says ten".
     """
     for match in islice(_CONTRAST.finditer(reply), _MAX_CONTRASTS):
-        before, behind = reply[: match.start()], reply[match.end() :]
-        yield before, behind
+        before, after = reply[: match.start()], reply[match.end() :]
+        yield before, after
         if match[1]:
-            for comma in islice(re.finditer(",", behind), _MAX_COMMAS):
-                yield behind[: comma.start()], behind[comma.end() :]
+            for comma in islice(re.finditer(",", after), _MAX_COMMAS):
+                yield after[: comma.start()], after[comma.end() :]

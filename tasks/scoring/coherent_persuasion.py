@@ -219,7 +219,7 @@ def _rows_of(name: str, values: ArrayLike | Sequence[Distribution]) -> NDArray[n
     try:
         rows = np.array(values, dtype=np.float64)
     except ValueError as error:
-        raise InputError(f"the rows of {name} are not of one length: {error}") from None
+        raise InputError(f"the rows of {name} have different lengths: {error}") from None
     if rows.ndim != 2 or 0 in rows.shape:
         raise InputError(f"{name} must have one row per answer and one column per token, not the shape {rows.shape}")
     return rows

@@ -80,8 +80,8 @@ def fisher_susceptibility(
     if top_k is None and draws < MIN_DRAWS:
         raise UsageError(f"draws is {draws}; an estimate and its standard error need at least {MIN_DRAWS}")
     texts = list(dict.fromkeys(queries))
-    directions = draws if top_k is None else 0
-    squares = model.squared_gradients(texts, n_top=n_top, draws=directions, seed=seed, start_token=start_token)
+    n_draws = draws if top_k is None else 0
+    squares = model.squared_gradients(texts, n_top=n_top, draws=n_draws, seed=seed, start_token=start_token)
     top = squares[:, :n_top].sum(axis=1)
     if top_k is None:
         drawn = squares[:, n_top:]

@@ -1,6 +1,6 @@
 """The verdict of the rule on a reply: whose answer the reply states, the context's or the original one.
 
-The rule reads the text behind the thoughts, or the marked final answer (wording.answers), in four steps:
+The rule reads the text after the thoughts, or the marked final answer (wording.answers), in four steps:
 
     1  find all mentions of a form of an answer (wording.forms, wording.mentions); the longest form counts
     2  drop mentions that are part of another name, or only repeat the question
@@ -311,10 +311,10 @@ def _has_part(reply: Sequence[Word], sides: _Sides, stated: set[Side]) -> bool:
     parts = {text for name in names if name.side not in stated for text in name.texts}
     parts -= {text for name in names if name.side in stated for text in name.texts}
     parts -= FUNCTION_WORDS | sides.question.texts
-    for index, (word, behind) in enumerate(zip_longest(reply, reply[1:])):
+    for index, (word, following) in enumerate(zip_longest(reply, reply[1:])):
         if index in covered or word.text not in parts:
             continue
-        is_number = word.kind == "number" and (behind is None or behind.kind != "unit")
+        is_number = word.kind == "number" and (following is None or following.kind != "unit")
         is_name = word.capitals and not stated
         is_question_negated = sides.question.is_negated
         if (is_number or is_name) and not stance.is_denied(

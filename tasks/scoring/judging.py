@@ -41,7 +41,7 @@ _NEAR_TIE_IN_SHORT_DTYPES = 0.5
 """Letters with logits closer than this are read again alone; batches differ by far less."""
 _LETTER = re.compile(r"\(?([A-E])[).]?")  # B, (B), B.
 
-Unjudged = Literal["does not fit the judge's window", "no offered verdict", "no reply"]
+NoVerdictReason = Literal["does not fit the judge's window", "no offered verdict", "no reply"]
 """Reasons why a judge gives no verdict."""
 
 
@@ -72,7 +72,7 @@ class JudgeVerdict(NamedTuple):
 
     verdict: Verdict | None
     log_probability: float | None = None
-    unjudged: Unjudged | None = None
+    unjudged: NoVerdictReason | None = None
 
 
 Ask = Callable[[Sequence[Case]], list[JudgeVerdict]]

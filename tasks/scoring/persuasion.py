@@ -7,8 +7,8 @@
 
 p(c) is a context's frequency in the sample. a runs over the whole vocabulary: it is an answer's first token.
 What it is not: p(.|q) is not the model's answer without a context. An estimate from n contexts is at most log n, so
-scores from different n are not comparable. Kappa, the entity-independent persuasion over the entities E of a form's
-queries, is not a mean over relevant contexts alone, because a context about one entity precedes every query.
+scores from different n are not comparable. Kappa of a context, its entity-independent persuasion, is the mean over all
+queries of a form, one per entity in E: the context is about one of these entities, and precedes every query.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 2-4 and Appendix B.
 """
 
@@ -60,9 +60,9 @@ def persuasion(
         contexts: n_contexts texts that are put directly before the queries; a context that occurs twice weighs twice.
         queries: n_queries complete texts.
         prompts: `[context][query]` tokens of the distinct contexts (see `distinct_contexts`) before the queries, as
-            `tokenized_prompts` returns them; None tokenizes them.
+            `tokenize_prompts` returns them; None tokenizes them.
         start_token: True begins tokenized prompts with the tokenizer's start token, if it has one.
-        memory: bytes beside the model; None for `memory_budget`.
+        memory: bytes of memory in addition to the model's weights; None for `memory_budget`.
 
     Raises:
         UsageError: contexts or queries are empty.

@@ -1,6 +1,6 @@
 """A lower bound of persuasion from the likeliest tokens, for chat APIs that return only these.
 
-    B(c,q) = KL over T and the rest of (p(.|c,q) || m(.|q)),  m the mixture over the contexts of q
+    B(c,q) = KL(p(.|c,q) || m(.|q)) over the tokens T and the event "the rest";  m is the mixture over the contexts of q
 
 T are the tokens that are among the k likeliest after every context; all other tokens are one event, "the rest", with
 the remaining probability. By the data-processing inequality B is at most the persuasion of the whole distributions, and
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from swaymeter.data.errors import ScoreError
 
 _MASS_TOLERANCE = 1e-3
-"""Tolerance of a mass above 1 of a server's log-probabilities; llama.cpp's is 1.00017 over its vocabulary."""
+"""Amount by which a server's probabilities may sum above 1; those of llama.cpp sum to 1.00017."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ def persuasion_bound(likeliest: Sequence[Mapping[str, float]], weights: Sequence
     probs = np.exp(log_probs.reshape(len(likeliest), len(tokens)))
     mass = np.array([math.fsum(row) for row in probs])
     if not (np.isfinite(probs).all() and (mass <= 1 + _MASS_TOLERANCE).all()):
-        raise ScoreError(f"the likeliest tokens have a mass of {mass.max():.4f}, which is no probability")
+        raise ScoreError(f"the probabilities of the likeliest tokens sum to {mass.max():.4f}; they must be at most 1")
     whole = np.column_stack([probs, np.maximum(1 - mass, 0.0)])  # the last column is the rest
     whole /= whole.sum(axis=1, keepdims=True)
     mixture = np.asarray(weights, np.float64) @ whole

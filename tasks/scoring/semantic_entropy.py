@@ -197,7 +197,7 @@ def _log_probabilities(token_log_probs: Sequence[Sequence[float]], kind: str) ->
     summary = np.sum if kind == "sum" else np.mean
     for number, log_probs in enumerate(token_log_probs):
         if len(log_probs) == 0:
-            raise InputError(f"answer {number} has no token; an answer has at least its end step")
+            raise InputError(f"answer {number} has no token; it needs at least its end token")
     answers = np.array([summary(np.asarray(log_probs, dtype=np.float64)) for log_probs in token_log_probs])
     if not np.isfinite(answers).all():
         number = int(np.argmin(np.isfinite(answers)))

@@ -142,7 +142,7 @@ def paired_numbers(
     return add_directions(adjust(rows, ())) if over_time else adjust_differences(rows)
 
 
-def unmatched(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[str, str]]]]:
+def unmatched_items(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[str, str]]]]:
     """Return the items without a counterpart by pair of models and phrase, such as "3 of 5 in A not asked in B".
 
     The value of a phrase is a list of the quantities, each with its group, to which it applies.
@@ -443,13 +443,13 @@ class _Rules:
         fields: Compared fields.
         order: Sort key of a row.
         identity: (old rows, new rows) -> the function that returns the key of a row's subject.
-        alike: (old row, new row) -> True if two rows of a subject are one; the strictest condition first.
+        equalities: (old row, new row) -> True if two rows of a subject are one; the strictest condition first.
     """
 
     fields: tuple[str, ...]
     order: Callable[[Any], tuple[str, ...]]
     identity: Callable[[Sequence[Any], Sequence[Any]], Callable[[Any], Hashable]]
-    alike: tuple[Callable[[Any, Any], bool], ...]
+    equalities: tuple[Callable[[Any, Any], bool], ...]
 
 
 def dataset_changes(old: Dataset, new: Dataset) -> DatasetChanges:
@@ -489,8 +489,8 @@ def _relation_changes(
 ) -> RelationChanges:
     """Return the rows of a relation that are added, gone or changed, and the number of equal rows.
 
-    The old and the new rows of a subject are paired by each condition of `rules.alike`; rows without a partner are gone
-    or added.
+    The old and the new rows of a subject are paired by each condition of `rules.equalities`; rows without a partner are
+    gone or added.
     """
     identity = rules.identity(old, new)
     gone, added = defaultdict[Hashable, list[Any]](list), defaultdict[Hashable, list[Any]](list)
@@ -500,9 +500,9 @@ def _relation_changes(
     both = []
     for subject, old_rows in gone.items():
         new_rows = added[subject]
-        for alike in rules.alike:
+        for is_same in rules.equalities:
             for row in list(old_rows):
-                if (match := next((other for other in new_rows if alike(row, other)), None)) is not None:
+                if (match := next((other for other in new_rows if is_same(row, other)), None)) is not None:
                     old_rows.remove(row)
                     new_rows.remove(match)
                     both.append(ChangedRow(row, match, _changes(row, match, fields)))
@@ -535,7 +535,7 @@ _FACTS = _Rules(
     fields=FIELDS,
     order=lambda fact: (fact.subject, fact.subject_uri or "", fact.object),
     identity=_fact_identity,
-    alike=(lambda old, new: not _changes(old, new, FIELDS), _same_object, lambda old, new: True),
+    equalities=(lambda old, new: not _changes(old, new, FIELDS), _same_object, lambda old, new: True),
 )
 
 
@@ -566,7 +566,7 @@ _QUESTIONS = _Rules(
     fields=QUESTION_FIELDS,
     order=lambda row: (row.subject, row.subject_id or "", row.object, row.replacement, row.question),
     identity=_question_identity,
-    alike=(
+    equalities=(
         lambda old, new: not _changes(old, new, QUESTION_FIELDS),
         lambda old, new: old.original_context == new.original_context and _same_answers(old, new),
         _same_answers,

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from swaymeter.data.records.statistics import CorrelationRow, EnvelopePoint
 from swaymeter.tasks.statistics.formulas.groups import cohens_d, scores
 from swaymeter.tasks.statistics.formulas.regression import Kind, correlation, spearman_interval
-from swaymeter.tasks.statistics.frames import ALL, iter_groups, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, iter_groups, sort_frame
 from swaymeter.tasks.statistics.group_tests import FAMILIARITY
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE
@@ -70,7 +70,7 @@ def _correlations(frames: Frames, seed: int) -> list[Row]:
 
 def _by_model_and_type(frame: Frame, measure: str) -> Iterator[tuple[Row, Frame]]:
     """Yield the queries with both scores: the open queries of a model, the closed ones, and all."""
-    both = sorted_by(frame.dropna(subset=[measure, SUSCEPTIBILITY]), [*MODEL, "relation", "query_id"])
+    both = sort_frame(frame.dropna(subset=[measure, SUSCEPTIBILITY]), [*MODEL, "relation", "query_id"])
     for about, queries in iter_groups(both, MODEL):
         by_type = {str(name): group for name, group in queries.groupby("query_type", observed=True)}
         for query_type, group in {**by_type, ALL: queries}.items():

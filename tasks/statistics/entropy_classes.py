@@ -34,7 +34,7 @@ from pydantic import Field, field_validator
 
 from swaymeter.data.options import Options
 from swaymeter.data.records.statistics import ClassWord, Summary
-from swaymeter.tasks.statistics.frames import ALL, iter_groups, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, iter_groups, sort_frame
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
 
@@ -82,7 +82,7 @@ class EntropyClasses(Options):
         """Return the instances of the classes, sorted, with `at`, the number of the class from 0, and CUT."""
         import pandas as pd
 
-        frame = sorted_by(frame.dropna(subset=[ENTROPY]), [*MODEL, "relation", "question_id", "context_id"])
+        frame = sort_frame(frame.dropna(subset=[ENTROPY]), [*MODEL, "relation", "question_id", "context_id"])
         parts = [self._cut(rows) for _, rows in iter_groups(frame, MODEL)]
         return pd.concat(parts) if parts else frame.assign(at=0)
 

@@ -31,7 +31,7 @@ def categorical(frame: Frame) -> Frame:
     return frame
 
 
-def sorted_by(frame: Frame, columns: Sequence[str]) -> Frame:
+def sort_frame(frame: Frame, columns: Sequence[str]) -> Frame:
     """Return the frame sorted by these columns; missing values come first."""
     return frame.sort_values(list(columns), na_position="first", kind="stable")
 
@@ -63,7 +63,7 @@ def add_totals(frame: Frame) -> Frame:
     """
     import pandas as pd
 
-    frame = sorted_by(frame, ["model", "dtype", "relation", "question_id", "context_id"])
+    frame = sort_frame(frame, ["model", "dtype", "relation", "question_id", "context_id"])
     frame = frame.astype(dict.fromkeys(("partition", "condition"), object))
     frame = frame.assign(cluster=pd.factorize(frame["subject_key"], sort=True)[0])
     frame = pd.concat([frame, frame[frame["condition"] != "none"].assign(condition=ALL)])

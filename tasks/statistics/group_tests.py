@@ -30,7 +30,7 @@ from swaymeter.tasks.statistics.formulas.permutation import (
     permutation_of_levels,
 )
 from swaymeter.tasks.statistics.formulas.regression import adjusted_difference
-from swaymeter.tasks.statistics.frames import check_scored, iter_groups, means, sorted_by, weighted_means
+from swaymeter.tasks.statistics.frames import check_scored, iter_groups, means, sort_frame, weighted_means
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
 TESTED = ["model", "dtype", "relation", "query_type"]
@@ -82,7 +82,7 @@ class Comparison:
         """
         queries = self.queries(frames[self.query])
         published = list(self.groups(queries))
-        entities = means(sorted_by(queries, [*TESTED, ENTITY, "query_id"]), [*TESTED, ENTITY, "group"], self.measure)
+        entities = means(sort_frame(queries, [*TESTED, ENTITY, "query_id"]), [*TESTED, ENTITY, "group"], self.measure)
         rows = self.test_rows(published, seed, "query")
         if self.weight:  # both groups are of the same queries
             pairs = self.pairs(entities, [about for about, _ in published])
@@ -98,12 +98,12 @@ class Comparison:
         if not self.weight:
             if len(repeated := selected[selected.duplicated(keys)]):
                 raise ScoreError(
-                    f"comparison {self.name}: query {self.query} has several rows of query "
-                    f"{repeated['query_id'].iloc[0]}; return one row for each, such as a mean, or name a weight"
+                    f"comparison {self.name}: the SQL query {self.query} returns several rows with the query_id "
+                    f"{repeated['query_id'].iloc[0]}; return one row per query_id, such as a mean, or name a weight"
                 )
-            return sorted_by(selected, keys)
+            return sort_frame(selected, keys)
         # Ties are broken by all other columns that distinguish rows: sums in another order end in other digits.
-        selected = sorted_by(selected, [*keys, *(name for name in ("kind", "relevant") if name in selected)])
+        selected = sort_frame(selected, [*keys, *(name for name in ("kind", "relevant") if name in selected)])
         # An entity is a query's: it changes no group, and stays a column.
         return weighted_means(selected, [*keys, ENTITY, "group"], self.measure, self.weight)
 
@@ -246,12 +246,12 @@ def _followed(frames: Frames, seed: int) -> list[Row]:
     check_scored(frame, "persuasion")
     group = (frame["follows"] == _BY_FOLLOWED.group_b[1]).astype("int8")
     frame = frame.assign(group=group, persuasion=frame["persuasion"].astype("float64"))
-    levels = sorted_by(frame[frame[ENTITY].isna()], [*TESTED, "level", "group"])
+    levels = sort_frame(frame[frame[ENTITY].isna()], [*TESTED, "level", "group"])
     rows = [
         _answer_test_row(about, *_levels(levels_of_test), seed=seed)
         for about, levels_of_test in iter_groups(levels, TESTED)
     ]
-    entities = sorted_by(frame[frame[ENTITY].notna()], [*TESTED, ENTITY, "group"])
+    entities = sort_frame(frame[frame[ENTITY].notna()], [*TESTED, ENTITY, "group"])
     pairs = _BY_FOLLOWED.pairs(entities, [{name: row[name] for name in TESTED} for row in rows])
     return adjust_rows(rows + _BY_FOLLOWED.test_rows(pairs, seed, paired=True))
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from swaymeter.data.records.statistics import GroupComparison, Summary
 from swaymeter.tasks.statistics.formulas.groups import Scores, adjust, scores
 from swaymeter.tasks.statistics.formulas.permutation import permutation
-from swaymeter.tasks.statistics.frames import ALL, iter_groups, means, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, iter_groups, means, sort_frame
 from swaymeter.tasks.statistics.group_tests import PERMUTATION, SIGN_FLIP, columns_of
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import RELATION, TYPE, Mean
@@ -104,7 +104,7 @@ def _entities(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
     """Return means over the queries of each entity and key; missing keys are empty texts."""
     frame = frame.assign(**{name: _texts(frame[name]) for name in keys})
     every = [*RELATION, "label", *keys, "entity"]
-    return means(sorted_by(frame, [*every, "query_id"]), every, measure)
+    return means(sort_frame(frame, [*every, "query_id"]), every, measure)
 
 
 def _texts(values: Any) -> list[str]:
@@ -158,7 +158,7 @@ def _context_pairs(about: Row, rows: Frame) -> Iterator[GroupPair]:
 
 def _shared_entities(a: Frame, b: Frame, measure: str) -> tuple[Scores, Scores]:
     """Return the means of the entities in both groups, in one order."""
-    first, second = (means(sorted_by(rows, ["entity"]), ["entity"], measure) for rows in (a, b))
+    first, second = (means(sort_frame(rows, ["entity"]), ["entity"], measure) for rows in (a, b))
     both = first.merge(second, on="entity", suffixes=("_a", "_b"))
     return scores(both[f"{measure}_a"]), scores(both[f"{measure}_b"])
 

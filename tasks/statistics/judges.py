@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from swaymeter.data.records.statistics import SHARE, Summary
 from swaymeter.tasks.statistics.formulas.agreement import cohens_kappa, counts_of, kappa_interval
 from swaymeter.tasks.statistics.formulas.intervals import Interval, share_interval
-from swaymeter.tasks.statistics.frames import iter_groups, sorted_by
+from swaymeter.tasks.statistics.frames import iter_groups, sort_frame
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import EMPTY, MODEL
 
@@ -24,7 +24,7 @@ GROUP = ("judge", "against")
 
 def agreement(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `Summary`: the share of agreement and kappa, by model, judge, and rule or person."""
-    frame = sorted_by(frames["judged_greedy_answers"], [*MODEL, "judge", "question_id", "context_id"])
+    frame = sort_frame(frames["judged_greedy_answers"], [*MODEL, "judge", "question_id", "context_id"])
     frame = frame.astype(dict.fromkeys(("verdict", "rule", "person", "subject_key"), object))
     has_subjects = (frame["subject_key"] != frame["question_id"].astype(object)).any()
     over = "subject" if has_subjects else "question"

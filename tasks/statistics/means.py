@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swaymeter.data.records.statistics import EDITS, SHARE
-from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, add_totals, drop_small_samples, name_flags, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, add_totals, drop_small_samples, name_flags, sort_frame
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row
 from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, Mean, statistic_of
 
@@ -23,7 +23,7 @@ def _count_distinct(column: str) -> Callable[[Frame], Row]:
 
 def _queries(frames: Frames) -> Frames:
     entities = name_flags(frames[QUERIES]["invented"], "invented", "real")
-    return {QUERIES: sorted_by(frames[QUERIES].assign(entities=entities), [*ENTITIES, "entity", "query_id"])}
+    return {QUERIES: sort_frame(frames[QUERIES].assign(entities=entities), [*ENTITIES, "entity", "query_id"])}
 
 
 SUSCEPTIBILITY_MEANS = statistic_of(
@@ -49,7 +49,7 @@ def _names(frames: Frames) -> Frames:
         characters=[len(name) for name in names["entity"]],
         words=[len(name.split()) for name in names["entity"]],
     )
-    return {QUERIES: sorted_by(names, [*MODEL, "relation", "entities", "entity"])}
+    return {QUERIES: sort_frame(names, [*MODEL, "relation", "entities", "entity"])}
 
 
 def _lengths(*by: str) -> list[Mean]:
@@ -110,7 +110,7 @@ def _with_clusters(frame: Frame) -> Frame:
 
 def _ratios(frames: Frames) -> Frames:
     (name,) = frames
-    queries = _with_clusters(sorted_by(frames[name], [*TYPE, "relation", "query_id"]))
+    queries = _with_clusters(sort_frame(frames[name], [*TYPE, "relation", "query_id"]))
     both = {ratio: queries.dropna(subset=[ratio, SUSCEPTIBILITY]) for ratio in RATIOS}
     return {name: queries, **{ratio: frame.assign(fifth=_bin_names(frame, ratio)) for ratio, frame in both.items()}}
 
@@ -154,7 +154,7 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figur
 def _frames_of_both(frames: Frames) -> Frames:
     """Return the queries with their entities, and those with both measures by bins of susceptibility."""
     (name,) = frames
-    queries = _with_clusters(sorted_by(frames[name], [*MODEL, "relation", "query_id"]))
+    queries = _with_clusters(sort_frame(frames[name], [*MODEL, "relation", "query_id"]))
     queries = queries.assign(entities=name_flags(queries["invented"], "invented", "real"))
     both = queries.dropna(subset=[SUSCEPTIBILITY, "fisher"])
     return {name: queries, "bins": both.assign(susceptibility=_bin_names(both, SUSCEPTIBILITY))}
@@ -198,7 +198,7 @@ ERROR = "relative_standard_error_of_fisher"
 
 
 def _frames_with_errors(frames: Frames) -> Frames:
-    frames = {query: sorted_by(frame, [*RELATION, "query_id"]) for query, frame in frames.items()}
+    frames = {query: sort_frame(frame, [*RELATION, "query_id"]) for query, frame in frames.items()}
     fisher = frames["fisher_of_queries"].dropna(subset=["fisher", SUSCEPTIBILITY])
     return {**frames, "errors": fisher.assign(**{ERROR: fisher["fisher_standard_error"] / fisher["fisher"]})}
 
@@ -235,7 +235,7 @@ probability of whole answer sets. See `correlations`."""
 def _differences(frames: Frames) -> Frames:
     scores = ["susceptibility", "susceptibility_reference", "largest_difference", "mean_difference"]
     (name,) = frames
-    frame = sorted_by(frames[name], [*TYPE, "relation", "query_id"]).dropna(subset=scores)
+    frame = sort_frame(frames[name], [*TYPE, "relation", "query_id"]).dropna(subset=scores)
     return {name: frame.assign(difference=(frame["susceptibility"] - frame["susceptibility_reference"]).abs())}
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from swaymeter.data.records.statistics import Summary
-from swaymeter.tasks.statistics.frames import name_flags, sorted_by, weighted_means
+from swaymeter.tasks.statistics.frames import name_flags, sort_frame, weighted_means
 from swaymeter.tasks.statistics.statistic import Frame, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, Mean
 
@@ -47,7 +47,7 @@ def _groups_of(rows: Iterable[Row], **columns: str) -> "pd.DataFrame":
 def persuasion_of_relations(frame: Frame) -> list[Row]:
     """Return the rows of `Summary` for the persuasion of each relation, and for its queries' relevant contexts."""
     frame = frame.assign(relevant=name_flags(frame["relevant"], "relevant", "irrelevant"))
-    frame = sorted_by(frame, [*KINDS, "query_id"])
+    frame = sort_frame(frame, [*KINDS, "query_id"])
     queries = frame.groupby(list(KINDS), as_index=False, sort=True, observed=True)["query_id"].nunique()
     kinds = weighted_means(frame, KINDS, QUANTITY, "contexts").assign(queries=queries["query_id"])
     relevant = frame.assign(**{COUNT: frame["contexts"].where(frame["relevant"] == "relevant", 0)})
@@ -63,7 +63,7 @@ def persuasion_over_relations(rows: list[Row]) -> list[Row]:
     import pandas as pd
 
     kind_rows = (row for row in rows if row["quantity"] == QUANTITY)
-    kinds = sorted_by(_groups_of(kind_rows, persuasion="mean", queries="items", weight="prompts"), KINDS)
+    kinds = sort_frame(_groups_of(kind_rows, persuasion="mean", queries="items", weight="prompts"), KINDS)
     # Totals of a model: a row with its numbers of queries and prompts, whose mean stays empty.
     totals = pd.DataFrame(
         {
@@ -132,7 +132,7 @@ def followed_over_relations(rows: list[Row]) -> list[Row]:
 
 def _means_by_followed_answer(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return the mean persuasion of a relation's replies by what they follow; NaN without a score."""
-    frame = sorted_by(frame, FOLLOWED)
+    frame = sort_frame(frame, FOLLOWED)
     sums = frame.assign(total=frame[QUANTITY].fillna(0.0) * frame["scored"])
     sums = sums.groupby(list(FOLLOWS), as_index=False, sort=True, observed=True)[["answers", "scored", "total"]].sum()
     type_totals = sums.groupby(list(TYPE), observed=True)["answers"].transform("sum")

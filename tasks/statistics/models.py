@@ -48,7 +48,7 @@ from swaymeter.tasks.statistics.frames import (
     check_scored,
     drop_small_samples,
     iter_groups,
-    sorted_by,
+    sort_frame,
 )
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
@@ -156,7 +156,7 @@ def _is_disputable(judged: Frame) -> Any:
 def _sort_items(frame: Frame) -> Frame:
     """Return the items with a value, sorted, with the columns of `items`."""
     columns = [*MODEL, *GROUP, "cluster", "item"]
-    return sorted_by(frame[[*columns, "value"]].dropna(subset=["value"]), columns)
+    return sort_frame(frame[[*columns, "value"]].dropna(subset=["value"]), columns)
 
 
 def interval_unit(frames: Frames) -> str:

@@ -34,8 +34,8 @@ from typing import Any
 
 from swaymeter.data.records.statistics import ALPHA, FEWEST_FOR_INTERVAL, SHARE, PassageEffect, Summary
 from swaymeter.tasks.statistics.formulas.groups import adjust
-from swaymeter.tasks.statistics.formulas.paired import Paired, paired_difference
-from swaymeter.tasks.statistics.frames import iter_groups, sorted_by
+from swaymeter.tasks.statistics.formulas.paired import PairedDifference, paired_difference
+from swaymeter.tasks.statistics.frames import iter_groups, sort_frame
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
 
@@ -64,7 +64,7 @@ def stated_passages(answers: Frame) -> Frame:
         position = position.mask(answers["passages"] == 1, "alone")
         parts.append(answers.assign(kind=kind, position=position, value=is_stated.astype(float))[number.notna()])
     columns = [*MODEL, *OF, "position", "cluster", "question_id", "context_id"]
-    return sorted_by(pd.concat(parts, ignore_index=True)[[*columns, "value"]], columns)
+    return sort_frame(pd.concat(parts, ignore_index=True)[[*columns, "value"]], columns)
 
 
 def means(frames: Frames, seed: int) -> list[Row]:
@@ -161,7 +161,7 @@ def effects(frames: Frames, seed: int) -> list[Row]:
     return adjust_rows(rows)
 
 
-def _compare_means(both: Frame, seed: int) -> tuple[Row, Paired]:
+def _compare_means(both: Frame, seed: int) -> tuple[Row, PairedDifference]:
     """Return the two means and their difference; halves have equal weight.
 
     If every question has the same difference, no interval measures its uncertainty, and the row has none.

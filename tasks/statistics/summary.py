@@ -9,7 +9,7 @@ import numpy as np
 from swaymeter.data.records.statistics import QUANTILES, SHARE, Summary
 from swaymeter.tasks.statistics.formulas.groups import Scores, scores
 from swaymeter.tasks.statistics.formulas.intervals import clustered_mean, mean_interval, share_interval
-from swaymeter.tasks.statistics.frames import ALL, iter_groups, means, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, iter_groups, means, sort_frame
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ EMPTY = {field.name: None for field in fields(Summary)} | {"relation": ALL, "que
 
 @dataclass(frozen=True)
 class Mean:
-    """A quantity and the groups in which its mean is taken: a row of a table of means.
+    """Specification of means: a quantity, and the groups in which its mean is taken.
 
     Attributes:
         quantity: the name of the values, and their column if `column` is empty.
@@ -40,7 +40,7 @@ class Mean:
         averaged: columns; rows that agree in them are first averaged to one value. Empty if each row is a value.
         labels: further values of every group, by column.
         interval: compute an interval of the mean: Wilson's for a share, else a bootstrap.
-        interval_over: the unit that a bootstrap draws, with the column `cluster`; empty if it draws single values.
+        interval_over: the unit of dependent values, whose id is in the column `cluster`; empty for independent values.
         quantiles: compute quantiles.
         skip_missing: leave out NaN, which stands for values that were not measured.
         larger_group: the columns of the larger groups of which a group is a share.
@@ -73,7 +73,7 @@ class Mean:
         """
         column = self.column or self.quantity
         frame = frame.dropna(subset=[*self.required]) if self.required else frame
-        frame = sorted_by(frame, self.order) if self.order else frame
+        frame = sort_frame(frame, self.order) if self.order else frame
         frame = means(frame, self.averaged, column) if self.averaged else frame
         if self.larger_group:
             frame = frame.assign(larger=frame.groupby([*self.larger_group], observed=True)[column].transform("size"))
@@ -136,9 +136,9 @@ def statistic_of(
 
     Args:
         name: the name of the statistic.
-        version: raised if the same frames give other rows.
+        version: to be increased if the same frames give other rows.
         queries: the named queries.
-        table: the means; a mean without a frame reads the first query.
+        table: the specifications; one without a frame reads the first query.
         prepare: makes the frames of the table from those of the queries.
     """
 

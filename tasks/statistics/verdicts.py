@@ -23,7 +23,7 @@ from typing import Any
 from swaymeter.data.dataset.snapshot import REPLIES
 from swaymeter.data.records import OWN_CONDITIONS
 from swaymeter.data.records.statistics import SHARE, Summary
-from swaymeter.tasks.statistics.frames import sorted_by
+from swaymeter.tasks.statistics.frames import sort_frame
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
 
@@ -46,7 +46,7 @@ def parts(replies: Frame) -> Frame:
     part = part.mask(supporting & gives_context, "right").mask(supporting & (verdict == "original"), "neither")
     columns = {name: replies[name].astype(object).fillna("") for name in GROUP}
     frame = replies.assign(**columns, cluster=replies["subject_key"].astype(str), part=part)
-    return sorted_by(frame, [*MODEL, *GROUP, "cluster", "question_id", "context_id"])
+    return sort_frame(frame, [*MODEL, *GROUP, "cluster", "question_id", "context_id"])
 
 
 def shares(frames: Frames, seed: int) -> list[Row]:

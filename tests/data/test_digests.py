@@ -22,7 +22,7 @@ from swaymeter.data.randomness import drawn_first, generator, typed_generator
 from swaymeter.data.records.table import table_digest
 from swaymeter.data.sources.graph.dump import dump_digest
 from swaymeter.data.sources.http import cache
-from swaymeter.data.storage.notes import sealed
+from swaymeter.data.storage.notes import seal
 from swaymeter.data.storage.remembered import remembered_digests
 from swaymeter.tasks.models.files import hub
 from swaymeter.tasks.models.files.identity import _identify_folder
@@ -55,7 +55,7 @@ PINNED: dict[str, Callable[[Path], object]] = {
     "remembered file": lambda folder: remembered_digests([a_file(folder)], folder),
     "graph": lambda folder: dump_digest([a_file(folder), a_file(folder, "b.nt")], folder),
     "model folder": of_model_folder,
-    "note": lambda folder: sealed({"b": "Zoë", "a": [1, 2.5]}),
+    "note": lambda folder: seal({"b": "Zoë", "a": [1, 2.5]}),
     "table": lambda folder: table_digest(pa.table({"n": [1, None], "text": ["Zoë", ""], "lists": [[0.5], []]})),
     "part of the catalog": lambda folder: digest_of({"b": "Zoë", "a": [1, 2.5]}),
     "request": of_request,

@@ -68,5 +68,5 @@ def test_an_unknown_class_has_no_names(entity_class: str) -> None:
 
 def test_too_few_names_are_refused_with_numbers(change: Change) -> None:
     change("name_parts.yaml", 'names: ["{root}{genus_ending} {epithet}"]', "names: [velmari, osquan]")
-    with pytest.raises(InputError, match=r"class taxon: 30 invented names are requested, its parts give 2;"):
+    with pytest.raises(InputError, match=r"class taxon: 30 invented names are requested, but its parts give 2;"):
         invented_names("taxon", 30, seed=0)

@@ -9,7 +9,7 @@ from matplotlib.transforms import Bbox
 
 from swaymeter.reports import report
 from swaymeter.reports.figures import rendering
-from swaymeter.reports.figures.figure import Drawn
+from swaymeter.reports.figures.figure import DrawnFigure
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def without_pixels() -> Iterator[None]:
 def without_figures() -> Iterator[None]:
     """Paint figures, but save none, for tests that read the text of a page."""
 
-    def painted(drawn: Drawn, limits: rendering.Limits) -> rendering.Pictures:
+    def painted(drawn: DrawnFigure, limits: rendering.Limits) -> rendering.Pictures:
         drawn.drawing.paint()
         return rendering.Pictures("<svg></svg>", b"<svg></svg>", b"")
 

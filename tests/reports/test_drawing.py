@@ -16,7 +16,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.transforms import Bbox
 
 from swaymeter.reports.figures import FIGURES, rendering
-from swaymeter.reports.figures.figure import Drawn, draw_all
+from swaymeter.reports.figures.figure import DrawnFigure, draw_all
 from swaymeter.reports.figures.printing import COLUMN, POINTS, TALLEST, printed
 from swaymeter.reports.figures.rendering import limits_of, set_limits, shared, with_limits
 from swaymeter.reports.style import NO_GLYPH, PARTITION_HUES, QUERY_HUES, THEMES, blank, drawing, link, plain
@@ -50,7 +50,7 @@ def test_other_panels_share_nothing() -> None:
     assert shared([limits_of(panel(0, 1)), limits_of(two)]) == []
 
 
-def painted_once(drawn: Drawn) -> Drawn:
+def painted_once(drawn: DrawnFigure) -> DrawnFigure:
     return replace(drawn, drawing=replace(drawn.drawing, paint=cache(drawn.drawing.paint)))
 
 
@@ -88,13 +88,13 @@ def test_many_marks_lead_nowhere() -> None:
 
 
 @pytest.fixture(scope="module", params=["familiarity-of-susceptibility", "susceptibility-by-degree"])
-def drawn(known: dict[str, pd.DataFrame], request: pytest.FixtureRequest) -> Drawn:
+def drawn(known: dict[str, pd.DataFrame], request: pytest.FixtureRequest) -> DrawnFigure:
     with only(FIGURES, [request.param]):
         ((figure,), _) = draw_all(FIGURES.values(), known)
     return figure
 
 
-def test_figure_fits_column_and_its_text_is_text(drawn: Drawn) -> None:
+def test_figure_fits_column_and_its_text_is_text(drawn: DrawnFigure) -> None:
     pictures = printed(drawn)
     pdf = pictures["pdf"]
     width, height = (float(size) for size in re.search(rb"/MediaBox \[ 0 0 (\S+) (\S+) \]", pdf).groups())  # type: ignore[union-attr]
@@ -108,7 +108,7 @@ def test_figure_fits_column_and_its_text_is_text(drawn: Drawn) -> None:
     assert {float(size) for size in re.findall(rb"/F\S+ (\S+) Tf", content)} == {POINTS}
 
 
-def test_panels_below_each_other_keep_titles_of_columns(drawn: Drawn) -> None:
+def test_panels_below_each_other_keep_titles_of_columns(drawn: DrawnFigure) -> None:
     canvas, grid = blank(2, 5, 4)
     for number, axes in enumerate(grid[0]):
         axes.set_title(f"column {number}", loc="left")

@@ -14,9 +14,9 @@ from PIL import Image
 from swaymeter.reports.figures import FIGURES, effects, susceptibility
 from swaymeter.reports.figures.against_susceptibility import correlation
 from swaymeter.reports.figures.distributions import values_of_partitions
-from swaymeter.reports.figures.effects import effect_of_relations
+from swaymeter.reports.figures.effects import draw_effects
 from swaymeter.reports.figures.entropy import entropy_against_persuasion
-from swaymeter.reports.figures.figure import SINGLE, Drawing, Drawn, draw_all
+from swaymeter.reports.figures.figure import SINGLE, Drawing, DrawnFigure, draw_all
 from swaymeter.reports.figures.labels import BY_STRENGTH, BY_TYPE, tones
 from swaymeter.reports.figures.panels import column_of_values, columns_of_bins
 from swaymeter.reports.figures.popularity import counted_in, spearman, susceptibility_by_count
@@ -34,7 +34,7 @@ OF_A_QUESTION = {"question_id": "w1", "model": MODEL, "dtype": "float32"}
 
 
 @pytest.fixture(scope="module")
-def drawn(known: dict[str, pd.DataFrame]) -> dict[str, Drawn]:
+def drawn(known: dict[str, pd.DataFrame]) -> dict[str, DrawnFigure]:
     return {one.figure.name: one for one in draw_all(FIGURES.values(), known)[0]}
 
 
@@ -45,11 +45,11 @@ def drawing_of(name: str, frames: Frames, model: str = MODEL) -> Drawing:
     return drawing
 
 
-def units_of(drawn: Drawn) -> set[str]:
+def units_of(drawn: DrawnFigure) -> set[str]:
     return {"nats", "no unit", "Cohen's d", *drawn.drawing.numbers.attrs.get("units", {}).values()}
 
 
-def test_figures_say_question_n_model_and_unit(drawn: dict[str, Drawn]) -> None:
+def test_figures_say_question_n_model_and_unit(drawn: dict[str, DrawnFigure]) -> None:
     assert list(drawn) == [name for name in FIGURES if name not in ONE_MODEL_LACKS]
     for one in drawn.values():
         assert one.figure.question.endswith("?")
@@ -70,7 +70,7 @@ def test_one_group_is_compared_with_nothing(known: dict[str, pd.DataFrame]) -> N
     assert draw_all(figures, known | alike) == ([], [figure.question for figure in figures])
 
 
-def test_axes_name_quantity_and_unit(drawn: dict[str, Drawn]) -> None:
+def test_axes_name_quantity_and_unit(drawn: dict[str, DrawnFigure]) -> None:
     for name, one in drawn.items():
         canvas = one.drawing.paint()
         labels = [text for axes in canvas.axes for text in (axes.get_xlabel(), axes.get_ylabel()) if text]
@@ -110,7 +110,7 @@ def test_models_and_dtypes_are_not_mixed() -> None:
     assert [label.get_text() for label in ladder.drawing.paint().axes[-1].get_xticklabels()] == ["1", "2", "3"]
 
 
-def test_shown_numbers_carry_their_units(drawn: dict[str, Drawn]) -> None:
+def test_shown_numbers_carry_their_units(drawn: dict[str, DrawnFigure]) -> None:
     units = {name: one.drawing.shown.attrs["units"] for name, one in drawn.items()}
     assert units["susceptibility-by-relation"]["low"] == "nats"
     assert units["fisher-against-susceptibility"]["mean_fisher"] == "nats per squared embedding unit"
@@ -119,7 +119,7 @@ def test_shown_numbers_carry_their_units(drawn: dict[str, Drawn]) -> None:
     assert units["entropy-with-against-persuasion"]["mean_semantic_entropy_with"] == "nats"
 
 
-def test_a_stand_in_is_named_in_the_caption(drawn: dict[str, Drawn]) -> None:
+def test_a_stand_in_is_named_in_the_caption(drawn: dict[str, DrawnFigure]) -> None:
     assert drawn["entropy-with-against-persuasion"].caption.endswith("Stand-in: embedder for an entailment model.")
     assert "Stand-in" not in drawn["coherent-persuasion"].caption
 
@@ -227,7 +227,7 @@ def test_untestable_groups_are_counted_and_not_drawn(known: dict[str, pd.DataFra
 def test_significance_and_outcomes_are_shapes() -> None:
     data = pd.DataFrame({"relation": ["a", "b"], "query_type": "open", "effect_size": [0.9, -0.2]})
     axes = Canvas().subplots()
-    effect_of_relations(axes, data.assign(significant=[True, False]), ["a", "b"])
+    draw_effects(axes, data.assign(significant=[True, False]), ["a", "b"])
     assert list(axes.lines[0].get_xdata()) == [0, 0]
     assert {"D", "|"} <= {line.get_marker() for line in axes.lines}
     outcomes = pd.DataFrame({"outcome": ["persuaded", "agreed", "stubborn", "other"], "partition": "static"})
@@ -321,7 +321,7 @@ def test_groups_of_own_questions_have_room(own: dict[str, pd.DataFrame], groups:
         assert ("12 largest of 40 groups" in drawing.caption) is (groups == 40 and name == "coherent-persuasion")
 
 
-def test_a_figure_is_rendered_to_the_same_bytes(drawn: dict[str, Drawn], tmp_path: Path) -> None:
+def test_a_figure_is_rendered_to_the_same_bytes(drawn: dict[str, DrawnFigure], tmp_path: Path) -> None:
     one = drawn["coherent-persuasion"]
     pictures = rendered(one)
     assert pictures == rendered(one)
@@ -357,7 +357,7 @@ def test_a_panel_of_few_points_has_no_r(known: dict[str, pd.DataFrame], n: int) 
     assert spearman(queries, "degree", "open").startswith("Spearman's rho" if n == 20 else few)
 
 
-def test_captions_say_what_an_interval_is_over(drawn: dict[str, Drawn], known: dict[str, pd.DataFrame]) -> None:
+def test_captions_say_what_an_interval_is_over(drawn: dict[str, DrawnFigure], known: dict[str, pd.DataFrame]) -> None:
     captions = [one.caption for one in drawn.values() if {"low", "high"} <= {*one.drawing.shown}]
     tables = [filled(table, known) for table in TABLES.values()]
     captions += [one.caption for one in tables if "low" in one.rows or re.search(r"\d%? \[", one.rows.to_csv())]

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from swaymeter.reports.figures import FIGURES
-from swaymeter.reports.figures.figure import Drawing, Drawn, Figure, draw_all
+from swaymeter.reports.figures.figure import Drawing, DrawnFigure, Figure, draw_all
 from swaymeter.reports.figures.marks import marks_of, numbers_of
 from swaymeter.reports.figures.rendering import rendered
 from swaymeter.reports.models import Model
@@ -56,7 +56,7 @@ def test_too_many_marks_have_none() -> None:
 
 def test_what_is_told_cannot_end_its_script() -> None:
     rows = ROWS.assign(relation=[HOSTILE, "author", "genre"], value=[0.251, 0.512, 0.253])
-    drawn = Drawn(Figure("f", "How?", "Dots", (), lambda model, frames: None), Model("m", ""), drawing(rows), "")
+    drawn = DrawnFigure(Figure("f", "How?", "Dots", (), lambda model, frames: None), Model("m", ""), drawing(rows), "")
     block = tooltips(drawn, rendered(drawn))
     assert block is not None
     assert "<" not in block

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swaymeter.reports.models import in_short
+from swaymeter.reports.models import short_names
 
 
 @pytest.mark.parametrize(
@@ -17,5 +17,5 @@ from swaymeter.reports.models import in_short
     ],
 )
 def test_names_in_short_have_what_differs(names: list[str], shared: str, short: list[str]) -> None:
-    found = in_short(names)
+    found = short_names(names)
     assert (found.shared, list(found.names.values())) == (shared, short)

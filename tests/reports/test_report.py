@@ -27,7 +27,7 @@ from swaymeter.reports.frames import LazyFrames, as_published, with_empty
 from swaymeter.reports.models import file_slug
 from swaymeter.reports.page import MAX_LINES, MAX_ROWS, OPEN_CAVEATS, cell, example, heading, in_common, linked, page
 from swaymeter.reports.report import write_report
-from swaymeter.reports.tables import TABLES, Filled, Table, filled
+from swaymeter.reports.tables import TABLES, FilledTable, Table, filled
 from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure
 from tests.registered import added
@@ -305,7 +305,7 @@ def test_cells_show_what_is_not_a_number() -> None:
 def test_very_long_table_is_cut_and_says_so() -> None:
     rows = pd.DataFrame({"relation": ["capital"] * (MAX_ROWS + 5)})
     table = Table("long", "Long", "Long.", (), lambda frames: rows)
-    text = page(CARD, Findings(), [], [], [Filled(table, "Long.", rows)], NOTHING)
+    text = page(CARD, Findings(), [], [], [FilledTable(table, "Long.", rows)], NOTHING)
     assert text.count('<th scope="row"><bdi>capital') == MAX_ROWS
     assert f"The first {MAX_ROWS} of {MAX_ROWS + 5} rows" in text
 

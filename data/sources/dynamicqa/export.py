@@ -2,8 +2,8 @@
 
 A cell that was read from such a file is written unchanged, unless its content was changed; rows keep their order. For
 questions from other sources, the layout has no columns for addresses and times, revisions of items and edits, and the
-origin of a replacement. Their page views are in both columns of page views; the number of a page's revisions, a part of
-the publishers' paths, is 0.
+origin of a replacement. Their page views are in both columns of page views. A path of the publishers ends in a number
+of a page's revisions, which is 0 for them.
 """
 
 import json
@@ -13,26 +13,26 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from swaymeter.data.records import PARTITIONS, Partition, Question
-from swaymeter.data.sources.dynamicqa.layout import COLUMNS, FILES, Row, Rows, can_be_cell, content_of
+from swaymeter.data.sources.dynamicqa.layout import COLUMNS, FILES, CsvFile, Row, can_be_cell, content_of
 from swaymeter.data.sources.dynamicqa.published import original_of
 from swaymeter.data.sources.slots import replace_object, snippet_of
 from swaymeter.data.storage.writing import replacing_file
 
-Omitted = tuple[Question, str]
+OmittedQuestion = tuple[Question, str]
 """A question that the layout cannot represent, and the reason."""
 
 
-def from_questions(questions: Sequence[Question], partition: Partition) -> tuple[Rows, list[Omitted]]:
+def from_questions(questions: Sequence[Question], partition: Partition) -> tuple[CsvFile, list[OmittedQuestion]]:
     """Return the questions of a partition as rows of its file; reading the rows gives the same content again."""
     rows: list[Row] = []
-    omitted: list[Omitted] = []
-    originals: list[Rows | None] = []
+    omitted: list[OmittedQuestion] = []
+    originals: list[CsvFile | None] = []
     for question in questions:
         if question.partition != partition:
             continue
         context = _context(question)
         cells = _cells(question, partition, context or "", len(rows))
-        original, unchanged_cells = _original_row(question, partition, cells, len(rows))
+        original, unchanged_cells = _original_file(question, partition, cells, len(rows))
         cells |= unchanged_cells
         unsupported = [repr(column) for column, cell in cells.items() if not can_be_cell(cell)]
         if context is None and "context" not in unchanged_cells:
@@ -45,14 +45,14 @@ def from_questions(questions: Sequence[Question], partition: Partition) -> tuple
     rows.sort(key=lambda row: row.line)
     first = originals[0] if originals else None
     if first is None or any(original is None or original.columns != first.columns for original in originals):
-        return Rows(COLUMNS[partition], tuple(rows)), omitted
-    return Rows(first.columns, tuple(rows), first.line_end), omitted
+        return CsvFile(COLUMNS[partition], tuple(rows)), omitted
+    return CsvFile(first.columns, tuple(rows), first.line_end), omitted
 
 
-def _original_row(
+def _original_file(
     question: Question, partition: Partition, cells: dict[str, str], number: int
-) -> tuple[Rows | None, dict[str, str]]:
-    """Return the original row of a question, and its cells whose content is unchanged, in their original spelling."""
+) -> tuple[CsvFile | None, dict[str, str]]:
+    """Return a file of the original row alone, and the cells with unchanged content, in their original spelling."""
     original = original_of(question, partition)
     if original is None:
         return None, {}
@@ -63,7 +63,7 @@ def _original_row(
     return file, {column: spellings[column] for column in unchanged}
 
 
-def write_questions(folder: Path, questions: Sequence[Question]) -> list[Omitted]:
+def write_questions(folder: Path, questions: Sequence[Question]) -> list[OmittedQuestion]:
     """Write the three files, all or none, and return the questions that no file can represent."""
     files = {partition: from_questions(questions, partition) for partition in PARTITIONS}
     with ExitStack() as stack:

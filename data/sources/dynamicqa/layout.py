@@ -61,7 +61,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Rows:
+class CsvFile:
     """A file: its columns in their order, its rows, and the characters at the end of a row."""
 
     columns: tuple[str, ...]
@@ -69,18 +69,18 @@ class Rows:
     line_end: str = "\r\n"
 
 
-def read_rows(file: Path, partition: Partition) -> Rows:
+def read_rows(file: Path, partition: Partition) -> CsvFile:
     """Return the rows of a partition's file; InputError has the file, the line, the column and a remedy."""
     try:
         content = file.read_bytes()
     except OSError as error:
         raise InputError(
-            f"{file} cannot be read: {error.strerror}; expected the folder of {', '.join(FILES.values())}"
+            f"{file} cannot be read: {error.strerror}; name the folder that has {', '.join(FILES.values())}"
         ) from None
     return rows_of(content, partition, str(file))
 
 
-def rows_of(content: bytes, partition: Partition, name: str) -> Rows:
+def rows_of(content: bytes, partition: Partition, name: str) -> CsvFile:
     """Return the rows of a partition's file with this content; `name` is the name of the file in errors."""
     try:
         text = content.decode()
@@ -103,17 +103,17 @@ def rows_of(content: bytes, partition: Partition, name: str) -> Rows:
         if len(cells) != len(header):
             raise InputError(f"{location}: has {len(cells)} cells, and the header {len(header)}; {REMEDY}")
         if _csv_line(cells, line_end) != record:  # the file may have been read wrongly
-            problem = "is quoted otherwise than the published files, or ends otherwise than its first line"
+            problem = "has other quotes than the published files, or another line end than the first line"
             raise InputError(f"{location}: {problem}: {printable(record, 60)!r}; {REMEDY}")
         for column, cell in zip(header, cells, strict=True):
             if control := _CONTROL.search(cell):
                 sign = f"U+{ord(control[0]):04X}"
-                raise InputError(f"{location}, column {column!r}: holds the control character {sign}; {REMEDY}")
+                raise InputError(f"{location}, column {column!r}: has the control character {sign}; {REMEDY}")
         rows.append(Row(line, dict(zip(header, cells, strict=True))))
-    return Rows(tuple(header), tuple(rows[1:]), line_end)
+    return CsvFile(tuple(header), tuple(rows[1:]), line_end)
 
 
-def content_of(rows: Rows) -> bytes:
+def content_of(rows: CsvFile) -> bytes:
     """Return the content of the file of these rows."""
     cells = [rows.columns, *([row.cells[column] for column in rows.columns] for row in rows.rows)]
     return "".join(_csv_line(row, rows.line_end) for row in cells).encode()
@@ -137,7 +137,7 @@ def _records(lines: Sequence[str], name: str) -> Iterator[tuple[int, list[str], 
             ) from None
         record = "".join(lines[start : reader.line_num])
         if not record.endswith("\n"):
-            raise InputError(f"{name}, line {start + 1}: has no end, as if the file were cut short; {REMEDY}")
+            raise InputError(f"{name}, line {start + 1}: is incomplete, so the file may be cut short; {REMEDY}")
         yield start + 1, cells, record
         start = reader.line_num
 

@@ -19,7 +19,7 @@ from swaymeter.data.options import NamedPath
 from swaymeter.data.records import Partition, Question, WikidataId, both_contexts, identity
 from swaymeter.data.sources import slots
 from swaymeter.data.sources.access import Access
-from swaymeter.data.sources.dynamicqa.layout import FILES, REMEDY, Row, Rows, read_rows, rows_of
+from swaymeter.data.sources.dynamicqa.layout import FILES, REMEDY, CsvFile, Row, read_rows, rows_of
 from swaymeter.data.sources.property_names import DISPUTABLE, relation_of
 from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
 
@@ -41,7 +41,7 @@ def questions(folder: Path, partition: Partition) -> list[Question]:
     return questions_of(read_rows(file, partition), partition, str(file))
 
 
-def questions_of(rows: Rows, partition: Partition, file_name: str) -> list[Question]:
+def questions_of(rows: CsvFile, partition: Partition, file_name: str) -> list[Question]:
     """Return the questions of a file's rows, flagged with broken rules; `file_name` is for errors."""
     counts: Counter[tuple[str, str]] = Counter()
     listed = []
@@ -54,16 +54,16 @@ def questions_of(rows: Rows, partition: Partition, file_name: str) -> list[Quest
         counts[index_and_id] += 1
         published_row = json.dumps([row.line, rows.line_end, row.cells], ensure_ascii=False)
         listed.append(replace(question, published_row=published_row))
-    return slots.with_flags_across(listed)
+    return slots.with_flags_of_duplicates(listed)
 
 
-def original_of(question: Question, partition: Partition) -> tuple[Rows, Question] | None:
+def original_of(question: Question, partition: Partition) -> tuple[CsvFile, Question] | None:
     """Return the original row of a question, as a file of one row, and its original question; None without a row."""
     if question.published_row is None:
         return None
     line, line_end, cells = json.loads(question.published_row)
     row = Row(line, cells)
-    return Rows(tuple(cells), (row,), line_end), _question(_Cells(row, FILES[partition]), partition)
+    return CsvFile(tuple(cells), (row,), line_end), _question(_Cells(row, FILES[partition]), partition)
 
 
 def downloaded(partition: Partition, session: "Session") -> list[Question]:

@@ -24,7 +24,7 @@ from swaymeter.data.digests import blake2_of_lines, sha256_of_file
 from swaymeter.data.errors import DamagedFile, InputError, ServiceError, WorkspaceError
 from swaymeter.data.sources.access import Access, GraphName
 from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Rows, SparqlStore, Term, Uri
-from swaymeter.data.storage.notes import read_note, unsealed, write_sealed
+from swaymeter.data.storage.notes import read_note, unseal, write_sealed
 from swaymeter.data.storage.remembered import remembered_digests
 from swaymeter.data.storage.writing import move_to_target, remove_leftovers, temporary_beside
 
@@ -73,7 +73,7 @@ class Dump:
         """Open a folder that `shared_dump` loaded; DamagedFile if a byte of the folder changed."""
         self._folder = folder
         try:
-            note = unsealed(read_note(folder / _LOADED))
+            note = unseal(read_note(folder / _LOADED))
             for name, digest in note["digests"].items():
                 if sha256_of_file(folder / name) != digest:
                     raise ValueError(f"{name} changed since it was written")
@@ -97,7 +97,7 @@ class Dump:
             raise ServiceError(f"{self.address} cannot read a query ({error}); report it: {query[:200]}") from None
         except (OSError, RuntimeError) as error:
             raise ServiceError(
-                f"{self.address} cannot answer ({error}); remove {self._folder} and run again with the files in their "
+                f"{self.address} cannot answer a query ({error}); remove {self._folder} and run again with the dump's "
                 f"place: {query[:200]}"
             ) from None
         usable = tuple(row for row in rows if row is not None)
@@ -233,6 +233,6 @@ def _format(file: Path) -> ox.RdfFormat:
     suffix = (file.with_suffix("") if file.suffix == ".gz" else file).suffix
     if suffix not in FORMATS:
         raise InputError(
-            f"{file}: the format is not supported; name a file in {', '.join(FORMATS)}, or one of them packed as .gz"
+            f"{file}: the format is not supported; name a file in {', '.join(FORMATS)}, which may be compressed as .gz"
         )
     return FORMATS[suffix]

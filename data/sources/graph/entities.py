@@ -169,7 +169,7 @@ def in_batches(
             answer = store.select(query(batch))
             if len(answer) >= MAX_ROWS:
                 raise ServiceTimeout(
-                    f"{store.address} answered with {len(answer)} rows, and may have left out others; fetch from a dump"
+                    f"{store.address} answered with {len(answer)} rows, which may not be all; fetch from a dump"
                 )
             rows: Iterable[Row] = answer.rows
         except ServiceTimeout:

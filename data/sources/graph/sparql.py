@@ -111,7 +111,7 @@ def is_iri(value: str) -> bool:
 def iri(value: str) -> str:
     """Return the IRI in the syntax of queries; InputError for an invalid IRI."""
     if not is_iri(value):
-        raise InputError(f"no SPARQL query can name {value[:200]!r}: it is not a whole IRI")
+        raise InputError(f"no SPARQL query can name {value[:200]!r}: it is not an absolute IRI")
     return f"<{value}>"
 
 
@@ -141,7 +141,7 @@ def _problem(content: Any) -> ServiceError | TransientError | None:
     if reported:
         message = reported if isinstance(reported, str) else shown(reported, 10_000)
         if is_timeout_message(message.encode(errors="replace")):
-            return ServiceTimeout(f"{message[:200]}; ask for less")
+            return ServiceTimeout(f"{message[:200]}; choose fewer entities or pairs")
         return ServiceError(message)
     return reading_check(_rows)(content)
 

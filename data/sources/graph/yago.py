@@ -117,7 +117,7 @@ def facts(
     reasons = ", ".join(f"{reason} ({number})" for reason, number in choice.rejected.most_common()) or "nothing"
     if not choice.chosen:
         raise InputError(
-            f"relation {relation.name}: {store.address} holds no fact of {', '.join(relation.yago)} that can be used; "
+            f"relation {relation.name}: {store.address} has no usable fact of {', '.join(relation.yago)}; "
             f"rejected of {choice.examined} pairs: {reasons}"
         )
     log.info(

@@ -28,7 +28,7 @@ class Answer:
         body: The decompressed body; empty once it is read.
         retrieved_at: The time of its arrival, UTC.
         wait_s: Seconds of its Retry-After.
-        rerun: The highest number of a forced rerun that it serves.
+        rerun: The number of the last forced rerun that may use this cached response.
         content: Parsed JSON, or text.
         from_cache: True if it was cached, and not requested now.
     """
@@ -79,7 +79,7 @@ def reading_check(reads: Callable[[Any], object]) -> ErrorOf:
             reads(content)
         except MISREAD as error:
             return ServiceError(
-                f"JSON that is not the requested answer ({reading_problem(error)}); is its address right?"
+                f"JSON that is not the requested answer ({reading_problem(error)}); correct its address"
             )
         return None
 
@@ -121,7 +121,7 @@ def read_content(answer: Answer, *, form: Form, allow: Collection[int], error_of
 def _refusal(answer: Answer, label: str, reason: str = "") -> ServiceError:
     message = f"{label} answered {status_phrase(answer.status)}: {printable(reason, 300) or printable(answer.body)!r}"
     if answer.status == HTTPStatus.INTERNAL_SERVER_ERROR and is_timeout_message(answer.body):
-        return ServiceTimeout(f"{message}; ask for less")
+        return ServiceTimeout(f"{message}; choose fewer entities or pairs")
     return ServiceError(message)
 
 

@@ -17,7 +17,7 @@ import requests
 from swaymeter.data.digests import sha256_of_json
 from swaymeter.data.errors import ServiceClosed, WorkspaceError
 from swaymeter.data.sources.http.answer import Answer
-from swaymeter.data.storage.notes import sealed, unsealed
+from swaymeter.data.storage.notes import seal, unseal
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class HttpCache:
         if row is None:
             return None
         try:
-            content = unsealed(row[0])
+            content = unseal(row[0])
             if content["key"] != key:
                 raise ValueError("it is the response to another request")
             retrieved_at = datetime.fromisoformat(content["retrieved_at"])
@@ -76,7 +76,7 @@ class HttpCache:
             "rerun": response.rerun,
             "body": response.body.decode(errors="replace"),
         }
-        row = key, sealed(content).encode()
+        row = key, seal(content).encode()
         with self._usable():
             self._database.execute("INSERT OR REPLACE INTO cached_responses VALUES (?, ?)", row)
 
@@ -96,6 +96,6 @@ class HttpCache:
                 yield
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # SQLite may quote damaged text in a message
             raise WorkspaceError(
-                f"the cached responses in {self._file} cannot be used: {error}; free space on a full disk, remove the "
-                "file where it is damaged, and run again"
+                f"the cached responses in {self._file} cannot be used: {error}; free space if the disk is full, "
+                "remove the file if it is damaged, and run again"
             ) from None

@@ -142,7 +142,7 @@ class Session:
             if cached and (self.offline or not bypass_cache) and (answer := self._usable(cached, read, immutable)):
                 return answer
             if self.offline:
-                forced = " and fetched since it was forced" if self.rerun else ""
+                forced = " and newer than the last forced fetch" if self.rerun else ""
                 raise ServiceError(
                     f"{self._label} cannot be requested: this run is offline, and no cached response is younger than "
                     f"{self.service.cache_ttl_days:g} days{forced}; run again with a network"

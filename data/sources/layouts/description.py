@@ -1,6 +1,6 @@
 """Descriptions of layouts, one YAML file each: the paths of question, answers and passages in a row.
 
-A value is a path (swaymeter.data.sources.layouts.paths), or a text behind `=` with paths in braces:
+A value is a path (swaymeter.data.sources.layouts.paths), or a text after `=` with paths in braces:
 `="Is this {name} true? {claim}"`.
 """
 

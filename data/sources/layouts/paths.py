@@ -104,7 +104,7 @@ def unnest(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
 
 
 def text(cells: Cells, value: str) -> str:
-    """Return the text at a path, or a template behind `=` with its slots filled; InputError for a missing text."""
+    """Return the text at a path, or a template after `=` with its slots filled; InputError for a missing text."""
     if value.startswith("="):
         return _SLOT.sub(lambda slot: text(cells, slot[1]), value[1:])
     content = none_where_empty(value_at(cells, value))

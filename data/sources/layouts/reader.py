@@ -22,7 +22,7 @@ ROWS_OF_LAYOUTS = frozenset(
 """Columns with the rows of a nested layout, in lower case."""
 
 
-class Recognised(NamedTuple):
+class FileLayout(NamedTuple):
     """The layout of a file, and the form of its rows."""
 
     layout: Layout
@@ -40,9 +40,9 @@ def missing_of(form: Form, content: FileRows) -> list[str]:
     return missing
 
 
-def recognise_layout(content: FileRows) -> Recognised | None:
+def recognise_layout(content: FileRows) -> FileLayout | None:
     """Return the nested layout of a file; None without a description."""
-    forms = (Recognised(layout, form) for layout in nested_layouts() for form in layout.forms)
+    forms = (FileLayout(layout, form) for layout in nested_layouts() for form in layout.forms)
     return next((candidate for candidate in forms if not missing_of(candidate.form, content)), None)
 
 

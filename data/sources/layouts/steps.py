@@ -22,7 +22,7 @@ def clasheval(cells: Cells) -> Cells:
         text(cells, name) for name in ("answer_original", "answer_mod", "context_original", "context_mod")
     )
     if changed == original and changed_answer != answer:
-        raise InputError("context_mod: is context_original, though answer_mod is not answer_original")
+        raise InputError("context_mod: equals context_original, but answer_mod differs from answer_original")
     degree = none_where_empty(cells.get("mod_degree", cells.get("mod_type")))
     return cells if degree is None else {**cells, "degree": degree}
 
@@ -80,8 +80,8 @@ def _side_of_truth(sentences: Mapping[str, str], truth: Sequence[str]) -> str:
     """Return the side whose sentence states the truth."""
     stating = [side for side, sentence in sentences.items() if any(states_answer(form, sentence) for form in truth)]
     if len(stating) != 1:
-        which = "both" if stating else "none"
-        raise InputError(f"ground_truth: stands in {which} of memory_answer and counter_answer")
+        which = "both memory_answer and" if stating else "neither memory_answer nor"
+        raise InputError(f"ground_truth: {which} counter_answer {'state' if stating else 'states'} it")
     return stating[0]
 
 
@@ -90,8 +90,8 @@ def _side_of_yes_or_no(sentences: Mapping[str, str], truth: str, question: str) 
     in_question = _negations(re.sub(r"n['’]t\b", "", question))  # "Isn't it old?" is the question if it is old
     denying = [side for side, sentence in sentences.items() if _negations(sentence) != in_question]
     if len(denying) != 1:
-        which = "both say" if denying else "none of them says"
-        raise InputError(f"memory_answer, counter_answer: {which} no to the question, by the negations")
+        which = "both negate" if denying else "neither negates"
+        raise InputError(f"memory_answer, counter_answer: {which} the question, so yes and no cannot be told apart")
     return denying[0] if truth == "no" else next(side for side in SIDES if side not in denying)
 
 
@@ -121,7 +121,7 @@ def cub_counterfact(cells: Cells) -> Cells:
     """Add the sentence to be completed, and the fact that precedes it in `template_w_context`."""
     template, with_context = text(cells, "template"), text(cells, "template_w_context")
     if "<|" in with_context:
-        raise InputError("template_w_context: is a chat; use a file without instruct_template in its name")
+        raise InputError("template_w_context: is a chat prompt; use a file without instruct_template in its name")
     sentence, whole = _fill_template(template, cells), _fill_template(with_context, cells)
     fact = whole.removesuffix(sentence) if whole.endswith(sentence) else whole.rpartition("\n")[0]
     if not (fact := fact.strip().removeprefix("Fact:").strip()):
@@ -232,7 +232,7 @@ def rgb(cells: Cells) -> Cells:
     """
     parts = [[str(form).strip() for form in _as_list(part) if form] for part in _as_list(cells.get("answer"))]
     if not parts or not all(parts):
-        raise InputError("answer: is missing, or a part of it is")
+        raise InputError("answer: is missing or incomplete")
     conjunction = "和" if _CHINESE.search(text(cells, "query")) else " and "
     combinations = (conjunction.join(forms_of_parts) for forms_of_parts in product(*parts))
     forms = list(dict.fromkeys(islice(combinations, MAX_FORMS)))

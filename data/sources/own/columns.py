@@ -105,14 +105,14 @@ def plain(name: str) -> str:
 def checked_map(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the file's names of columns by Swaymeter's; ValueError for an unknown or repeated name of Swaymeter."""
     columns: dict[str, str] = {}
-    for ours, theirs in pairs:
-        if ours not in COLUMNS:
-            raise ValueError(f"{ours} is not one of the columns that can be mapped: {', '.join(COLUMNS)}")
-        if ours in columns:
-            raise ValueError(f"{ours} is mapped to {columns[ours]} and to {theirs}; keep one")
-        if other := next((name for name, column in columns.items() if column == theirs), ""):
-            raise ValueError(f"{other} and {ours} are both mapped to {theirs}; keep one")
-        columns[ours] = theirs
+    for name, column in pairs:
+        if name not in COLUMNS:
+            raise ValueError(f"{name} is not one of the columns that can be mapped: {', '.join(COLUMNS)}")
+        if name in columns:
+            raise ValueError(f"{name} is mapped to {columns[name]} and to {column}; keep one")
+        if other := next((earlier for earlier, mapped in columns.items() if mapped == column), ""):
+            raise ValueError(f"{other} and {name} are both mapped to {column}; keep one")
+        columns[name] = column
     return columns
 
 
@@ -133,10 +133,10 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> 
             "question,answer,context, with a comma, semicolon, tab or | between them"
         )
     list_columns = _list_columns(content.rows)
-    for ours, theirs in columns.items():
-        if not _exists(theirs, content, list_columns):
+    for name, column in columns.items():
+        if not _exists(column, content, list_columns):
             raise InputError(
-                f"{file} has no column {theirs} for {ours}; it has {named(content.columns)}; name one of them"
+                f"{file} has no column {column} for {name}; it has {named(content.columns)}; name one of them"
             )
     unmapped = [name for name in content.columns if name not in columns.values()]
     present = {*columns, *(name.strip().lower() for name in unmapped)}
@@ -218,7 +218,7 @@ def _synonym(name: str, columns: Iterable[str]) -> str:
 
 def _map_advice(suggestions: Mapping[str, str]) -> str:
     """Return the options that map columns, on the command line and in a study file; NAME for an unknown column."""
-    pairs = {name: theirs or "NAME" for name, theirs in suggestions.items()}
-    options = " ".join(f"--map {shlex.quote(f'{name}={theirs}')}" for name, theirs in pairs.items())
-    keys = ", ".join(f"{name}: {theirs}" for name, theirs in pairs.items())
+    pairs = {name: column or "NAME" for name, column in suggestions.items()}
+    options = " ".join(f"--map {shlex.quote(f'{name}={column}')}" for name, column in pairs.items())
+    keys = ", ".join(f"{name}: {column}" for name, column in pairs.items())
     return f"map columns: {options} (in a study file columns: {{{keys}}})"

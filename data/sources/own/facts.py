@@ -34,7 +34,7 @@ VERSION = 1
 
 def _single_line(text: str) -> str:
     if len(text.splitlines()) > 1:
-        raise ValueError("is more than one line; a quote may be missing, or remove the line break")
+        raise ValueError("has a line break; remove it, or add the closing quote if one is missing")
     return text
 
 

@@ -27,7 +27,7 @@ MAX_VALUES = 8_000_000
 """Limit of the cells and values of a file: an empty cell takes one byte in the file, and a hundred in memory."""
 MAX_BROKEN = 1000
 MAX_REREAD = 1 << 30
-"""Limit of the characters read again behind broken lines: each may have a quote that is open up to the file's end."""
+"""Limit of the characters read again after broken lines: each may have a quote that is open up to the file's end."""
 _ROWS_AT_ONCE = 8
 """Number of rows of a Parquet file that are unpacked at once."""
 SEPARATORS = ",;\t|"
@@ -141,7 +141,7 @@ def _restored(file_rows: FileRows) -> FileRows:
 
 def _refuse_above_limit(count: int, limit: int, unit: str, file: Path) -> None:
     if count > limit:
-        raise InputError(f"{file} has more than {limit:,} {unit}; cut it into several studies")
+        raise InputError(f"{file} has more than {limit:,} {unit}; split it into several studies")
 
 
 def _decoded(content: bytes, file: Path) -> str:
@@ -214,7 +214,7 @@ def _csv_lines(lines: list[str], begin: int, header: Sequence[str], separator: s
             begin = start + 1
             if broken > MAX_BROKEN or reread > MAX_REREAD:
                 raise InputError(
-                    f"{file}: {broken:,} lines are not CSV, the last line {begin}; is it CSV at all?"
+                    f"{file}: {broken:,} lines are not CSV, the last of them line {begin}; save it as CSV"
                 ) from None
             yield FileRow(f"line {begin}", {}, f"is not CSV: {error}; a quote may be missing or never closed")
 

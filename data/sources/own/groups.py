@@ -25,10 +25,10 @@ from pydantic import (
 
 from swaymeter.data import catalog
 from swaymeter.data.catalog import GroupTexts
-from swaymeter.data.catalog.group_texts import PAIR, bundled_file, bundled_names
+from swaymeter.data.catalog.group_texts import PAIR, bundled_names, own_or_bundled_file
 from swaymeter.data.digests import digest_of_named_file
 from swaymeter.data.errors import InputError, MissingFile, UnknownName
-from swaymeter.data.options import Problem, beside_the_study, refused
+from swaymeter.data.options import Problem, beside_the_study, validation_error
 from swaymeter.data.randomness import drawn_first
 from swaymeter.data.records import Fact, RelationName
 from swaymeter.data.sources.own.facts import Name, Optional
@@ -66,7 +66,7 @@ def _own_or_bundled(path: str, info: ValidationInfo) -> str:
 
 def _texts(path: Any, info: ValidationInfo) -> Any:
     def read() -> GroupTexts:
-        return catalog.group_texts(bundled_file(_own_or_bundled(path, info), ".yaml"))
+        return catalog.group_texts(own_or_bundled_file(_own_or_bundled(path, info), ".yaml"))
 
     advice = f"docs/own-data.md shows the form, bundled are {bundled_names('.yaml')}"
     return path if isinstance(path, GroupTexts) else own_yaml(path, read, "contexts", advice)
@@ -92,7 +92,7 @@ class _Files(OwnFile):
     @property
     def path(self) -> Path:
         """The path of the file of entities."""
-        return bundled_file(self.file, ".csv")
+        return own_or_bundled_file(self.file, ".csv")
 
 
 class Groups(FactsOptions, _Files):
@@ -139,7 +139,7 @@ class Groups(FactsOptions, _Files):
         others = ("real_entities", "choice", "invented", "invented_model", "absent_from")
         if redundant := [name for name in others if name in self.model_fields_set]:
             message = "the entities of groups are those of their file; leave it out, or limit them by `per_label`"
-            raise refused([Problem((name,), message) for name in redundant])
+            raise validation_error([Problem((name,), message) for name in redundant])
         return self
 
     def group(self, relation: str, seed: int) -> Group:
@@ -193,13 +193,13 @@ def _read(file: Path, digest: str, pairs: bool) -> tuple[LabelledEntity, ...]:
     ):
         if alike := _alike(names):
             log.warning(
-                "%s: %s %s differ only in capitals and count as several; write each in one way", file, column, alike
+                "%s: %s %s differ only in capitals and count as different; write them alike", file, column, alike
             )
     counts = Counter(entity.label for entity in entities)
     if len(counts) < 2:
         raise InputError(
             f"{file}: has {'no row' if not counts else f'one label, {next(iter(counts))}'}; write entities of at "
-            "least two labels, which are compared"
+            "least two labels, because labels are compared"
         )
     if single := [label for label, count in counts.items() if count < 2]:
         log.warning("%s: label %s has one entity, which no test can compare; write at least two", file, single[0])

@@ -20,7 +20,7 @@ MAX_ERRORS = 10
 """Limit of the different errors in a message."""
 MAX_LOCATIONS = 3
 """Limit of the rows that a message names for an error."""
-Wrong = tuple[str, str]
+RowProblem = tuple[str, str]
 """The location of an unusable row, such as "line 4", and its problem."""
 Row = TypeVar("Row")
 RESERVED = NO_RELATIONS | {ALL, "disputable"}
@@ -120,7 +120,7 @@ def usable_rows(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]
 
 def _checked(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], Row]) -> tuple[list[Row], str]:
     """Return the usable rows, and the message about the unusable ones."""
-    usable, wrong = list[Row](), list[Wrong]()
+    usable, wrong = list[Row](), list[RowProblem]()
     for location, cells, problem in read_file(file, needed):
         try:
             if problem:
@@ -134,12 +134,12 @@ def _checked(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], 
     return usable, unusable_rows_message(file, wrong, len(usable) + len(wrong))
 
 
-def wrong_rows(rejected: Iterable[Rejected]) -> list[Wrong]:
+def wrong_rows(rejected: Iterable[Rejected]) -> list[RowProblem]:
     """Return the location and the problem of each rejected row."""
     return [(row.part, row.detail or "") for row in rejected]
 
 
-def unusable_rows_message(file: Path, wrong: Sequence[Wrong], total: int) -> str:
+def unusable_rows_message(file: Path, wrong: Sequence[RowProblem], total: int) -> str:
     """Return the message about unusable rows; empty without any.
 
     An error of several rows is in the message once, with the first rows; the most frequent errors come first.

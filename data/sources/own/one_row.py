@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from swaymeter.data.errors import InputError
-from swaymeter.data.options import Problem, problems, refused
+from swaymeter.data.options import Problem, problems, validation_error
 from swaymeter.data.records import ALONE, OwnKind
 from swaymeter.data.records.statistics import ALL
 from swaymeter.data.sources.layouts.documents import as_passage
@@ -40,11 +40,11 @@ def _as_text(value: Any) -> Any:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float) and math.isinf(value):
-        raise ValueError("is infinite; write a number, or a text")
+        raise ValueError("is infinite; write a finite number, or a text")
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # pandas writes whole numbers as floats in a column with missing values
     if isinstance(value, str) and (control := CONTROL_CHARACTER.search(value)):
-        raise ValueError(f"holds the control character U+{ord(control[0]):04X}; remove it")
+        raise ValueError(f"has the control character U+{ord(control[0]):04X}; remove it")
     return str(value) if isinstance(value, int | float) else value
 
 
@@ -93,13 +93,13 @@ class OwnContext(BaseModel):
         if isinstance(content, str):
             return {"text": content}
         if not isinstance(content, Mapping):
-            raise ValueError('is not a text and not an object, such as {"kind": "supporting", "text": "..."}')
+            raise ValueError('is neither a text nor an object such as {"kind": "supporting", "text": "..."}')
         cells: dict[str, Any] = {}
         for key, value in as_passage(content).items():
             plain = key.strip().lower()
             name = FLAT.get(plain, plain if plain in FLAT.values() else key)
             if none_where_empty(value) is not None and cells.setdefault(name, value) is not value:
-                raise refused([Problem((name,), f"stands there twice, once as {key!r}; leave one out")])
+                raise validation_error([Problem((name,), f"occurs twice, once as {key!r}; remove one")])
         for name in {*ABOUT_PASSAGES} & cells.keys():  # a value of another type makes it a further column
             if not _is_valid_value(name, cells[name]):
                 cells[f"{name} of the context"] = cells.pop(name)
@@ -108,11 +108,16 @@ class OwnContext(BaseModel):
     @model_validator(mode="after")
     def _check_answer(self) -> "OwnContext":
         if self.kind == "conflicting" and self.answer is None:
-            raise refused([Problem(("answer",), "is missing; a conflicting context has to name the answer it states")])
+            raise validation_error(
+                [Problem(("answer",), "is missing; a conflicting context has to name the answer it states")]
+            )
         if self.id == ALONE.context_id:
-            raise refused([Problem(("id",), "none is reserved for a question without a context; choose another id")])
+            raise validation_error(
+                [Problem(("id",), "none is reserved for a question without a context; choose another id")]
+            )
         if self.kind in ("irrelevant", "neutral") and self.answer is not None:
-            raise refused([Problem(("answer",), f"{self.kind} contexts state none; leave it out, or use unknown")])
+            problem = f"{self.kind} contexts state no answer; leave it out, or set the kind to unknown"
+            raise validation_error([Problem(("answer",), problem)])
         return self
 
 
@@ -123,7 +128,7 @@ def _split_answers(content: Mapping[str, Any]) -> dict[str, Any]:
         try:
             texts[name] = texts_in_cell(content.get(name))
         except ValueError as error:
-            raise refused([Problem((name,), str(error))]) from None
+            raise validation_error([Problem((name,), str(error))]) from None
     cells = {name: value for name, value in content.items() if name not in texts}
     if texts["answer"]:
         cells["answer"] = texts["answer"][0]
@@ -164,13 +169,13 @@ class OwnRow(BaseModel):
         try:
             contexts = contexts_in_cell(content.get(column))
         except ValueError as error:
-            raise refused([Problem((column,), str(error))]) from None
+            raise validation_error([Problem((column,), str(error))]) from None
         if not (contexts := [context for context in contexts if none_where_empty(context) is not None]):
-            raise refused([Problem(("context",), "is missing; write one, or leave the row out")])
+            raise validation_error([Problem(("context",), "is missing; write one, or leave the row out")])
         if column == "context":
             about = {key: content[key] for key in FLAT if key in content and key != "context"}
             if isinstance(about.get("kind"), list | tuple) or list_in(str(about.get("kind", ""))):
-                raise refused([Problem(("kind",), f"is a list; {_WITH_KINDS}")])
+                raise validation_error([Problem(("kind",), f"is a list; {_WITH_KINDS}")])
             contexts = [
                 {**about, **context} if isinstance(context, Mapping) else {**about, "text": context}
                 for context in contexts
@@ -185,13 +190,13 @@ class OwnRow(BaseModel):
         """
         for answer in (self.answer, *(context.answer for context in self.contexts if context.answer)):
             if not any(map(str.isalnum, answer)):
-                raise refused([Problem(("answer",), f"{answer!r} has no letter and no digit to look for")])
+                raise validation_error([Problem(("answer",), f"{answer!r} has no letter and no digit to look for")])
         right = {form.casefold() for form in (self.answer, *self.aliases)}
         for context in self.contexts:
             if context.kind == "conflicting" and right & {
                 form.casefold() for form in (context.answer or "", *context.aliases)
             }:
-                raise refused(
+                raise validation_error(
                     [
                         Problem(
                             ("kind",),

@@ -91,7 +91,7 @@ class PassagesPart(Options):
     order. random: an order drawn by `seed`. Equal orders count once. A set without any possible order has the given
     order."""
     form: Form = "plain"
-    """Form of a passage. plain: its text. numbered: the text behind [1]. titled: the text below the title. cited: the
+    """Form of a passage. plain: its text. numbered: the text after [1]. titled: the text below the title. cited: the
     text below number, title, source and date. Missing parts are left out."""
     template: Annotated[str | None, AfterValidator(lambda text: text and _check_template(text))] = None
     """A form of your own, with the slots {number}, {text}, {title}, {source}, {date} and {score}."""

@@ -15,13 +15,13 @@ from swaymeter.data.sources.layouts.paths import exists_at, value_at
 if TYPE_CHECKING:
     from swaymeter.data.sources.own.one_row import OwnRow
 
-Recorded = Mapping[tuple[str, ...], str | None]
+RepliesByPassages = Mapping[tuple[str, ...], str | None]
 """Replies by the texts of the passages before the question; None for a missing reply, "" for an empty one."""
 MAX_CHARACTERS = 1_000_000
 """Limit of the characters of a reply."""
 
 
-def recorded_in_row(column: str, cells: Mapping[str, Any], row: "OwnRow") -> Recorded:
+def recorded_in_row(column: str, cells: Mapping[str, Any], row: "OwnRow") -> RepliesByPassages:
     """Return the replies of a row in a column.
 
     Args:
@@ -56,10 +56,10 @@ def _reply(column: str, value: Any) -> str | None:
         return str(value)
     if not isinstance(value, str):
         raise InputError(
-            f"{column}: is no text but a {type(value).__name__}; name the path of its text, such as {column}.text"
+            f"{column}: is a {type(value).__name__} instead of a text; name the path of its text, such as {column}.text"
         )
     if len(value) > MAX_CHARACTERS or not is_text(value):
         raise InputError(
-            f"{column}: the reply is longer than {MAX_CHARACTERS:,} characters, or is no Unicode; shorten it"
+            f"{column}: the reply is longer than {MAX_CHARACTERS:,} characters, or is not valid Unicode; correct it"
         )
     return value

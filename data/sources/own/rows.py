@@ -28,7 +28,7 @@ from swaymeter.data.sources.own.files import FileRow, named
 from swaymeter.data.sources.own.lists import as_text, list_in, none_where_empty
 from swaymeter.data.sources.own.named_file import RESERVED, Origin
 from swaymeter.data.sources.own.one_row import CONTROL_CHARACTER, ClosedBookRow, OwnContext, OwnRow, row_of
-from swaymeter.data.sources.own.replies import Recorded, recorded_in_row
+from swaymeter.data.sources.own.replies import RepliesByPassages, recorded_in_row
 from swaymeter.data.wording.word import texts_of
 from swaymeter.data.wording.words import words
 
@@ -138,11 +138,11 @@ class FileQuestions(NamedTuple):
             return ""
         asks = f"`swaymeter annotate passages {file} --annotator NAME` asks for the kind"
         if without == 1:
-            counts = "supporting, since the right answer stands in it" if self.derived else "unknown"
+            counts = "supporting, because it states the right answer" if self.derived else "unknown"
             return f"1 context has no kind, and counts as {counts}; {asks}"
         return (
-            f"{without} contexts have no kind: {self.derived} counted as supporting, since the right answer stands "
-            f"there, and {self.unknown} as unknown; {asks}s"
+            f"{without} contexts have no kind: {self.derived} count as supporting, because they state the "
+            f"right answer, and {self.unknown} as unknown; {asks}s"
         )
 
 
@@ -204,7 +204,7 @@ def questions_of_rows(
                 raise InputError(row_problem)
             our_names = Counter(_our_name(str(name), columns) for name in cells)
             if twice := [name for name, count in our_names.items() if count > 1]:
-                raise InputError(f"{twice[0]}: occurs twice with other capitals; rename one")
+                raise InputError(f"{twice[0]}: occurs twice, with different capitals; rename one")
             is_closed_book = bool(replies) and all(
                 none_where_empty(mapped.get(name)) in (None, []) for name in ("context", "contexts")
             )
@@ -358,7 +358,7 @@ def _join(
     questions: dict[tuple[str, ...], JoinedQuestion],
     location: str,
     row: OwnRow,
-    recorded: Mapping[str, Recorded],
+    recorded: Mapping[str, RepliesByPassages],
     *,
     skip_repeated: bool,
 ) -> None:
@@ -371,7 +371,7 @@ def _join(
         raise InputError(f"id: {row.id} is the question of {joined.location}; give each question its own id")
     if joined.row.group != row.group:
         raise InputError(
-            f"group: {row.group!r}, and {joined.row.group!r} in {joined.location}; a question has one group"
+            f"group: is {row.group!r}, and {joined.row.group!r} in {joined.location}; give a question one group"
         )
     _refuse_right_as_wrong(joined, row)
     earlier_rows = f"with this question, which begins in {joined.location}"
@@ -380,7 +380,7 @@ def _join(
     for number, context in enumerate(row.contexts, 1):
         if location_of_same := locations.get((context.kind, context.text)):
             name = f"context {number}" if len(row.contexts) > 1 else "context"
-            raise InputError(f"{name}: stands there already {location_of_same}; leave one out")
+            raise InputError(f"{name}: occurs already {location_of_same}; remove one")
         if context.id in ids:
             raise InputError(f"context_id: {context.id} occurs twice for this question; give each context its own id")
         locations[context.kind, context.text] = f"as context {number}"
@@ -388,7 +388,7 @@ def _join(
     for column, row_replies in recorded.items():
         question_replies = joined.replies.setdefault(column, {})
         if any(texts in question_replies for texts in row_replies):
-            raise InputError(f"{column}: the question has a reply to the same passages {earlier_rows}; leave one out")
+            raise InputError(f"{column}: an earlier row of this question has a reply to the same passages; remove one")
         question_replies |= row_replies
     joined.contexts += row.contexts
     joined.aliases += row.aliases

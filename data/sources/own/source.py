@@ -192,7 +192,7 @@ def _read_questions(
     file_questions = questions_of(rows, origin, dict(columns), replies=replies)._replace(layout=layout)
     for column, recorded in file_questions.replies.items():
         if recorded and all(reply is None for reply in recorded.values()):
-            raise InputError(f"{path} has no reply in the column {column}; name the column that has them")
+            raise InputError(f"{path} has no reply in the column {column}; name a column with replies")
     return file_questions
 
 

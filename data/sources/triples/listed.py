@@ -193,7 +193,7 @@ def from_csv(path: Path) -> list[Triple]:
     for row in rows(path, {**COLUMNS, _POPQA: (_POPQA,)}, REQUIRED):
         if _POPQA in row.columns:
             raise InputError(
-                f"{path} is PopQA's list, which has the ids of Wikidata in other columns; name `source: popqa` with it"
+                f"{path} is PopQA's list, whose ids of Wikidata are in other columns; set `source: popqa` for it"
             )
         ids = row.id("subject_id"), row.id("property_id"), row.id("object_id")
         if ids in listed:

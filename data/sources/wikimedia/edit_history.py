@@ -5,7 +5,7 @@ ranks, labels and links are not values. If the summary does not decide, the stat
 compared by their ids; only the contents for these comparisons are requested.
 
 Wikibase begins a summary with a key, `/* wbsetclaim-create:2||1 */ [[Property:P36]]: [[Q585]]`, then names what was
-edited, then adds the editor's comment. Only a key at the very start counts, and only a property right behind it,
+edited, then adds the editor's comment. Only a key at the very start counts, and only a property right after it,
 because the rest is free text. In case of doubt the effect is UNKNOWN, and contents must be compared.
 
 Some revisions are hidden or deleted. If the summary does not decide, either, the last content before is compared with
@@ -263,7 +263,8 @@ class _Contents:
         except (*MISREAD, RecursionError) as error:
             service = self._wiki.session.service
             raise ServiceError(
-                f"{service.name} ({service.address}): revision {number} is not an item ({printable(repr(error), 160)})"
+                f"{service.name} ({service.address}): revision {number} is not a valid item of Wikidata "
+                f"({printable(repr(error), 160)})"
             ) from None
         return {statement.statement_id: statement.value for statement in statements.get(self._property_id, ())}
 

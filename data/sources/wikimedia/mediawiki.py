@@ -22,7 +22,7 @@ MAXLAG_S = 5
 """Replication lag (s) of a wiki above which requests wait."""
 _PARAMETERS = {"format": "json", "formatversion": "2", "maxlag": str(MAXLAG_S)}
 _METADATA = "ids|timestamp|user|userid|flags|sha1|size|comment|tags"
-Reads = Callable[[Any], object]
+ContentCheck = Callable[[Any], object]
 """A function that reads a response, and raises an error of `http.answer.MISREAD` (such as KeyError) if it cannot."""
 PATIENCE = 15
 """Tries while a wiki lags or limits the rate, over about eight minutes."""
@@ -78,30 +78,30 @@ class Wiki:
     def __init__(self, session: "Session") -> None:
         self.session = session
 
-    def ask(self, form: Mapping[str, str], *, reads: Reads | None = None, **caching: Any) -> Answer:
+    def ask(self, form: Mapping[str, str], *, check: ContentCheck | None = None, **caching: Any) -> Answer:
         """Return the answer to a form, or its first part.
 
         Args:
             form: The fields.
-            reads: Raises one of MISREAD for an invalid answer, which becomes an error and is not cached.
+            check: Raises one of MISREAD for an invalid answer, which becomes an error and is not cached.
             caching: `immutable` and `bypass_cache` of `Session.ask`.
         """
-        check = reading_check(reads or (lambda content: None))
+        error_check = reading_check(check or (lambda content: None))
         return self.session.ask(
-            {**_PARAMETERS, **form}, error_of=lambda content: error_of(content) or check(content), **caching
+            {**_PARAMETERS, **form}, error_of=lambda content: error_of(content) or error_check(content), **caching
         )
 
-    def query(self, form: Mapping[str, str], *, reads: Reads | None = None, **caching: Any) -> Iterator[Answer]:
+    def query(self, form: Mapping[str, str], *, check: ContentCheck | None = None, **caching: Any) -> Iterator[Answer]:
         """Yield all parts of the answer to a form of action=query; arguments as in `ask`."""
         form = {"action": "query", **form}
-        reads_part = partial(read_part, form=form, reads=reads)
+        check_part = partial(check_part_of_answer, form=form, check=check)
         requested: list[Mapping[str, str]] = []
         next_part: Mapping[str, str] = {}
         while next_part or not requested:
             if next_part in requested:
                 raise ServiceError(f"{self._named} repeats a continuation: {next_part}"[:300])
             requested.append(next_part)
-            answer = self.ask({**form, **next_part}, reads=reads_part, **caching)
+            answer = self.ask({**form, **next_part}, check=check_part, **caching)
             yield answer
             next_part = continuation(answer.content)
 
@@ -115,7 +115,7 @@ class Wiki:
         form = {"prop": "revisions", "titles": title, "rvprop": _METADATA, "rvlimit": "max", "rvdir": "newer"}
         form |= {"redirects": "1"} if redirects else {}
         for bypass_cache in (False, True):
-            answers = list(self.query(form, reads=read_revisions, bypass_cache=bypass_cache))
+            answers = list(self.query(form, check=read_revisions, bypass_cache=bypass_cache))
             pages = [page for answer in answers if (page := page_of(answer.content)) is not None]
             if not pages:
                 return None
@@ -125,7 +125,7 @@ class Wiki:
                 title, page_id, retrieved_at = pages[-1]["title"], pages[-1]["pageid"], answers[-1].retrieved_at
                 return History(title, page_id, revisions, retrieved_at, self.session.service.address)
         raise ServiceError(
-            f"{self._named}: another page took the name {title!r} while its history was read; "
+            f"{self._named}: {title!r} became the title of another page while its history was read; "
             f"run again{' with a network' if self.session.offline else ''}"
         )
 
@@ -142,13 +142,13 @@ class Wiki:
         form = {"prop": "revisions", "revids": "|".join(map(str, ids)), "rvprop": "ids|content", "rvslots": "main"}
         contents: dict[int, str] = {}
         try:
-            for answer in self.query(form, immutable=is_complete, reads=read_contents):
+            for answer in self.query(form, immutable=is_complete, check=read_contents):
                 contents |= read_contents(answer.content)
         except ServiceTimeout:
             if len(ids) == 1:
                 raise
-            half = len(ids) // 2
-            return self._contents(ids[:half]) | self._contents(ids[half:])
+            middle = len(ids) // 2
+            return self._contents(ids[:middle]) | self._contents(ids[middle:])
         return {revision_id: contents[revision_id] for revision_id in ids if revision_id in contents}
 
     @property
@@ -164,7 +164,7 @@ def is_title(title: str) -> bool:
 def error_of(content: Any) -> ServiceError | TransientError | None:
     """Return the error inside an answer, with the wiki's code and words; transient if the wiki lags or fails."""
     if not isinstance(content, dict):
-        return ServiceError("JSON that is not a wiki's; is its address that of api.php?")
+        return ServiceError("JSON that is not a wiki's; give the address of its api.php")
     errors = content.get("errors") or ([content["error"]] if "error" in content else [])
     problems = [_problem(error) for error in (errors if isinstance(errors, list) else [errors])]
     lasting = [problem for problem in problems if isinstance(problem, ServiceError)]
@@ -220,14 +220,14 @@ def _problem(error: Any) -> ServiceError | TransientError:
     return TransientError(message, kind) if is_internal or code == "readonly" else ServiceError(message)
 
 
-def read_part(content: Mapping[str, Any], form: Mapping[str, str], reads: Reads | None) -> None:
-    """Check a part of the answer to a query, and its continuation; `reads` checks the content."""
+def check_part_of_answer(content: Mapping[str, Any], form: Mapping[str, str], check: ContentCheck | None) -> None:
+    """Check a part of the answer to a query, and its continuation; `check` checks the content."""
     if not {"query", "batchcomplete", "continue"} & content.keys():
         raise LookupError("neither query nor batchcomplete")
     if continuation(content).keys() & form.keys():
         raise ValueError("its continuation changes the request")
-    if reads is not None:
-        reads(content)
+    if check is not None:
+        check(content)
 
 
 def continuation(content: Mapping[str, Any]) -> dict[str, str]:

@@ -97,7 +97,7 @@ class Wikidata:
             "languages": "|".join(LANGUAGES),
             "sitefilter": WIKIPEDIA,
         }
-        answer = self.wiki.ask(form, reads=lambda content: _read(content, ids, datetime.min))
+        answer = self.wiki.ask(form, check=lambda content: _read(content, ids, datetime.min))
         return _read(answer.content, ids, answer.retrieved_at)
 
 
@@ -174,7 +174,7 @@ def _term(by_language: Any) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Similar:
+class SimilarItem:
     """An item, and its cosine similarity to the requested item."""
 
     item_id: WikidataId
@@ -187,7 +187,7 @@ class Wembedder:
     def __init__(self, session: "Session") -> None:
         self.session = session
 
-    def similar_items(self, item_id: WikidataId) -> tuple[Similar, ...] | None:
+    def similar_items(self, item_id: WikidataId) -> tuple[SimilarItem, ...] | None:
         """Return the other items most similar to an item, most similar first; None for an unknown item."""
         path = f"most-similar/{item_id}"
         answer = self.session.ask({}, path=path, allow=(200, 404), error_of=reading_check(_similar))
@@ -197,7 +197,7 @@ class Wembedder:
         return tuple(sorted((item for item in similar if item.item_id != item_id), key=lambda item: -item.similarity))
 
 
-def _similar(content: Any) -> list[Similar] | None:
+def _similar(content: Any) -> list[SimilarItem] | None:
     """Return the items in the order of the answer; None for an unknown item."""
     if "most_similar" not in content and str(content["message"]).startswith("Not found"):
         return None
@@ -205,4 +205,6 @@ def _similar(content: Any) -> list[Similar] | None:
     for name, similarity in entries:
         if not isinstance(name, str) or type(similarity) not in (int, float) or abs(similarity) > _MAX_SIMILARITY:
             raise ValueError(f"an invalid similar item, {shown([name, similarity])}")
-    return [Similar(WikidataId(name), float(similarity)) for name, similarity in entries if _ITEM_ID.fullmatch(name)]
+    return [
+        SimilarItem(WikidataId(name), float(similarity)) for name, similarity in entries if _ITEM_ID.fullmatch(name)
+    ]

@@ -63,7 +63,7 @@ class Wikipedia:
             return is_only_part and bool((page_of(content) or {}).get("extract"))
 
         caching = {"immutable": self._reuse_pages and is_whole_page}
-        for answer in self.wiki.query(form, reads=partial(_check_page, before=fields), **caching):
+        for answer in self.wiki.query(form, check=partial(_check_page, before=fields), **caching):
             fields.update(page_of(answer.content) or {})
             retrieved_at = answer.retrieved_at
         return _page(fields, self.wiki.session.service.address, retrieved_at) if fields else None
@@ -75,7 +75,7 @@ class Wikipedia:
     def linked(self, title: str) -> tuple[str, ...]:
         """Return the articles that a page links to, redirects and missing ones included; InputError without a page."""
         form = {"prop": "links", "titles": title, "redirects": "1", "plnamespace": "0", "pllimit": "max"}
-        answers = self.wiki.query(form, reads=lambda content: _links(page_of(content) or {})) if is_title(title) else ()
+        answers = self.wiki.query(form, check=lambda content: _links(page_of(content) or {})) if is_title(title) else ()
         parts = [page_of(answer.content) for answer in answers]
         if not any(parts):
             raise InputError(

@@ -150,7 +150,7 @@ COMPARED: Mapping[tuple[str, ...], str] = {
     for phrase in phrases.split("|")
 }
 COMPARED_BEHIND: Mapping[tuple[str, ...], str] = {("or", "more"): ">=", ("or", "less"): "<=", ("or", "fewer"): "<="}
-"""The signs of comparisons behind a number."""
+"""The signs of comparisons after a number."""
 FIRST_WORDS_OF_COMPARISONS = frozenset(phrase[0] for phrase in COMPARED)
 SIGNS = {"≤": "<=", "=<": "<=", "≥": ">=", "=>": ">="}
 

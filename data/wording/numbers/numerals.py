@@ -5,8 +5,8 @@ two and a half = 2½ = 2 1/2 = 2.5; two thirds = 2/3; third = 3rd; nineteen nine
 8kg = 8 kilogrammes = 8 kg; $8 = 8 USD = 8 dollars. A comparison is a word before its number: "< 8" for less than 8,
 ">= 8" for 8 or more.
 What it is not: a conversion (see tasks.scoring.wording.forms), or arithmetic (10² is not 100). 1.200 is read as one
-point two; the 1990s, 3D and 2.0.1 are words. A capital M, B or K behind a figure is a scale; a small m is a metre, or a
-million behind a currency.
+point two; the 1990s, 3D and 2.0.1 are words. A capital M, B or K after a figure is a scale; a small m is a metre, or a
+million after a currency.
 """
 
 import re
@@ -20,7 +20,7 @@ from swaymeter.data.wording.word import Token, Word
 
 _BEFORE_PRONOUN = frozenset(("no", "any", "every", "this", "that"))
 _BEHIND_PRONOUN = frozenset(("of", "who", "that", "which"))
-"""Words before and behind "one" as a pronoun: no one, one of."""
+"""Words before and after "one" as a pronoun: no one, one of."""
 _ALSO_NAMES = frozenset(("Otto", "Dix"))
 """Names whose normal form is a number word of another language."""
 _ROMAN = re.compile(r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
@@ -83,18 +83,18 @@ def _comparison_length(tokens: Sequence[Token], start: int) -> int:
     """Return the length of a comparison before a number, in words: two in "more than 8", 0 in "more than Oslo"."""
     for length in (3, 2, 1) if tokens[start].folded in table.FIRST_WORDS_OF_COMPARISONS else ():
         if _folded(tokens, start, length) in table.COMPARED and start + length < len(tokens):
-            behind = tokens[start + length]
-            if behind.kind == "number" or behind.folded in table.MONEY | CARDINALS.keys() | {"half"}:
+            after = tokens[start + length]
+            if after.kind == "number" or after.folded in table.MONEY | CARDINALS.keys() | {"half"}:
                 return length
     return 0
 
 
 def _is_counting_article(tokens: Sequence[Token], index: int) -> bool:
     """Return True if "a" means one: "an hour", "a week", but not "a second one" or "twelve dollars an hour"."""
-    behind = tokens[index + 1].folded if index + 1 < len(tokens) else ""
+    after = tokens[index + 1].folded if index + 1 < len(tokens) else ""
     before = tokens[index - 1].folded if index else ""
-    is_other = behind in ("second", "degree", "square", "pound", "yard", "foot") or before in ("time", "once", "half")
-    return len(behind) > 3 and behind in UNITS and before not in UNITS and not is_other
+    is_other = after in ("second", "degree", "square", "pound", "yard", "foot") or before in ("time", "once", "half")
+    return len(after) > 3 and after in UNITS and before not in UNITS and not is_other
 
 
 class _NumberMatch(NamedTuple):
@@ -102,7 +102,7 @@ class _NumberMatch(NamedTuple):
 
     Attributes:
         text: The normal form; "" without a number.
-        end: The index behind the number; without a number, the index at which the search began.
+        end: The index after the number; without a number, the index at which the search began.
         kind: The kind of its word.
         compared: The comparison before the number, such as "<"; "" for none.
     """
@@ -114,8 +114,8 @@ class _NumberMatch(NamedTuple):
 
 
 def _number(tokens: Sequence[Token], start: int, is_money: bool) -> _NumberMatch:
-    """Read a number in figures or words; `is_money` is True behind a currency, for which m means million."""
-    first, behind = tokens[start], tokens[start + 1] if start + 1 < len(tokens) else None
+    """Read a number in figures or words; `is_money` is True after a currency, for which m means million."""
+    first, after = tokens[start], tokens[start + 1] if start + 1 < len(tokens) else None
     if first.kind == "number":
         return _number_in_figures(tokens, start, is_money)
     if first.folded not in table.FIRST_WORDS or first.kind != "word" or first.text in _ALSO_NAMES:
@@ -123,32 +123,32 @@ def _number(tokens: Sequence[Token], start: int, is_money: bool) -> _NumberMatch
         compound = table.german_compound(first.folded) if may_be_compound else None
         return _scaled(tokens, compound, start + 1) if compound else _NumberMatch("", start)
     before = tokens[start - 1].folded if start else ""
-    if first.folded == "one" and ((behind and behind.folded in _BEHIND_PRONOUN) or before in _BEFORE_PRONOUN):
+    if first.folded == "one" and ((after and after.folded in _BEHIND_PRONOUN) or before in _BEFORE_PRONOUN):
         return _NumberMatch("", start)  # a pronoun
     return _number_in_words(tokens, start)
 
 
 def _number_in_figures(tokens: Sequence[Token], start: int, is_money: bool) -> _NumberMatch:
     number, end = table.normal_figures(tokens[start].text), start + 1
-    behind = tokens[end] if end < len(tokens) else None
-    if not behind:
+    after = tokens[end] if end < len(tokens) else None
+    if not after:
         return _NumberMatch(number, end)
-    if behind.text == "+":
+    if after.text == "+":
         return _NumberMatch(number, start + 2, compared=">=")
-    suffix = behind.text if behind.glued and behind.kind == "word" else ""
+    suffix = after.text if after.glued and after.kind == "word" else ""
     if suffix.lower() in ("st", "nd", "rd", "th"):
         return _NumberMatch(f"{number}th", start + 2, "ordinal")
     is_plain = len(number) <= 20 and table.PLAIN.fullmatch(number) is not None
-    scale = None if behind.begins_clause else SCALES.get(behind.folded)
-    if is_plain and scale is None and (suffix or (is_money and not behind.begins_clause)):
+    scale = None if after.begins_clause else SCALES.get(after.folded)
+    if is_plain and scale is None and (suffix or (is_money and not after.begins_clause)):
         letters = table.SCALE_LETTERS | (table.MONEY_LETTERS if is_money else {})
-        scale = letters.get(behind.text)
+        scale = letters.get(after.text)
     if is_plain and scale:
         return _NumberMatch(written_out(Fraction(number) * scale), start + 2)
     is_decade = suffix == "s" and number[-1] == "0"  # 1990s
     is_letter = suffix.isupper() and len(suffix) == 1  # 3D
-    if suffix and (behind.folded not in UNITS or is_decade or is_letter):
-        return _NumberMatch(number + behind.folded, start + 2, "word")
+    if suffix and (after.folded not in UNITS or is_decade or is_letter):
+        return _NumberMatch(number + after.folded, start + 2, "word")
     return _NumberMatch(number, end)
 
 
@@ -191,24 +191,24 @@ def _half(tokens: Sequence[Token], start: int) -> _NumberMatch:
 
 def _with_fraction(tokens: Sequence[Token], value: int, end: int) -> _NumberMatch:
     """Return a number in words with its fraction: three quarters, one and a half, one point five."""
-    behind = _folded(tokens, end, 3)
-    if not behind or tokens[end].begins_clause:
+    after = _folded(tokens, end, 3)
+    if not after or tokens[end].begins_clause:
         return _NumberMatch(str(value), end)
-    if (divisor := table.FRACTIONS.get(behind[0])) and 0 < value < divisor:
+    if (divisor := table.FRACTIONS.get(after[0])) and 0 < value < divisor:
         return _scaled(tokens, Fraction(value, divisor), end + 1)
-    if behind in (("and", "a", "half"), ("and", "one", "half")):
+    if after in (("and", "a", "half"), ("and", "one", "half")):
         return _scaled(tokens, value + Fraction(1, 2), end + 3)
     return _NumberMatch(str(value), end)
 
 
 def _scaled(tokens: Sequence[Token], value: Fraction, end: int) -> _NumberMatch:
-    """Return the value, times the scale behind it if there is a scale."""
+    """Return the value, times the scale after it if there is a scale."""
     scale = SCALES.get("".join(_folded(tokens, end, 1)))
     return _NumberMatch(written_out(value * scale), end + 1) if scale else _NumberMatch(written_out(value), end)
 
 
 def _roman(tokens: Sequence[Token], index: int) -> str:
-    """Return the value of a Roman numeral in capitals behind a name (George VI), and "" for I, which is a word."""
+    """Return the value of a Roman numeral in capitals after a name (George VI), and "" for I, which is a word."""
     token = tokens[index]
     if not index or token.begins_clause or token.text == "I" or not _ROMAN.fullmatch(token.text):
         return ""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from swaymeter.data.errors import first_names
+from swaymeter.data.errors import first_few
 from swaymeter.flows.cli.console import print_line, print_table, warn
 from swaymeter.flows.cli.options import Columns, Folder, OwnFile, StudyPath, Traceback
 
@@ -91,7 +91,7 @@ def status(study: StudyPath, workspace: Folder = None, traceback: Traceback = Fa
     summary = work.annotation_status(Study.load(study, workspace).contents)
     _warn_of(summary.missing)
     if summary.problems:
-        warn(f"judgements that do not count: {first_names(summary.problems, SHOWN_ITEMS, separator='; ')}")
+        warn(f"judgements that do not count: {first_few(summary.problems, SHOWN_ITEMS, separator='; ')}")
     rows = []
     for name, counts in summary.choices.items():
         judged = [counts.get(choice, 0) for choice in CHOICES]
@@ -109,4 +109,4 @@ def status(study: StudyPath, workspace: Folder = None, traceback: Traceback = Fa
 
 def _warn_of(missing: Sequence[str]) -> None:
     if missing:
-        warn(f"not all questions are there: {first_names(missing, SHOWN_ITEMS)}")
+        warn(f"questions are missing: {first_few(missing, SHOWN_ITEMS)}")

@@ -56,19 +56,19 @@ def compare(
         number_tables,
         unmatched_lines,
     )
-    from swaymeter.tasks.statistics.changes import unmatched
+    from swaymeter.tasks.statistics.changes import unmatched_items
 
     databases = database_of(a), database_of(b)
     comparison = compare_databases(*databases)
-    unmatched_items = unmatched_lines(unmatched(comparison))
+    item_lines = unmatched_lines(unmatched_items(comparison))
     if page or not as_json:
-        page = _write_page(page, databases, comparison, unmatched_items)
+        page = _write_page(page, databases, comparison, item_lines)
     if as_json:
-        print_product(comparison_json(comparison, **dataset_rows(comparison), unmatched=unmatched_items))
+        print_product(comparison_json(comparison, **dataset_rows(comparison), unmatched=item_lines))
         return
     for name, database in zip("AB", databases, strict=True):
         print_line(f"{name}: {database}")
-    for line in (*change_lines(comparison), *(f"not compared: {line}" for line in unmatched_items)):
+    for line in (*change_lines(comparison), *(f"not compared: {line}" for line in item_lines)):
         print_line(line)
     for table in number_tables(comparison.numbers, RUN_NAMES):
         print_table(table.columns, table.rows, title=table.title)

@@ -38,8 +38,8 @@ from swaymeter.flows.config.sections import ModelPart
 from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.config.thresholds import (
     QUANTITIES,
-    Judged,
-    Measured,
+    JudgedThresholds,
+    MeasuredQuantity,
     Threshold,
     bounds_of_thresholds,
     judged,
@@ -84,7 +84,7 @@ class Audited(NamedTuple):
         effects: Effects of order, length and so on among several passages.
     """
 
-    measured: list[Measured]
+    measured: list[MeasuredQuantity]
     differences: list[Row]
     unfinished: pd.DataFrame
     servers: pd.DataFrame
@@ -370,7 +370,7 @@ def _refuse_another(folder: Path, file: Path, name: str) -> None:
             f"the workspace {folder} holds the audit of {before.name}, and this one is of {file.name}; name another "
             "--workspace"
         )
-    if Workspace(folder, name).study_folders:
+    if Workspace(folder, name).study_path_parts:
         raise UsageError(f"the workspace {folder} holds another study; name another --workspace")
 
 
@@ -493,7 +493,7 @@ class Outcome(NamedTuple):
     results: Audited | None = None
     notes: Sequence[str] = ()
     lines: Sequence[str] = ()
-    checks: Judged = ()
+    checks: JudgedThresholds = ()
     compared: Gate = Gate()
 
 

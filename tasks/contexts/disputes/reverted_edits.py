@@ -83,7 +83,7 @@ def disputes_of_page(
     embed: Embed,
     pageviews: PageViews | None = None,
     months: tuple[str, str] | None = None,
-    similarity: float = SIMILARITY,
+    max_similarity: float = SIMILARITY,
     span_words: int = SPAN_WORDS,
 ) -> PageDisputes:
     """Return the disputes of a page, or of the page that it redirects to.
@@ -94,7 +94,7 @@ def disputes_of_page(
         embed: maps texts to unit vectors, (n, d).
         pageviews: client for page views; None to leave them out.
         months: the first and the last month whose views count (YYYY-MM).
-        similarity: upper bound of the cosine of two spans.
+        max_similarity: upper bound of the cosine of two spans.
         span_words: limit of the words of a span.
 
     Raises:
@@ -106,16 +106,17 @@ def disputes_of_page(
     disputes, rejected_disputes = [], []
     reversions, rejected_pairs = _reversions(history, wikipedia.wiki, span_words)
     by_dispute = _by_dispute(reversions)
-    for dispute, score in zip(by_dispute, _similarities(by_dispute, embed), strict=True):
-        last, sentence = dispute[-1], dispute[-1].restored.sentence()
-        if score > similarity:
-            reason, detail = reasons.TOO_SIMILAR, f"similarity {score:.4f}"
+    for reversions_of_spans, similarity in zip(by_dispute, _similarities(by_dispute, embed), strict=True):
+        last = reversions_of_spans[-1]
+        sentence = last.restored.sentence()
+        if similarity > max_similarity:
+            reason, detail = reasons.TOO_SIMILAR, f"similarity {similarity:.4f}"
         elif sentence is None:
             reason, detail = reasons.NO_SENTENCE, last.restored.paragraph[:300]
         else:
-            disputes.append(_dispute(history, dispute, sentence, score))
+            disputes.append(_dispute(history, reversions_of_spans, sentence, similarity))
             continue
-        row = _rejected(history, reason, [reversion.pair for reversion in dispute])
+        row = _rejected(history, reason, [reversion.pair for reversion in reversions_of_spans])
         rejected_disputes.append(replace(row, detail=detail, object=last.restored.text, replacement=last.undone.text))
     if disputes and pageviews and months:
         views = pageviews.monthly_mean(history.title, first=months[0], last=months[1])
@@ -165,7 +166,7 @@ def _reversions(
             rejected[reason].append(pair)
     replacements = _replacements(wiki, pairs, span_words)
     for pair in pairs:
-        spans = replacements[pair.digests]
+        spans = replacements[pair.digests]  # or a rejection reason
         if isinstance(spans, str):
             rejected[spans].append(pair)
         elif (pair.restored.sha1 or "") < (pair.edited.sha1 or ""):

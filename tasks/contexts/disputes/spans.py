@@ -50,20 +50,20 @@ class Replacement:
         first: the span of the first text.
         second: the span of the second text.
         before: the five words before the span, of any line, folded.
-        behind: the five words behind the span, of any line, folded.
+        after: the five words after the span, of any line, folded.
     """
 
     first: Span
     second: Span
     before: tuple[str, ...]
-    behind: tuple[str, ...]
+    after: tuple[str, ...]
 
 
 def replacement(first: str, second: str, *, max_words: int) -> Replacement | str:
     """Return the only span, of at most `max_words` words, in which two wikitexts differ, or a rejection reason."""
     lines, other_lines = first.split("\n"), second.split("\n")
-    number, behind = _common_ends(lines, other_lines)
-    if not (len(lines) == len(other_lines) == number + behind + 1):
+    number, after = _common_ends(lines, other_lines)
+    if not (len(lines) == len(other_lines) == number + after + 1):
         return reasons.SEVERAL_SPANS
     reason = _line_rejection(lines[number], other_lines[number], max_words)
     if reason:
@@ -71,15 +71,15 @@ def replacement(first: str, second: str, *, max_words: int) -> Replacement | str
     shown = [running_text(text) for text in _sections(lines, other_lines, number)]
     if shown[0] == shown[1]:
         return reasons.NOT_IN_RUNNING_TEXT
-    before, behind = _common_ends(*shown)
-    if any(len(lines_shown) != before + 1 + behind for lines_shown in shown):
+    before, after = _common_ends(*shown)
+    if any(len(lines_shown) != before + 1 + after for lines_shown in shown):
         return reasons.SEVERAL_SPANS
     return _line_replacement(shown[0], shown[1], before, max_words)
 
 
 def likeness(first: Replacement, second: Replacement) -> float:
     """Return the share of equal words around two replacements, 0 to 1; 0 if less than half are equal on one side."""
-    sides = ((first.before, second.before), (first.behind, second.behind))
+    sides = ((first.before, second.before), (first.after, second.after))
 
     def share(words: Sequence[str], other_words: Sequence[str]) -> float:
         blocks = SequenceMatcher(None, words, other_words, autojunk=False).get_matching_blocks()
@@ -103,7 +103,7 @@ def _sections(first: Sequence[str], second: Sequence[str], number: int) -> tuple
 
 
 def _is_heading(line: str) -> bool:
-    """Return True for a line such as "== History ==", perhaps with a comment behind it."""
+    """Return True for a line such as "== History ==", perhaps with a comment after it."""
     text = line.rstrip()
     if text.startswith("=") and text.endswith("-->"):
         text = text[: max(0, text.rfind("<!--"))].rstrip()
@@ -115,8 +115,8 @@ def _line_rejection(first: str, second: str, max_words: int) -> str | None:
     if _is_heading(first) or _is_heading(second):
         return reasons.NOT_IN_RUNNING_TEXT
     pieces = _PIECE.findall(first), _PIECE.findall(second)
-    before, behind = _common_ends(*pieces)
-    middles = ["".join(row[before : len(row) - behind]) for row in pieces]
+    before, after = _common_ends(*pieces)
+    middles = ["".join(row[before : len(row) - after]) for row in pieces]
     words = [[word[0] for word in words_of(middle)] for middle in middles]
     counts = [len(middle_words) for middle_words in words]
     if words[0] == words[1]:
@@ -138,8 +138,8 @@ def _line_replacement(
     first, second = lines[number], other_lines[number]
     words = words_of(first), words_of(second)
     texts = [[word[0] for word in row] for row in words]
-    before, behind = _common_ends(*texts)
-    counts = [len(row) - before - behind for row in texts]
+    before, after = _common_ends(*texts)
+    counts = [len(row) - before - after for row in texts]
     if not any(counts):
         return reasons.ONLY_MARKUP
     if not all(counts):

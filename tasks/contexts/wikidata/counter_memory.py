@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swaymeter.data.records import WikidataId
-from swaymeter.data.sources.wikimedia.wikidata import Similar
+from swaymeter.data.sources.wikimedia.wikidata import SimilarItem
 from swaymeter.tasks.contexts.texts import fold, fold_without_qualifier
 from swaymeter.tasks.contexts.wikidata.facts import Items, KnownItem
 from swaymeter.tasks.contexts.wikidata.mentions import mentions
@@ -99,7 +99,7 @@ def is_wrong_but_alike(candidate: KnownItem, fact: Truth) -> bool:
     return not any(mentions(unicodedata.normalize("NFC", text), names, any_case=True) for text, names in pairs)
 
 
-def wembedder_answer(similar: Sequence[Similar], items: Items, fact: Truth) -> CounterMemory | None:
+def wembedder_answer(similar: Sequence[SimilarItem], items: Items, fact: Truth) -> CounterMemory | None:
     """Return the most similar item of Wembedder that is in `items` and fits; None if no item fits."""
     listed = sorted(similar, key=lambda item: (-item.similarity, int(item.item_id[1:])))
     return _first(((items.get(item.item_id), item.similarity) for item in listed), fact, WEMBEDDER)

@@ -135,7 +135,7 @@ class StatedFact:
         return tuple(dict.fromkeys((*self.object.names, *(form for form in self.triple.answers if form.strip()))))
 
     @property
-    def meant(self) -> tuple[str, ...]:
+    def likely_forms(self) -> tuple[str, ...]:
         """The forms that a text is likely to use for the object: not "in" for India."""
         return tuple(form for form in self.answers if form == self.object.label or len(form) > SHORT)
 
@@ -199,7 +199,7 @@ def _check_triple(triple: Triple, items: Items) -> StatedFact | Rejected:
     if fold_without_qualifier(subject.label) == fold_without_qualifier(answer.label):
         return reject(fact, reasons.OBJECT_IS_SUBJECT)
     question = fact.question(items)
-    if any(QUESTION_CONTAINS_ANSWER in flags_of(question, (), form, "") for form in fact.meant):
+    if any(QUESTION_CONTAINS_ANSWER in flags_of(question, (), form, "") for form in fact.likely_forms):
         return reject(fact, QUESTION_CONTAINS_ANSWER, detail=question[:200])
     return fact
 

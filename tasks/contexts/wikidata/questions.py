@@ -13,7 +13,7 @@ from swaymeter.data.errors import InputError, ServiceError
 from swaymeter.data.records import SLOT, Question, Rejected, Triple, both_contexts
 from swaymeter.data.sources.slots import fill_slot, flags_of, flags_of_snippet
 from swaymeter.data.sources.wikimedia.pageviews import PageViews
-from swaymeter.data.sources.wikimedia.wikidata import Similar, Wembedder, Wikidata
+from swaymeter.data.sources.wikimedia.wikidata import SimilarItem, Wembedder, Wikidata
 from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
 from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.counter_memory import (
@@ -69,7 +69,7 @@ def questions_of_property(
     properties = sorted({triple.property_id for triple in triples})
     if len(properties) > 1:
         raise InputError(
-            f"a list of one property has facts of {len(properties)}: {', '.join(properties)[:80]}; list each separately"
+            f"expected facts of one property, not of {len(properties)}: {', '.join(properties)[:80]}; split the list"
         )
     items = Items(clients.wikidata, properties[0])
     items.learn(triple.property_id for triple in triples if not triple.property)
@@ -98,7 +98,7 @@ def questions_of_property(
     return BuiltQuestions(questions, rejected)
 
 
-def _similar_items(fact: StatedFact, wembedder: Wembedder | None) -> tuple[Similar, ...]:
+def _similar_items(fact: StatedFact, wembedder: Wembedder | None) -> tuple[SimilarItem, ...]:
     """Return the items that Wembedder finds similar to the object; empty without Wembedder."""
     if wembedder is None:
         return ()
@@ -115,7 +115,9 @@ def _question(
     triple, subject, answer = fact.stated.triple, fact.stated.subject, fact.stated.object
     question, answers = fact.stated.question(items), fact.stated.answers
     text = fact.snippet.replace(SLOT, " ")
-    meant = [form for form in fact.stated.meant if is_written(text, form)]  # "reading" is no mention of the town
+    likely_forms = [
+        form for form in fact.stated.likely_forms if is_written(text, form)
+    ]  # "reading" is no mention of the town
     views = partial(pageviews.monthly_mean, first=months[0], last=months[1])
     return Question(
         question_id=fact.stated.question_id,
@@ -139,7 +141,10 @@ def _question(
         subject_popularity=views(fact.page.title),
         object_popularity=views(answer.wikipedia) if answer.wikipedia else None,
         id_source=ID_SOURCE,
-        flags=(*flags_of(question, answers, answer.name, replacement.name), *flags_of_snippet(fact.snippet, meant)),
+        flags=(
+            *flags_of(question, answers, answer.name, replacement.name),
+            *flags_of_snippet(fact.snippet, likely_forms),
+        ),
         property=fact.stated.property_name(items),
         replacement_id=replacement.item_id,
         replacement_by=replacement.by,

@@ -29,7 +29,7 @@ _TRANSIENT_STATUSES = (*TRANSIENT, 500, 529)
 _CACHE_TTL_DAYS = 36_500.0
 
 
-class InFlight:
+class RequestsInFlight:
     """Number of concurrent requests: doubled while doubling raises the rate of responses, halved if the rate falls."""
 
     BETTER, WORSE = 1.1, 0.7
@@ -73,7 +73,7 @@ class InFlight:
         self._ended, self._began = 0, now
 
 
-class _Cancelled(Exception):
+class _CancelledRequest(Exception):
     """A request that is not sent, because another one has failed."""
 
 
@@ -99,7 +99,7 @@ class Client:
 
     def __post_init__(self) -> None:
         endpoint = self.endpoint
-        self.in_flight = InFlight(endpoint.in_flight)
+        self.in_flight = RequestsInFlight(endpoint.in_flight)
         address, _, query = endpoint.address.partition("?")
         address = re.sub(r"/(models|chat/completions|completions)$", "", address.rstrip("/"))
         is_versioned = address.endswith("/v1")
@@ -213,7 +213,7 @@ class Client:
         def send(item: Item) -> Result:
             with self.in_flight.slot():
                 if has_failed.is_set():
-                    raise _Cancelled
+                    raise _CancelledRequest
                 try:
                     return request(item)
                 except BaseException:
@@ -232,7 +232,7 @@ class Client:
                 has_failed.set()
                 raise
         if errors:
-            raise next(error for error in errors if not isinstance(error, _Cancelled))
+            raise next(error for error in errors if not isinstance(error, _CancelledRequest))
         return [future.result() for future in futures]
 
     def _count(self, answer: Answer) -> None:

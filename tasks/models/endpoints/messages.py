@@ -1,7 +1,7 @@
 """A tokenizer for models whose tokens are unknown: each character of the prompt is a "token".
 
-With these numbers, the measures treat prompts of a server that applies its own chat template like all others. Before a
-request, the numbers are decoded into turns.
+Its id is the code point of the character. With these ids, the measures treat prompts of a server that applies its own
+chat template like all others. Before a request, the ids are decoded into turns.
 """
 
 import json
@@ -19,11 +19,11 @@ _TURNS = "\0"
 """First character of encoded turns; it is removed from the beginning of texts."""
 
 
-class Letters:
+class CodePointTokenizer:
     """Texts and turns as code points, with the interface of a tokenizer of transformers that prompts need.
 
     Args:
-        takes_any_keyword: pass on keywords of a chat template that this machine cannot read.
+        takes_any_keyword: accept every keyword, because the chat template of the server is unknown here.
         switch: the keyword that turns thoughts off, and its value.
         thinks: True for a model with thoughts and without a switch.
     """

@@ -28,7 +28,7 @@ from swaymeter.tasks.models.capabilities import (
 )
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import REPEATED_PROMPTS, SERVED, Decoding, Endpoint, Prompt, Reply
-from swaymeter.tasks.models.endpoints.messages import Letters, prompt_of
+from swaymeter.tasks.models.endpoints.messages import CodePointTokenizer, prompt_of
 from swaymeter.tasks.models.endpoints.probe import ProbeResult, load_probe, note_changes, probe, save_probe
 from swaymeter.tasks.models.files.identity import identify_model
 from swaymeter.tasks.models.loading import once_per_arguments
@@ -57,7 +57,7 @@ class ServedModel:
     Attributes:
         name: The model's name in the study.
         revision: The revision of its weights in the study.
-        tokenizer: The tokenizer of transformers, or `Letters` if the server applies the chat template.
+        tokenizer: The tokenizer of transformers, or `CodePointTokenizer` if the server applies the chat template.
         probe: The result of the server's probe.
     """
 
@@ -83,7 +83,7 @@ class ServedModel:
     @property
     def context_window(self) -> int | None:
         """The server's context window in tokens; None if it is unknown or counted by another tokenizer."""
-        return None if isinstance(self.tokenizer, Letters) else self.probe.context_window
+        return None if isinstance(self.tokenizer, CodePointTokenizer) else self.probe.context_window
 
     @cached_property
     def vocabulary_size(self) -> int:
@@ -98,7 +98,7 @@ class ServedModel:
     @property
     def hardware(self) -> str:
         """The server's description, and the form of the prompts."""
-        form = "messages" if isinstance(self.tokenizer, Letters) else f"tokens of {self.endpoint.tokenizer}"
+        form = "messages" if isinstance(self.tokenizer, CodePointTokenizer) else f"tokens of {self.endpoint.tokenizer}"
         words = (f"{name} {value}" for name, value in self.probe.description.items())
         return ", ".join([self.probe.api, f"prompts are sent as {form}", *words])
 
@@ -107,7 +107,7 @@ class ServedModel:
         """Failed checks of the probe and the count of greedy replies that changed, separated by semicolons."""
         notes = [f"{check}: {reason.replace(';', ',')}" for check, reason in self.probe.failed.items()]
         if self._repeated:
-            notes.append(f"{self._changed} of {self._repeated} greedy answers differ when they are asked for twice")
+            notes.append(f"{self._changed} of {self._repeated} greedy answers differ when they are requested twice")
         return "; ".join(notes) or None
 
     def lacks(self, capability: Capability | None) -> str | None:
@@ -218,7 +218,11 @@ class ServedModel:
         return mean
 
     def _prompt(self, prompt: Tokens) -> Prompt:
-        return prompt_of(prompt) if isinstance(self.tokenizer, Letters) else Prompt(tokens=tuple(map(int, prompt)))
+        return (
+            prompt_of(prompt)
+            if isinstance(self.tokenizer, CodePointTokenizer)
+            else Prompt(tokens=tuple(map(int, prompt)))
+        )
 
     def _order(self, prompts: Sequence[Tokens]) -> list[int]:
         """Return the indices of prompts sorted by their tokens, because a common prefix is in the server's cache."""
@@ -286,7 +290,9 @@ class ServedModel:
         order = self._order(prompts)
         rows = self.server.client.each(lambda index: self.server.next_token(self._prompt(prompts[index])), order)
         if len(sizes := {len(row) for row in rows}) > 1:
-            raise ModelError(f"model {self.name}: its server sends distributions over {sorted(sizes)} tokens")
+            raise ModelError(
+                f"model {self.name}: its server sends distributions of {sorted(sizes)} tokens; use another server"
+            )
         log_probs = np.empty((len(prompts), len(rows[0])), np.float32)
         log_probs[order] = rows
         return torch.from_numpy(log_probs)
@@ -329,7 +335,7 @@ class ServedModel:
             terminators=terminators,
             prompts=prompts,
             start_token=start_token,
-            by=(self.probe.api, self.next_token_logits),
+            server_engine=(self.probe.api, self.next_token_logits),
         )
 
 
@@ -369,7 +375,7 @@ class _Tokens:
         self._keep(None)
 
     def end_with_line(self) -> None:
-        """Drop the tokens behind the first line break; the token of the line break stays."""
+        """Drop the tokens after the first line break; the token of the line break stays."""
         line_breaks = (index for index in range(self.count) if "\n" in self._text(slice(index, index + 1)))
         last = next(line_breaks, self.count - 1)
         self._keep(slice(last + 1) if self.count else None)
@@ -426,7 +432,7 @@ def _load_served(endpoint: Endpoint, cache: Path, revision: str, rerun: int, off
         tokenizer = load_transformers_tokenizer(identify_model(endpoint.tokenizer, "language_model"))
     if offline:
         server, result = load_probe(client)
-        return ServedModel(endpoint, revision, server, result, tokenizer or _letters_of_probe(result))
+        return ServedModel(endpoint, revision, server, result, tokenizer or _code_points_of_probe(result))
 
     def write(text: str) -> Prompt:
         return Prompt(tokens=tuple(tokenizer(text, add_special_tokens=False)["input_ids"]))
@@ -444,12 +450,12 @@ def _load_served(endpoint: Endpoint, cache: Path, revision: str, rerun: int, off
             changes,
         )
     save_probe(client, result)
-    return ServedModel(endpoint, revision, server, result, tokenizer or _letters_of_probe(result))
+    return ServedModel(endpoint, revision, server, result, tokenizer or _code_points_of_probe(result))
 
 
-def _letters_of_probe(result: ProbeResult) -> Letters:
+def _code_points_of_probe(result: ProbeResult) -> CodePointTokenizer:
     switch = (result.switch, SWITCHES[result.switch][0]) if result.switch else None
-    return Letters(takes_any_keyword=result.settings.template_options, switch=switch, thinks=result.thinks)
+    return CodePointTokenizer(takes_any_keyword=result.settings.template_options, switch=switch, thinks=result.thinks)
 
 
 def _warn_if_unencrypted(endpoint: Endpoint) -> None:

@@ -31,7 +31,7 @@ from typing import Any, TypeVar
 
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import ModelError, ServiceError, first_line, nearest, printable
-from swaymeter.data.storage.notes import read_note, unsealed, write_sealed
+from swaymeter.data.storage.notes import read_note, unseal, write_sealed
 from swaymeter.tasks.models.capabilities import Capability
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Endpoint, Prompt, Reply
@@ -198,7 +198,7 @@ def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: li
                 raise
             listed = (printable(str(other.get("id")), 100) for other in others)
             raise ModelError(
-                f"{server.client.root} has no model {endpoint.model!r}; {nearest(endpoint.model, listed)}; set "
+                f"{server.client.root} has no model {endpoint.model!r} ({nearest(endpoint.model, listed)}); set "
                 f"`served_as` if the server has another name for it ({_short(error)})"
             ) from None
     if others:
@@ -306,7 +306,7 @@ class _Checks:
         if settings.log_probs and not values:
             result.fail("log_probs", "the server sends none", "token_log_probs")
         elif values and (all(value == 0 for value in values) or min(values) <= -9999):
-            result.fail("log_probs", "they are 0 or -9999, which are none", "token_log_probs")
+            result.fail("log_probs", "they are 0 or -9999, which stand for none", "token_log_probs")
         elif reply.text.isascii() and reply.token_texts and reply.text.strip() not in "".join(reply.token_texts):
             reason = "they are of other tokens than the reply has"
             result.fail("log_probs", reason, "token_log_probs", "likeliest_tokens")
@@ -426,8 +426,9 @@ def _check_tokens(server: Server, write: Write) -> None:
         return
     if not any(own[start : start + len(theirs)] == theirs for start in range(len(own))):
         raise ModelError(
-            f"model {server.endpoint.name}: its server writes other tokens than the tokenizer "
-            f"{server.endpoint.tokenizer} ({list(theirs[:8])}... for {list(own[:8])}...); name the model that it serves"
+            f"model {server.endpoint.name}: its server uses other tokens than the tokenizer "
+            f"{server.endpoint.tokenizer} ({list(theirs[:8])}... instead of {list(own[:8])}...); name the "
+            "tokenizer of the model that it serves"
         )
 
 
@@ -442,7 +443,7 @@ def save_probe(client: Client, result: ProbeResult) -> None:
 def load_probe(client: Client) -> tuple[Server, ProbeResult]:
     """Load the last probe of this endpoint; ServiceError without one."""
     try:
-        content = unsealed(read_note(_file(client)))
+        content = unseal(read_note(_file(client)))
         result = ProbeResult(**{**content, "settings": RequestSettings(**content["settings"])})
         return SERVERS[result.api](client, result.settings), result
     except (OSError, ValueError, LookupError, TypeError):

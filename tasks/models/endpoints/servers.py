@@ -99,7 +99,7 @@ class Server:
                 return [Reply("", "content_filter")] * count
             choices = content["choices"]
             if len(choices) != count:
-                raise ValueError(f"{len(choices)} replies for {count} that were requested")
+                raise ValueError(f"{len(choices)} replies instead of {count}")
             return [read(choice, content, decoding.max_tokens) for choice in choices]
 
         try:
@@ -138,7 +138,7 @@ class Server:
         def read_completion(content: Any) -> Mapping[str, float]:
             top = content["choices"][0]["logprobs"]["top_logprobs"][0]
             if len(top) < min(count, FEW):
-                raise ValueError(f"{len(top)} likeliest tokens where {count} were requested: some have the same text")
+                raise ValueError(f"{len(top)} likeliest tokens instead of {count}: some have the same text")
             return responses.distinct_tokens([*top.items()])
 
         return self._post(self.client.prefix + "completions", body, read_completion)
@@ -190,8 +190,8 @@ class Server:
                 results.append(read(content))
             except (*MISREAD, OverflowError) as lack:
                 return ServiceError(
-                    f"another form than that of {self.name} ({reading_problem(lack)}): {shown(content, 100)}; "
-                    "does `api` name the kind of server?"
+                    f"a response that {self.name} does not send ({reading_problem(lack)}): {shown(content, 100)}; "
+                    "set `api` to the kind of server"
                 )
             return None
 

@@ -86,14 +86,14 @@ def verify_snapshot(name: str, folder: Path) -> None:
                 f"delete {blob} so that it is downloaded again"
             )
         states[str(blob)], is_new = state, True
-    if is_new:  # without this file, snapshots would be verified again
-        with contextlib.suppress(WorkspaceError):
+    if is_new:
+        with contextlib.suppress(WorkspaceError):  # without this file, snapshots are only verified again
             write_file(verified, json.dumps(states))
 
 
-def converted_folder(gguf: Path, digest: str) -> Path:
+def convert_once(gguf: Path, digest: str) -> Path:
     """Return the folder with float32 weights and tokenizer of a GGUF file with this SHA-256, or raise ModelError."""
-    folder = folder_of(gguf, digest)
+    folder = conversion_folder(gguf, digest)
     if _damage(folder) is None:
         return folder
     try:
@@ -110,7 +110,7 @@ def converted_folder(gguf: Path, digest: str) -> Path:
     return folder
 
 
-def folder_of(gguf: Path, digest: str) -> Path:
+def conversion_folder(gguf: Path, digest: str) -> Path:
     """Return the folder for the conversion of a GGUF file with this SHA-256; the folder may be missing."""
     return cache_folder() / "models" / f"{gguf.stem.lower()}-{digest[:16]}-{_FORMAT_VERSION}"
 

@@ -148,7 +148,7 @@ def _identify_alias(entry: CatalogModel, purpose: ModelKind, instead: str) -> Mo
     """Return the identity of a model of the catalog."""
     if entry.kind != purpose:
         kind, names = _WORDS[purpose], ", ".join(aliases(purpose))
-        raise UsageError(f"{entry.alias!r} is of kind {entry.kind}, and no {kind}; use one of {names}")
+        raise UsageError(f"{entry.alias!r} is of kind {entry.kind} instead of {kind}; use one of {names}")
     if entry.hub is not None:
         return ModelIdentity(entry.alias, _commit(entry.hub, instead), "hub", entry.hub)
     file, digest = _embedded_file(entry)
@@ -177,7 +177,7 @@ def _embedded_file(entry: CatalogModel) -> tuple[Path, str]:
         raise error(f"{path} has SHA-256 {digest}, not the catalog's {entry.sha256}")
     for file in files:
         if model_file.parent in file.parents and not _is_as_installed(file):
-            raise error(f"{file.locate()} is not as it was installed")
+            raise error(f"{file.locate()} has changed since it was installed")
     return path, digest
 
 
@@ -257,7 +257,7 @@ def _commit(hub_id: str, instead: str) -> str:
         resolved = hf_api().resolve_revision(hub_id)
     except Exception as error:
         raise ModelError(
-            f"model {hub_id!r}: not found in this machine's cache, and the hub did not give it ({first_line(error)}); "
+            f"model {hub_id!r}: not found in this machine's cache, and the hub did not send it ({first_line(error)}); "
             f"pass the folder of a downloaded model instead, or use {instead}"
         ) from None
     return str(resolved.resolved)
@@ -276,5 +276,5 @@ def check_left_to_right(name: str, config: Mapping[str, Any]) -> None:
 
 
 def not_left_to_right(name: str, architecture: str) -> ModelError:
-    """Return the error about a loaded model whose answers depend on the tokens behind them."""
+    """Return the error about a loaded model whose answers depend on the tokens after them."""
     return ModelError(f"model {name!r} reads a text in both directions ({architecture}); {_INSTEAD}")

@@ -13,7 +13,7 @@ from swaymeter.tasks.models.prompts.template_options import PromptForm, end_toke
 from swaymeter.tasks.models.prompts.thoughts import WINDOW, Marks, marks_of, opened_thoughts, text_of
 
 
-class Ends:
+class AnswerEnd:
     """The end of an answer: an end token, or in the plain form the end of a line.
 
     Args:
@@ -66,7 +66,7 @@ def mean_distribution(model: Network, prompt: Sequence[int], answer: Sequence[in
 
 _OPENING = 40  # characters at the beginning of a reply that may contain the mark that opens thoughts
 _Phase = Literal["before", "within", "closed", "answer"]
-"""before: too short to show a mark; within: in the thoughts; closed: behind them, without text; answer: behind them."""
+"""before: too short to show a mark; within: in the thoughts; closed: after them, without text; answer: after them."""
 
 
 class Thoughts:

@@ -28,7 +28,7 @@ class ContextAware:
     """Context-aware decoding (CAD): log p(y) = (1 + weight) log p2(y) - weight log p1(y) + a constant.
 
     Source: Shi et al. 2024 (NAACL), and github.com/xhan77/context-aware-decoding for the weights. No departure from the
-    paper. Departure from the released code, whose "top-p 1.0" drops the tokens behind the point at which the sum of the
+    paper. Departure from the released code, whose "top-p 1.0" drops the tokens after the point at which the sum of the
     sorted float32 probabilities rounds to 1.
 
     Attributes:
@@ -41,16 +41,16 @@ class ContextAware:
     def __post_init__(self) -> None:
         _check_weight("cad", self.weight)
 
-    def log_probs(self, conditioned: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
+    def log_probs(self, conditioned: torch.Tensor, contextless: torch.Tensor) -> torch.Tensor:
         """Return nats, (n, V), from the logits with the context and without it, (n, V) float each."""
-        return _contrast(conditioned, conditioned, without, self.weight)
+        return _contrast(conditioned, conditioned, contextless, self.weight)
 
-    def error(self, conditioned: torch.Tensor, without: torch.Tensor, rounding: float) -> torch.Tensor:
+    def error(self, conditioned: torch.Tensor, contextless: torch.Tensor, rounding: float) -> torch.Tensor:
         """Return a bound of the error of a log-probability, (n,), up to a constant of the step.
 
         Args:
             conditioned: logits with the context, (n, V).
-            without: logits without the context, (n, V).
+            contextless: logits without the context, (n, V).
             rounding: the largest error of a logit.
         """
         return _constant(conditioned, (1 + 2 * self.weight) * rounding)
@@ -81,23 +81,23 @@ class AdaptiveContextAware:
         if self.base not in (2, math.e):
             raise UsageError(f"base of adacad is {self.base}; it must be 2 or {math.e}, for natural logarithms")
 
-    def weights(self, conditioned: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
+    def weights(self, conditioned: torch.Tensor, contextless: torch.Tensor) -> torch.Tensor:
         """Return the weight of each step, (n,), from logits like those of `log_probs`."""
-        return (divergences(conditioned, without) / math.log(self.base)).clamp(min=self.least)
+        return (divergences(conditioned, contextless) / math.log(self.base)).clamp(min=self.least)
 
-    def log_probs(self, conditioned: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
+    def log_probs(self, conditioned: torch.Tensor, contextless: torch.Tensor) -> torch.Tensor:
         """Return nats, (n, V), from the logits with the context and without it, (n, V) float each."""
-        return _contrast(conditioned, conditioned, without, self.weights(conditioned, without).unsqueeze(1))
+        return _contrast(conditioned, conditioned, contextless, self.weights(conditioned, contextless).unsqueeze(1))
 
-    def error(self, conditioned: torch.Tensor, without: torch.Tensor, rounding: float) -> torch.Tensor:
+    def error(self, conditioned: torch.Tensor, contextless: torch.Tensor, rounding: float) -> torch.Tensor:
         """Return a bound of the error of a log-probability, (n,), up to a constant of the step.
 
         Rounding moves the weight, too, which matters most for tokens that p1 and p2 rate very differently.
         """
         weight_error = _STEEPEST * rounding / math.log(self.base)
-        contrast = torch.log_softmax(conditioned, dim=1) - torch.log_softmax(without, dim=1)
+        contrast = torch.log_softmax(conditioned, dim=1) - torch.log_softmax(contextless, dim=1)
         width = contrast.amax(dim=1) - contrast.amin(dim=1)
-        weights = self.weights(conditioned, without) + weight_error
+        weights = self.weights(conditioned, contextless) + weight_error
         return ((1 + 2 * weights) * rounding + weight_error * width / 2).double()
 
 
@@ -138,12 +138,12 @@ class EntropyConstrained:
         above &= above.sum(dim=1, keepdim=True) != 1
         return ~above & (conditioned >= lowest)
 
-    def log_probs(self, conditioned: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
+    def log_probs(self, conditioned: torch.Tensor, contextless: torch.Tensor) -> torch.Tensor:
         """Return nats, (n, V), from the logits with the context and without it, (n, V) float each."""
-        own, other = torch.log_softmax(conditioned, dim=1), torch.log_softmax(without, dim=1)
+        own, other = torch.log_softmax(conditioned, dim=1), torch.log_softmax(contextless, dim=1)
         return _contrast(torch.where(self.keeps(conditioned), other, own), own, other, self.weight)
 
-    def error(self, conditioned: torch.Tensor, without: torch.Tensor, rounding: float) -> torch.Tensor:
+    def error(self, conditioned: torch.Tensor, contextless: torch.Tensor, rounding: float) -> torch.Tensor:
         """Return a bound of the error, (n,); infinite if rounding decides whether a token satisfies the constraint."""
         unsure = [((conditioned - bound).abs() < 2 * rounding).any(dim=1) for bound in self._bounds(conditioned)]
         # Log-probabilities of both distributions are compared here, so that the rounding of their sums counts, too.
@@ -188,9 +188,9 @@ def name_of(decoding: Decoding | None) -> str:
     return next(name for name, decoding_kind in DECODINGS.items() if decoding_kind is kind)
 
 
-def divergences(conditioned: torch.Tensor, without: torch.Tensor) -> torch.Tensor:
+def divergences(conditioned: torch.Tensor, contextless: torch.Tensor) -> torch.Tensor:
     """Return the Jensen-Shannon divergences, (n,) nats in [0, log 2], of the softmax of logits, (n, V) float each."""
-    own, other = torch.log_softmax(conditioned, dim=1), torch.log_softmax(without, dim=1)
+    own, other = torch.log_softmax(conditioned, dim=1), torch.log_softmax(contextless, dim=1)
     middle = torch.logaddexp(own, other) - math.log(2)
     both = own.exp() * (own - middle) + other.exp() * (other - middle)
     return (both.sum(dim=1) / 2).clamp(min=0)
@@ -202,12 +202,12 @@ class Contrast:
 
     Attributes:
         decoding: the contrastive decoding.
-        without: (m, V), the logits without the context.
+        contextless: (m, V), the logits without the context.
         rows: (m,), rows of the pass in rising order; the other rows keep the model's own distribution.
     """
 
     decoding: Decoding
-    without: torch.Tensor
+    contextless: torch.Tensor
     rows: Sequence[int]
 
     def combine(self, part: torch.Tensor, start: int, rounding: float) -> tuple[torch.Tensor, torch.Tensor]:
@@ -226,16 +226,16 @@ class Contrast:
         if first == last:
             return part, errors
         indices = torch.tensor(self.rows[first:last], device=part.device) - start
-        conditioned, without = part[indices], self.without[first:last].float()
-        errors[indices] = self.decoding.error(conditioned, without, rounding)
-        return part.index_copy(0, indices, self.decoding.log_probs(conditioned, without)), errors
+        conditioned, contextless = part[indices], self.contextless[first:last].float()
+        errors[indices] = self.decoding.error(conditioned, contextless, rounding)
+        return part.index_copy(0, indices, self.decoding.log_probs(conditioned, contextless)), errors
 
 
 def _contrast(
-    base: torch.Tensor, conditioned: torch.Tensor, without: torch.Tensor, weight: float | torch.Tensor
+    base: torch.Tensor, conditioned: torch.Tensor, contextless: torch.Tensor, weight: float | torch.Tensor
 ) -> torch.Tensor:
     """Return the log-softmax, (n, V), of a base plus the weighted contrast of two logits."""
-    return torch.log_softmax(base + weight * (conditioned - without), dim=1)
+    return torch.log_softmax(base + weight * (conditioned - contextless), dim=1)
 
 
 def _constant(like: torch.Tensor, value: float) -> torch.Tensor:

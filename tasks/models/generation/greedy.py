@@ -79,7 +79,7 @@ def greedy_lines(
 
 
 class _LineDecoder:
-    """Greedy decoding of replies of one line; `decode` may continue behind the end of a reply, and `text` cuts it."""
+    """Greedy decoding of replies of one line; `decode` may continue after the end of a reply, and `text` cuts it."""
 
     def __init__(self, model: Network) -> None:
         self._tokenizer, self._ends = model.tokenizer, end_tokens(model)
@@ -87,7 +87,7 @@ class _LineDecoder:
         texts = [text.replace("\ufffd", "") for text in vocabulary_texts(model)]
         texts += [""] * (model.vocabulary_size - len(texts))
         # Tokens with visible text; tokens with a line break; and tokens that always end a reply: end tokens, and tokens
-        # with a line break behind visible text.
+        # with a line break after visible text.
         self._visible = torch.tensor([bool(text.strip()) for text in texts], device=model.device)
         self._breaks = torch.tensor(["\n" in text for text in texts], device=model.device)
         self._ends_reply = torch.tensor(

@@ -17,7 +17,7 @@ _NO_TOKEN = -1
 """The record of an index of a slot without a token."""
 
 
-class Unread(NamedTuple):
+class UnreadTokens(NamedTuple):
     """The tokens of a prompt from `start` on, which are not yet in its slot.
 
     Attributes:
@@ -34,7 +34,7 @@ class Unread(NamedTuple):
 
     def until(self, stop: int) -> SlotTokens:
         """Return the tokens from `start` to `stop` as new tokens; only the prompt's last token has logits."""
-        return self.slots.prefilled(self.slot, self.prompt, self.start, stop)
+        return self.slots.prefill_chunk(self.slot, self.prompt, self.start, stop)
 
 
 class PromptCache:
@@ -56,7 +56,7 @@ class PromptCache:
         slot = int(lengths.argmax())
         return slot, int(lengths[slot]) if lengths[slot] >= WORTH else 0
 
-    def admit(self, slots: Sequence[int], prompts: Sequence[Tokens]) -> list[Unread]:
+    def admit(self, slots: Sequence[int], prompts: Sequence[Tokens]) -> list[UnreadTokens]:
         """Copy shared prefixes into these slots, and return the tokens of the prompts that must still be read."""
         copies = []
         for slot, prompt in zip(slots, prompts, strict=True):
@@ -68,7 +68,7 @@ class PromptCache:
             if targets:  # tokens beyond a target's own start are overwritten when the rest is read
                 self.slots.copy(source, [slot for slot, _ in targets], max(start for _, start in targets))
         return [
-            Unread(self.slots, slot, prompt, start)
+            UnreadTokens(self.slots, slot, prompt, start)
             for slot, prompt, (_, _, start) in zip(slots, prompts, copies, strict=True)
         ]
 

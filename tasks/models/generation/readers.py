@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from swaymeter.tasks.models.capabilities import Tokens
-from swaymeter.tasks.models.generation.prompt_cache import WORTH, PromptCache, Unread
+from swaymeter.tasks.models.generation.prompt_cache import WORTH, PromptCache, UnreadTokens
 from swaymeter.tasks.models.generation.slots import SlotTokens
 from swaymeter.tasks.models.generation.slots import read as read_slots
 from swaymeter.tasks.models.generation.tree import Node, Tree
@@ -34,13 +34,13 @@ class PassLogits(NamedTuple):
 
     Attributes:
         logits: (n, V), the logits after every prompt.
-        without: (m, V), the logits after the same prompts without their contexts, only for contrastive decodings.
-        contrasted: (m,), indices of the prompts that have such a second prompt, in rising order.
+        contextless: (m, V), the logits after the same prompts without their contexts, only for contrastive decodings.
+        contextless_rows: (m,), indices of the prompts that have such a second prompt, in rising order.
     """
 
     logits: torch.Tensor
-    without: torch.Tensor
-    contrasted: list[int]
+    contextless: torch.Tensor
+    contextless_rows: list[int]
 
 
 @dataclass(frozen=True)
@@ -49,23 +49,23 @@ class PlainReader:
 
     model: Network
 
-    def unread(self, tree: Tree, before: Tree | None) -> int | None:
+    def unread_tokens(self, tree: Tree, before: Tree | None) -> int | None:
         """Return the number of tokens that the prefill of a tree reads: all tokens."""
         return tree.tokens
 
     def prefill(self, trees: Sequence[Tree]) -> PassLogits:
         """Read the prompts of trees with new slots."""
-        return self._read([tree.prompt for tree in trees], [tree.without for tree in trees], trees[0])
+        return self._read([tree.prompt for tree in trees], [tree.contextless for tree in trees], trees[0])
 
     def decode(self, nodes: Sequence[Node]) -> PassLogits:
         """Read all live nodes of prefilled trees; the nodes of a tree are consecutive."""
-        return self._read([node.prompt for node in nodes], [node.without for node in nodes], nodes[0].tree)
+        return self._read([node.prompt for node in nodes], [node.contextless for node in nodes], nodes[0].tree)
 
-    def _read(self, prompts: Sequence[Tokens], without: Sequence[Tokens | None], tree: Tree) -> PassLogits:
-        """Read prompts and their twins, the same prompts without their contexts."""
-        twins = {index: twin for index, twin in enumerate(without) if twin is not None}
-        logits = read_plain(self.model, [*prompts, *twins.values()], new_tokens=tree.points.shape[1])
-        return PassLogits(logits[: len(prompts)], logits[len(prompts) :], list(twins))
+    def _read(self, prompts: Sequence[Tokens], contextless: Sequence[Tokens | None], tree: Tree) -> PassLogits:
+        """Read prompts, and the same prompts without their contexts."""
+        second_prompts = {index: prompt for index, prompt in enumerate(contextless) if prompt is not None}
+        logits = read_plain(self.model, [*prompts, *second_prompts.values()], new_tokens=tree.points.shape[1])
+        return PassLogits(logits[: len(prompts)], logits[len(prompts) :], list(second_prompts))
 
 
 class SlotReader:
@@ -75,68 +75,69 @@ class SlotReader:
         model: the network.
         slots: number of slots.
         slot_tokens: tokens of a slot.
-        slot_tokens_without: tokens of a slot for a prompt without its context; 0 without a contrastive decoding. These
-            slots have the same numbers as the prompts' own; a text that several prompts share is prefilled once.
+        contextless_slot_tokens: tokens of a slot for a prompt without its context; 0 without a contrastive decoding.
+            These slots have the same numbers as the prompts' own; a text that several prompts share is prefilled once.
     """
 
-    def __init__(self, model: Network, slots: int, slot_tokens: int, *, slot_tokens_without: int = 0) -> None:
+    def __init__(self, model: Network, slots: int, slot_tokens: int, *, contextless_slot_tokens: int = 0) -> None:
         self._model = model
         self._own = PromptCache(model, slots, slot_tokens)
-        self._without = PromptCache(model, slots, slot_tokens_without)
+        self._contextless = PromptCache(model, slots, contextless_slot_tokens)
 
-    def unread(self, tree: Tree, before: Tree | None) -> int | None:
+    def unread_tokens(self, tree: Tree, before: Tree | None) -> int | None:
         """Return the number of tokens that the prefill of a tree reads; None to wait for the prefix of `before`."""
         cached = self._own.longest_prefix(tree.prompt)[1]
-        unread = len(tree.prompt) - cached
+        unread_tokens = len(tree.prompt) - cached
         if before is not None:
             saved = common_prefix_length([before.prompt, tree.prompt]) - cached
-            if saved >= WORTH and 2 * saved >= unread:
+            if saved >= WORTH and 2 * saved >= unread_tokens:
                 return None
-        if tree.without is not None:
-            unread += len(tree.without) - self._without.longest_prefix(tree.without)[1]
-        return unread
+        if tree.contextless is not None:
+            unread_tokens += len(tree.contextless) - self._contextless.longest_prefix(tree.contextless)[1]
+        return unread_tokens
 
     def prefill(self, trees: Sequence[Tree]) -> PassLogits:
         """Read the prompts of trees with new slots."""
         own = self._own.admit([tree.slot for tree in trees], [tree.prompt for tree in trees])
-        twins = {index: tuple(tree.without) for index, tree in enumerate(trees) if tree.without is not None}
-        slots_by_twin: dict[tuple[int, ...], list[int]] = {}
-        for index, twin in twins.items():
-            slots_by_twin.setdefault(twin, []).append(trees[index].slot)
-        first_slots = [slots[0] for slots in slots_by_twin.values()]
-        logits = self._in_passes([*own, *self._without.admit(first_slots, list(slots_by_twin))])
+        prompts = {index: tuple(tree.contextless) for index, tree in enumerate(trees) if tree.contextless is not None}
+        slots_by_prompt: dict[tuple[int, ...], list[int]] = {}
+        for index, prompt in prompts.items():
+            slots_by_prompt.setdefault(prompt, []).append(trees[index].slot)
+        first_slots = [slots[0] for slots in slots_by_prompt.values()]
+        logits = self._in_passes([*own, *self._contextless.admit(first_slots, list(slots_by_prompt))])
         for tree in trees:
             self._own.record(tree.slot, tree.prompt)
-        for twin, (source, *copies) in slots_by_twin.items():
+        for prompt, (source, *copies) in slots_by_prompt.items():
             if copies:
-                self._without.slots.copy(source, copies, len(twin))
+                self._contextless.slots.copy(source, copies, len(prompt))
             for slot in (source, *copies):
-                self._without.record(slot, twin)
-        row_of_twin = dict(zip(slots_by_twin, range(len(trees), len(logits)), strict=True))
-        rows = [row_of_twin[twin] for twin in twins.values()]
-        return PassLogits(logits[: len(trees)], logits[rows], list(twins))
+                self._contextless.record(slot, prompt)
+        row_of_prompt = dict(zip(slots_by_prompt, range(len(trees), len(logits)), strict=True))
+        rows = [row_of_prompt[prompt] for prompt in prompts.values()]
+        return PassLogits(logits[: len(trees)], logits[rows], list(prompts))
 
     def decode(self, nodes: Sequence[Node]) -> PassLogits:
         """Read all live nodes of prefilled trees; the nodes of a tree are consecutive."""
         for tree in dict.fromkeys(node.tree for node in nodes):
             tree.assign_keys()
-        twins = {index: node for index, node in enumerate(nodes) if node.tree.without is not None}
-        chunks = [*self._own.slots.decoded(nodes), *self._without.slots.decoded(list(twins.values()), without=True)]
+        contextless_nodes = {index: node for index, node in enumerate(nodes) if node.tree.contextless is not None}
+        chunks = [*self._own.slots.decode_chunks(nodes)]
+        chunks += self._contextless.slots.decode_chunks(list(contextless_nodes.values()), is_contextless=True)
         logits = read_slots(self._model, chunks)
-        return PassLogits(logits[: len(nodes)], logits[len(nodes) :], list(twins))
+        return PassLogits(logits[: len(nodes)], logits[len(nodes) :], list(contextless_nodes))
 
-    def _in_passes(self, prompts: Sequence[Unread]) -> torch.Tensor:
+    def _in_passes(self, prompts: Sequence[UnreadTokens]) -> torch.Tensor:
         """Return the logits after each prompt, (n, V), in passes of limited length; long prompts take several."""
-        unread, logits = deque(prompts), []
-        while unread:
+        unread_tokens, logits = deque(prompts), []
+        while unread_tokens:
             chunks, room = list[SlotTokens](), TOKENS_PER_PASS[torch.device(self._model.device).type]
-            while unread and room:
-                prompt = unread.popleft()
+            while unread_tokens and room:
+                prompt = unread_tokens.popleft()
                 stop = min(len(prompt.prompt), prompt.start + room)
                 chunks.append(prompt.until(stop))
                 room -= stop - prompt.start
                 if stop < len(prompt.prompt):
-                    unread.appendleft(prompt._replace(start=stop))
+                    unread_tokens.appendleft(prompt._replace(start=stop))
             logits.append(read_slots(self._model, chunks))
         return torch.cat(logits)
 

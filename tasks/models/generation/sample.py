@@ -1,7 +1,7 @@
 """Replies to many prompts: prompts are prefilled, and their replies are decoded together until each has ended.
 
-Thoughts are decoded first, and the answer is sampled behind them with separate random numbers. Without a budget for
-thoughts, a reply that begins with thoughts is sampled again behind the thoughts.
+Thoughts are decoded first, and the answer is sampled after them with separate random numbers. Without a budget for
+thoughts, a reply that begins with thoughts is sampled again after the thoughts.
 """
 
 from collections import deque
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.data.randomness import typed_generator
 from swaymeter.tasks.models.capabilities import DEFAULT_OPTIONS, Answer, SampledAnswers, SampleOptions, Tokens
-from swaymeter.tasks.models.generation.answers import Ends, Thoughts
+from swaymeter.tasks.models.generation.answers import AnswerEnd, Thoughts
 from swaymeter.tasks.models.generation.decoding import Contrast, Decoding, name_of
 from swaymeter.tasks.models.generation.readers import (
     PLAIN,
@@ -72,27 +72,31 @@ def sample_answers(
             raise UsageError(f"{name} is {value}; it must be at least {least}")
     if len(prompts) != len(identities):
         raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
-    without_contexts = _without_contexts(settings, len(prompts))
+    contextless_prompts = _contextless_prompts(settings, len(prompts))
     if not prompts:
         return []
     first = max_thoughts or max_new_tokens
     reserved_tokens = max_new_tokens + (max_thoughts or 0)
-    for prompt, without_context, identity in zip(prompts, without_contexts, identities, strict=True):
-        for read in (prompt,) if without_context is None else (prompt, without_context):
+    for prompt, contextless_prompt, identity in zip(prompts, contextless_prompts, identities, strict=True):
+        for read in (prompt,) if contextless_prompt is None else (prompt, contextless_prompt):
             check_length(model, f"{identity}", len(read), reserved_tokens=reserved_tokens)
     points = [_random_numbers(model, identity, settings, first + max_new_tokens) for identity in identities]
-    ends = Ends(model, settings["form"] or prompt_form(model), settings["header"])
+    ends = AnswerEnd(model, settings["form"] or prompt_form(model), settings["header"])
     thoughts = Thoughts(model, prompts[0])
-    later_thoughts = Thoughts(model, ())  # further thoughts that a reply opens behind its first thoughts
+    later_thoughts = Thoughts(model, ())  # further thoughts that a reply opens after its first thoughts
     decode = partial(_decode, model, sampling=sampling, contrast=settings["decoding"], at_once=at_once)
     replies = decode(
-        prompts, without_contexts, identities, [rows[:, :first] for rows in points], thoughts if max_thoughts else ends
+        prompts,
+        contextless_prompts,
+        identities,
+        [rows[:, :first] for rows in points],
+        thoughts if max_thoughts else ends,
     )
     groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for number, rows in enumerate(replies):
         for member, reply in enumerate(rows):
             thought, is_finished = thoughts.split(reply.token_ids)
-            length = max(len(prompts[number]), len(without_contexts[number] or ())) + len(thought) + max_new_tokens
+            length = max(len(prompts[number]), len(contextless_prompts[number] or ())) + len(thought) + max_new_tokens
             if not is_finished or (thought and model.context_window and length > model.context_window):
                 rows[member] = thoughts.unfinished(reply, thought)
             elif thought or max_thoughts:
@@ -100,7 +104,7 @@ def sample_answers(
     answers = decode(
         [(*prompts[number], *thought) for number, thought in groups],
         [
-            None if (without_context := without_contexts[number]) is None else (*without_context, *thought)
+            None if (contextless_prompt := contextless_prompts[number]) is None else (*contextless_prompt, *thought)
             for number, thought in groups
         ],
         [identities[number] for number, _ in groups],
@@ -130,26 +134,26 @@ def _random_numbers(
     return np.array([*numbers, np.full(steps, np.nan)])
 
 
-def _without_contexts(settings: SampleOptions, prompts: int) -> Sequence[Tokens | None]:
+def _contextless_prompts(settings: SampleOptions, prompts: int) -> Sequence[Tokens | None]:
     """Return each prompt without its context; None without a contrast."""
-    decoding, without = settings["decoding"], settings["without"]
+    decoding, contextless = settings["decoding"], settings["contextless"]
     if decoding is None:
         return [None] * prompts
-    if without is None or len(without) != prompts:
+    if contextless is None or len(contextless) != prompts:
         raise UsageError(
-            f"the decoding {name_of(decoding)} needs, for {prompts} prompts, as many without their contexts, not "
-            f"{0 if without is None else len(without)}; give None for a prompt that has no context"
+            f"the decoding {name_of(decoding)} needs each of {prompts} prompts without its context, not "
+            f"{0 if contextless is None else len(contextless)} of them; give None for a prompt that has no context"
         )
-    return without
+    return contextless
 
 
 def _decode(
     model: Network,
     prompts: Sequence[Tokens],
-    without_contexts: Sequence[Tokens | None],
+    contextless_prompts: Sequence[Tokens | None],
     identities: Sequence[tuple[str, ...]],
     points: Sequence[NDArray[np.float64]],
-    ends: Ends | Thoughts,
+    ends: AnswerEnd | Thoughts,
     *,
     sampling: Sampling,
     contrast: Decoding | None,
@@ -160,7 +164,7 @@ def _decode(
     Args:
         model: the network.
         prompts: tokens of each prompt.
-        without_contexts: the prompts without their contexts; None for replies of the model's own distribution.
+        contextless_prompts: the prompts without their contexts; None for replies of the model's own distribution.
         identities: a tuple for each prompt, for messages.
         points: (replies, steps) random numbers of each prompt; NaN for greedy replies.
         ends: the end of a reply, or of its thoughts.
@@ -170,23 +174,23 @@ def _decode(
     """
     if not prompts:
         return []
-    trees = [Tree(number, prompt, points[number], without_contexts[number]) for number, prompt in enumerate(prompts)]
+    trees = [Tree(number, prompt, points[number], contextless_prompts[number]) for number, prompt in enumerate(prompts)]
     max_tokens, answers = points[0].shape[1], max(map(len, points))
-    without = [without_context for without_context in without_contexts if without_context is not None]
+    contextless = [contextless_prompt for contextless_prompt in contextless_prompts if contextless_prompt is not None]
     # Tokens of a slot: of prompts, and of prompts without their contexts.
-    slot_tokens = tuple(max(map(len, group)) + max_tokens * answers if group else 0 for group in (prompts, without))
+    slot_tokens = tuple(max(map(len, group)) + max_tokens * answers if group else 0 for group in (prompts, contextless))
     at_once = min(at_once, len(trees), model.engine.prompts_at_once or at_once)
-    engine_name = engine_of_answers(model, [*prompts, *without], new_tokens=max_tokens)
+    engine_name = engine_of_answers(model, [*prompts, *contextless], new_tokens=max_tokens)
     if engine_name != PLAIN:  # as many as the budget allows; a fifth of it is left for shared prefixes
         config, size = model.model.config.get_text_config(), model.model.dtype.itemsize
         # Sums and logits, and as much for a step.
-        step_bytes = answers * int(config.vocab_size) * (8 + (4 if without else 2) * size)
+        step_bytes = answers * int(config.vocab_size) * (8 + (4 if contextless else 2) * size)
         slot = sum(slot_tokens) * cache_per_token(config) * size + step_bytes
         at_once = min(at_once, max(1, memory_budget(model.device) * 4 // 5 // slot))
     trees = sort_by_prefix(trees)
     decoding = _Decoding(model, engine_name, identities, sampling, contrast, max_tokens, ends)
     ended = {}
-    for tree in decoding.finished(trees, at_once, *slot_tokens):
+    for tree in decoding.finish_trees(trees, at_once, *slot_tokens):
         ended[tree.number] = tree.ended
         report_prompts()
     return [[ended[number][member] for member in range(len(points[number]))] for number in range(len(prompts))]
@@ -202,9 +206,11 @@ class _Decoding:
     sampling: Sampling
     contrast: Decoding | None
     max_tokens: int
-    ends: Ends | Thoughts
+    ends: AnswerEnd | Thoughts
 
-    def finished(self, trees: Sequence[Tree], slots: int, slot_tokens: int, slot_tokens_without: int) -> Iterator[Tree]:
+    def finish_trees(
+        self, trees: Sequence[Tree], slots: int, slot_tokens: int, contextless_slot_tokens: int
+    ) -> Iterator[Tree]:
         """Yield each tree when all its replies have ended; after memory ran out, fewer trees are decoded together."""
         waiting, growing = deque(trees), list[Tree]()
         halving = Halving(self.model, "prompts are answered", slots)
@@ -213,15 +219,15 @@ class _Decoding:
             with halving.attempt(slots, smallest=lambda: "the answers to a single prompt"):
                 reader: PlainReader | SlotReader = PlainReader(self.model)
                 if self.engine != PLAIN:
-                    reader = SlotReader(self.model, slots, slot_tokens, slot_tokens_without=slot_tokens_without)
-                yield from self._finished(reader, waiting, growing, slots)
+                    reader = SlotReader(self.model, slots, slot_tokens, contextless_slot_tokens=contextless_slot_tokens)
+                yield from self._finish_with(reader, waiting, growing, slots)
             if halving.ran_out:
                 (self.model.engine.prompts_at_once,) = halving.amounts
                 waiting.extendleft(tree.anew() for tree in reversed(growing))
                 growing.clear()
             release_memory(self.model.device)
 
-    def _finished(
+    def _finish_with(
         self, reader: PlainReader | SlotReader, waiting: deque[Tree], growing: list[Tree], slots: int
     ) -> Iterator[Tree]:
         """Yield each tree when all its replies have ended, from one reader with a number of slots."""
@@ -252,7 +258,7 @@ class _Decoding:
         chosen, later = list[Tree](), list[Tree]()
         while waiting and len(free) > len(later):  # a slot is reserved for each tree that waits
             tree = waiting.popleft()
-            tokens = reader.unread(tree, chosen[-1] if chosen else None)
+            tokens = reader.unread_tokens(tree, chosen[-1] if chosen else None)
             if tokens is None or (chosen and tokens > budget):
                 later.append(tree)
                 if tokens is not None:
@@ -298,7 +304,7 @@ class _Decoding:
         points = np.array([nodes[row].tree.points[member, len(nodes[row].tokens)] for row, member in answers])
         rows, sums = [row for row, _ in answers], [node.sums for node in nodes]
         # Rounding is looked up at every step, because plain reading may have been compared in the meantime.
-        contrast = self._contrast(read.without, read.contrasted)
+        contrast = self._contrast(read.contextless, read.contextless_rows)
         options: dict[str, Any] = {"sums": sums, "rounding": rounding(self.model), "contrast": contrast}
         drawn = step(read.logits, rows, points, self.sampling, **options)
         if drawn.broken:
@@ -308,8 +314,8 @@ class _Decoding:
             if not drawn.is_certain[number]:
                 unsure.setdefault(row, []).append(number)
         for row, numbers in unsure.items():
-            alone, without = read_plain(self.model, [nodes[row].prompt]), nodes[row].without
-            contrast = None if without is None else self._contrast(read_plain(self.model, [without]), [0])
+            alone, contextless = read_plain(self.model, [nodes[row].prompt]), nodes[row].contextless
+            contrast = None if contextless is None else self._contrast(read_plain(self.model, [contextless]), [0])
             again = step(alone, [0] * len(numbers), points[numbers], self.sampling, contrast=contrast)
             if again.broken:
                 self._raise_broken([nodes[row]])
@@ -318,14 +324,16 @@ class _Decoding:
         for (row, member), token, log_prob in zip(answers, drawn.tokens, drawn.log_probs, strict=True):
             yield row, member, token, log_prob
 
-    def _contrast(self, without: torch.Tensor, rows: Sequence[int]) -> Contrast | None:
-        return Contrast(self.contrast, without, rows) if self.contrast is not None and rows else None
+    def _contrast(self, contextless: torch.Tensor, rows: Sequence[int]) -> Contrast | None:
+        return Contrast(self.contrast, contextless, rows) if self.contrast is not None and rows else None
 
     def _raise_broken(self, nodes: Sequence[Node]) -> None:
         """Raise ScoreError for the first node whose prompt breaks when it is read alone."""
 
         def breaks_alone(node: Node) -> bool:
-            return any(is_broken(self.model, prompt) for prompt in (node.prompt, node.without) if prompt is not None)
+            return any(
+                is_broken(self.model, prompt) for prompt in (node.prompt, node.contextless) if prompt is not None
+            )
 
         tree = first_broken(nodes, breaks_alone).tree
         prompt = shorten(str(self.model.tokenizer.decode(list(tree.prompt))))

@@ -81,7 +81,7 @@ def draw(
     block_weights = blocks[rows, block.squeeze(1)].double()
     upper = block_weights.cumsum(dim=1) + below
     token = torch.searchsorted(upper, target, right=True)
-    # A block's sum is rounded: the point may lie behind the last token of the block that can be drawn.
+    # A block's sum is rounded: the point may lie after the last token of the block that can be drawn.
     last = _BLOCK - 1 - (block_weights > 0).flip(1).int().argmax(dim=1, keepdim=True)
     token = torch.minimum(token, last)
     above = upper.gather(1, token)

@@ -1,4 +1,4 @@
-"""Many prompts and the trees of tokens behind them, read in one pass without padding; every key is computed once.
+"""Many prompts and the trees of tokens after them, read in one pass without padding; every key is computed once.
 
 A prompt has a cache slot: the KV cache of its tokens, followed by that of its replies' tokens. The new tokens of all
 slots go through the model as one sequence. Only attention is computed slot by slot, by a function that transformers
@@ -45,24 +45,24 @@ class Slots:
         kind = torch.device(model.device).type
         self.at_once, self.padding, self.block = _AT_ONCE[kind], _PADDING[kind], _BLOCK[kind]
 
-    def prefilled(self, slot: int, prompt: Tokens, start: int, stop: int) -> "SlotTokens":
-        """Return the tokens of a prompt from `start`, behind its cached prefix, to `stop`; its last has logits."""
+    def prefill_chunk(self, slot: int, prompt: Tokens, start: int, stop: int) -> "SlotTokens":
+        """Return the tokens of a prompt from `start`, after its cached prefix, to `stop`; its last has logits."""
         indices = np.arange(start, stop)
         seen = np.arange(stop) <= indices[:, None]
         return SlotTokens(self, slot, list(prompt[start:stop]), indices, indices, seen, ends=int(stop == len(prompt)))
 
-    def decoded(self, nodes: Sequence[Node], *, without: bool = False) -> "list[SlotTokens]":
+    def decode_chunks(self, nodes: Sequence[Node], *, is_contextless: bool = False) -> "list[SlotTokens]":
         """Return the last token of every node, grouped by slot.
 
         Args:
             nodes: nodes of replies.
-            without: True for slots of prompts without their contexts; indices shift by the difference of the lengths.
+            is_contextless: True for slots of prompts without their contexts; indices shift by the difference in length.
         """
         chunks = []
         for slot, group in itertools.groupby(nodes, key=lambda node: node.tree.slot):
             siblings = list(group)
             tree = siblings[0].tree
-            start = len(tree.without or ()) if without else len(tree.prompt)
+            start = len(tree.contextless or ()) if is_contextless else len(tree.prompt)
             key_indices = [node.key_indices + (start - len(tree.prompt)) for node in siblings]
             positions = np.array([start + len(node.tokens) - 1 for node in siblings])
             seen = np.zeros((len(siblings), 1 + max(int(indices.max()) for indices in key_indices)), dtype=bool)
@@ -134,9 +134,9 @@ def read(model: Network, chunks: Sequence[SlotTokens]) -> torch.Tensor:
             ],
         )
     if not forward_pass.windows:
-        raise NotImplementedError("its attention cannot be replaced")
+        raise NotImplementedError("the model's attention cannot be replaced")
     if has_sliding_window(model) and forward_pass.windows == {None}:
-        raise NotImplementedError("its attention does not receive its window")
+        raise NotImplementedError("the model's attention is not given the size of its sliding window")
     logits: torch.Tensor = out.logits[0]
     return logits
 

@@ -38,9 +38,9 @@ class Node:
         return [*self.tree.prompt, *self.tokens]
 
     @property
-    def without(self) -> list[int] | None:
+    def contextless(self) -> list[int] | None:
         """All tokens before the next token, without the context; None without a contrast."""
-        return None if self.tree.without is None else [*self.tree.without, *self.tokens]
+        return None if self.tree.contextless is None else [*self.tree.contextless, *self.tokens]
 
 
 @dataclass(eq=False)
@@ -51,7 +51,7 @@ class Tree:
         number: number of the prompt.
         prompt: its tokens.
         points: (replies, steps) uniform numbers; NaN for greedy replies.
-        without: the prompt without its context, in a slot of the same number; None without a contrastive decoding.
+        contextless: the prompt without its context, in a slot of the same number; None without a contrastive decoding.
         slot: the cache slot.
         live: nodes that are still decoded.
         ended: replies by number.
@@ -60,7 +60,7 @@ class Tree:
     number: int
     prompt: Sequence[int]
     points: NDArray[np.float64]
-    without: Sequence[int] | None = None
+    contextless: Sequence[int] | None = None
     slot: int = 0
     live: list[Node] = field(default_factory=list)
     ended: dict[int, Answer] = field(default_factory=dict)
@@ -72,12 +72,12 @@ class Tree:
 
     def anew(self) -> "Tree":
         """Return the tree of the same prompt before its replies began."""
-        return Tree(self.number, self.prompt, self.points, self.without)
+        return Tree(self.number, self.prompt, self.points, self.contextless)
 
     @property
     def tokens(self) -> int:
         """Number of tokens before the replies begin."""
-        return len(self.prompt) + len(self.without or ())
+        return len(self.prompt) + len(self.contextless or ())
 
     def assign_keys(self) -> None:
         """Assign the last tokens of the live nodes to the lowest indices that no live node attends to."""

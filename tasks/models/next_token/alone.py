@@ -117,7 +117,7 @@ def choose_method(
         methods: by name, the fastest first.
         fallback: the name of the method that is always exact.
         new_tokens: limit of the tokens that follow a prompt.
-        in_parts: True if the methods read a prompt, and the tokens behind it, in passes whose positions must agree;
+        in_parts: True if the methods read a prompt, and the tokens after it, in passes whose positions must agree;
             False if longer prompts are compared when they are read.
 
     Raises:

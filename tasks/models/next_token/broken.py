@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from swaymeter.data.errors import ScoreError
-from swaymeter.tasks.models.capabilities import Diagnosable, Tokens
+from swaymeter.tasks.models.capabilities import DiagnosableModel, Tokens
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.next_token.plain import read_plain
@@ -55,7 +55,7 @@ def check_scores(
 
 
 def check_contexts_matter(
-    model: Diagnosable, unmoved: NDArray[np.bool_], prompts: Sequence[Sequence[Tokens]], queries: Sequence[str]
+    model: DiagnosableModel, unmoved: NDArray[np.bool_], prompts: Sequence[Sequence[Tokens]], queries: Sequence[str]
 ) -> None:
     """Raise ScoreError if a model gives the same bits after every context, which is a sign of damaged weights.
 
@@ -71,5 +71,5 @@ def check_contexts_matter(
         if model.in_reach([row[query] for row in prompts]):
             raise ScoreError(
                 f"{model.name} in {model.dtype} gives the same distribution, to the last bit, after all {len(prompts)} "
-                f"contexts of the query {shorten(queries[query])}, like damaged weights; get the model again"
+                f"contexts of the query {shorten(queries[query])}, as damaged weights do; get the model again"
             )

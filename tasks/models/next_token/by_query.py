@@ -69,7 +69,7 @@ def engine_of_next_token(model: Network, prompts: Sequence[Sequence[Tokens]]) ->
 
 
 def engine(model: Network, prompts: Sequence[Sequence[Tokens]], *, new_tokens: int = 0) -> str:
-    """Return the engine that reads [context][query] prompts with `new_tokens` tokens behind each."""
+    """Return the engine that reads [context][query] prompts with `new_tokens` tokens after each."""
     flat = [prompt for row in prompts for prompt in row]
     return choose_method(
         model, flat, {PREFIX_TREE: partial(_read_probe, model)}, PLAIN, new_tokens=new_tokens, in_parts=True

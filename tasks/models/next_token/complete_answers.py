@@ -1,6 +1,6 @@
-"""Log-probabilities of complete answers: the tokens of an answer behind a query, and a token that ends it.
+"""Log-probabilities of complete answers: the tokens of an answer after a query, and a token that ends it.
 
-Context, query and answer are tokenized as one text. Answers are looked up behind the prefix that their prompts share
+Context, query and answer are tokenized as one text. Answers are looked up after the prefix that their prompts share
 with the query alone: the whole query, or a little less if a token spans the seam.
 """
 
@@ -26,7 +26,7 @@ _PROMPTS_AT_ONCE = 50_000
 _DISTRIBUTIONS_AT_ONCE = 256
 
 
-Read = Callable[[Sequence[Tokens]], torch.Tensor]
+ReadPrompts = Callable[[Sequence[Tokens]], torch.Tensor]
 """The logits after each of some prompts, (n, V)."""
 
 
@@ -39,7 +39,7 @@ def complete_answers(
     terminators: Sequence[str],
     prompts: Prompts,
     start_token: bool = True,
-    by: tuple[str, Read] | None = None,
+    server_engine: tuple[str, ReadPrompts] | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor, str]:
     """Return the log-probabilities of complete answers.
 
@@ -47,11 +47,11 @@ def complete_answers(
         model: the network.
         contexts: n_contexts texts.
         queries: n_queries texts.
-        answers: different texts, put behind a query after a space.
+        answers: different texts, put after a query after a space.
         terminators: beginnings of tokens that end an answer.
         prompts: [context][query] tokens.
         start_token: put the start token before every text.
-        by: name and reading function of the engine of a served model; None for an engine of this machine.
+        server_engine: name and reading function of the engine of a served model; None for an engine of this machine.
 
     Returns:
         Nats, (n_queries, n_contexts, n_answers) float64 on the CPU; True if all distributions behind them are finite,
@@ -62,7 +62,7 @@ def complete_answers(
         ScoreError: a prompt exceeds the context window, or shares no token with its answers.
     """
     longest = max(map(len, tokenize(model, [f" {answer}" for answer in answers], start_token=False)))
-    engine_name, read = by or (engine(model, prompts, new_tokens=longest), partial(read_plain, model))
+    engine_name, read = server_engine or (engine(model, prompts, new_tokens=longest), partial(read_plain, model))
     look_up = cache(partial(_LookUp, stops=_stops(model, terminators), device=model.device))
     size = max(1, _PROMPTS_AT_ONCE // (len(contexts) * (len(answers) + 1)))
     parts = []
@@ -91,7 +91,7 @@ def _score(
     prompts_each: int,
     look_up: Callable[[tuple[tuple[int, ...], ...]], "_LookUp"],
     engine_name: str,
-    read: Read,
+    read: ReadPrompts,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return log-probabilities and flags of finite logits, (queries, contexts, answers) and (queries, contexts).
 
@@ -109,8 +109,8 @@ def _score(
 
     def entry(query: int, context: int) -> tuple[Tokens, list[Tokens], _LookUp]:
         """Return a prompt's prefix, the prompt with each answer, and its table of logits."""
-        prefix, *wholes = prompts[context][query * prompts_each : (query + 1) * prompts_each]
-        return prefix, wholes, look_up(tuple(tuple(whole[len(prefix) :]) for whole in wholes))
+        prefix, *full_prompts = prompts[context][query * prompts_each : (query + 1) * prompts_each]
+        return prefix, full_prompts, look_up(tuple(tuple(whole[len(prefix) :]) for whole in full_prompts))
 
     def store(
         queries: Sequence[int], contexts: Sequence[int], lookups: Sequence[_LookUp], logits: torch.Tensor
@@ -133,14 +133,14 @@ def _score(
         ]
         store(forward_pass.units, forward_pass.contexts, lookups, forward_pass.reading.logits(node_indices))
 
-    if engine_name == PREFIX_TREE:  # the answers of a query are a tree behind its last token
+    if engine_name == PREFIX_TREE:  # the answers of a query are a tree after its last token
         units = [range(start, start + prompts_each) for start in range(0, len(prompts[0]), prompts_each)]
         for _ in SharedPrefixes(model, prompts, units=units, entries=prompts_each, inner=True).read(store_pass):
             pass
     else:  # a prompt for each token that is looked up
         for query, context in np.ndindex(*shape):
-            prefix, wholes, lookup = entry(query, context)
-            whole = [wholes[answer][: len(prefix) + depth] for answer, depth in lookup.nodes]
+            prefix, full_prompts, lookup = entry(query, context)
+            whole = [full_prompts[answer][: len(prefix) + depth] for answer, depth in lookup.nodes]
             store([query], [context], [lookup], read(whole).unsqueeze(0))
             report_prompts()
     return log_probs.cpu(), is_finite.cpu()
@@ -149,7 +149,7 @@ def _score(
 class _LookUp:
     """Table of the logits that give the log-probabilities of answers with these tails.
 
-    A tail is the tokens of an answer behind the shared prefix.
+    A tail is the tokens of an answer after the shared prefix.
 
     Attributes:
         nodes: the distinct nodes to look up, each as an answer and the number of its tokens before the node.
@@ -200,13 +200,14 @@ def _prompts(
         texts += [query, *(f"{query}{space}{answer}" for answer in answers)]
     prompts: list[list[Tokens]] = []
     prompts_by_context = tokenize_prompts(model, contexts, texts, start_token=start_token)
-    for context, wholes in zip(contexts, prompts_by_context, strict=True):
+    for context, full_prompts in zip(contexts, prompts_by_context, strict=True):
         for start in range(0, len(texts), len(answers) + 1):
-            wholes[start] = wholes[start][: common_prefix_length(wholes[start : start + len(answers) + 1], left=0)]
-            if not wholes[start]:
+            prompts_of_query = full_prompts[start : start + len(answers) + 1]
+            full_prompts[start] = full_prompts[start][: common_prefix_length(prompts_of_query, remaining=0)]
+            if not full_prompts[start]:
                 raise ScoreError(
                     f"the query {shorten(texts[start])} after the context {shorten(context)} shares no token with "
                     "its prompts with answers, so that answers cannot be scored after it; use a longer query"
                 )
-        prompts.append([*wholes])
+        prompts.append([*full_prompts])
     return prompts

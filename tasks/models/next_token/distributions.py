@@ -71,6 +71,6 @@ def largest_divergence(p: torch.Tensor, q: torch.Tensor) -> float:
     return float(divergences(p, q).max())
 
 
-def is_rounding(apart: float, dtype: str) -> bool:
+def is_rounding(divergence: float, dtype: str) -> bool:
     """Return True if a divergence of two computations is within a dtype's rounding; False for a NaN."""
-    return apart <= _ROUNDING.get(dtype, _ROUNDING_OF_SHORT_DTYPES)
+    return divergence <= _ROUNDING.get(dtype, _ROUNDING_OF_SHORT_DTYPES)

@@ -47,7 +47,7 @@ class PrefixTree:
     def of(cls, sequences: Sequence[Tokens], *, device: str = "cpu") -> "PrefixTree":
         """Return the tree of sequences, none of them empty, with its tensors on a device."""
         nodes: dict[tuple[int, int], int] = {}
-        paths = [path_of(sequence, nodes) for sequence in sequences]
+        paths = [add_path(sequence, nodes) for sequence in sequences]
         ancestors = torch.eye(len(nodes), dtype=torch.bool)
         for (parent, _), node in nodes.items():
             if parent >= 0:
@@ -56,7 +56,7 @@ class PrefixTree:
         return cls(tokens.to(device), (ancestors.sum(dim=1) - 1).to(device), ancestors.to(device), paths)
 
 
-def path_of(sequence: Tokens, nodes: dict[tuple[int, int], int]) -> list[int]:
+def add_path(sequence: Tokens, nodes: dict[tuple[int, int], int]) -> list[int]:
     """Return the nodes of a sequence, and add missing ones to `nodes`, by parent (-1 for none) and token."""
     path: list[int] = []
     for token in sequence:
@@ -200,7 +200,7 @@ class Reading:
     def __init__(self, model: Network, contexts: ContextBatch, tree: PrefixTree, *, keep: bool = False) -> None:
         self._model, self._contexts, self._tree, self._keep = model, contexts, tree, keep
         self._before = [contexts.cache]
-        self._steps = 0  # tokens read behind each path so far
+        self._steps = 0  # tokens read after each path so far
 
     @torch.inference_mode()
     def logits(self, nodes: Sequence[int]) -> torch.Tensor:
@@ -326,7 +326,7 @@ def in_reach(model: Network, prompts: Sequence[Tokens]) -> bool:
         return True
     config = model.model.config.get_text_config()
     # Through layers with sliding windows, a token's reach grows by one window with every layer.
-    alike = min(common_prefix_length([first[::-1], other[::-1]], left=0) for other in others)
+    alike = min(common_prefix_length([first[::-1], other[::-1]], remaining=0) for other in others)
     return bool(alike <= config.num_hidden_layers * (config.sliding_window - 1))
 
 

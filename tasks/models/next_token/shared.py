@@ -1,8 +1,8 @@
 """Contexts x sequences with every shared prefix computed once, within a memory budget.
 
 The prefix that all prompts of a context share is read once. The rest is a tree, the same for all contexts unless a
-token spans the seam. Half of the budget is for the caller's results of a batch over all contexts, an eighth for the KV
-cache of the contexts, and a quarter for a pass. After memory ran out, a pass is halved and repeated.
+token spans the end of the context. Half of the budget is for the results of one batch of units after all contexts, an
+eighth for the KV cache of the contexts, and a quarter for a pass. After memory ran out, a pass is halved and repeated.
 """
 
 from collections import deque
@@ -16,13 +16,13 @@ from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving, memory_budget
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.alone import TOKENS_PER_PASS
-from swaymeter.tasks.models.next_token.reading import ContextBatch, PrefixTree, Reading, path_of, read_contexts
+from swaymeter.tasks.models.next_token.reading import ContextBatch, PrefixTree, Reading, add_path, read_contexts
 from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
 NODES_PER_BATCH = {"cpu": 128, "cuda": 256}
-SINGLE_CONTEXT = 8
-"""Factor on the nodes of a batch for a single context: a pass has one row, and long sequences share more of it."""
+SINGLE_CONTEXT_FACTOR = 8
+"""A batch of a single context, which fills one row of a pass, may have this many times as many nodes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,8 @@ class SharedPrefixes:
         model: the network.
         prompts: [context][sequence] complete prompts as tokens.
         units: groups of sequences, by their indices, that stay in one batch; by default each sequence is a unit.
-        entries: how many numbers the caller stores for a unit and a context; None for the size of the vocabulary.
+        entries: numbers that the caller stores for a unit and a context; None for the size of the vocabulary. With
+            `keep`, also the tokens that follow each sequence.
         inner: True to read logits at inner nodes, too.
         keep: True to store the trees' KV cache, because more tokens will follow.
         memory: bytes; None for `memory_budget`.
@@ -78,7 +79,7 @@ class SharedPrefixes:
         self._groups = _groups(model, prompts)
         self._cache_bytes = budget // 8 // len(self._groups)
         max_units = max(1, budget // 2 // (len(prompts) * (entries or vocabulary) * size))
-        nodes = NODES_PER_BATCH[kind] * (SINGLE_CONTEXT if len(prompts) == 1 else 1)
+        nodes = NODES_PER_BATCH[kind] * (SINGLE_CONTEXT_FACTOR if len(prompts) == 1 else 1)
         self._waiting = deque(unit_batches(self._groups[0].sequences, self._units, nodes, max_units))
         self.largest = max(map(len, self._waiting))
         trees = [self._tree(batch, group) for batch in self._waiting for group in self._groups]
@@ -157,7 +158,7 @@ def unit_batches(
 
     def grow(unit: int) -> int:
         for index in units[unit]:
-            path_of(sequences[index], tree)
+            add_path(sequences[index], tree)
         return len(tree)
 
     for unit in order:
@@ -171,7 +172,7 @@ def unit_batches(
 
 
 def _groups(model: Network, prompts: Sequence[Sequence[Tokens]]) -> list[_Group]:
-    """Return the contexts in groups whose prompts have the same tokens behind the context's shared prefix."""
+    """Return the contexts in groups whose prompts have the same tokens after the context's shared prefix."""
     contexts_by_rest: dict[tuple[tuple[int, ...], ...], list[int]] = {}
     for index, row in enumerate(prompts):
         length = common_prefix_length(row)

@@ -1,8 +1,8 @@
 """Prompts for a short answer, in the form chat if the tokenizer has a chat template, unless the study forbids it.
 
-    chat     the instruction is one turn of the user, behind the system text; either has the context; an answer ends
+    chat     the instruction is one turn of the user, after the system text; either has the context; an answer ends
              with an end-of-turn token
-    plain    the question-answer form without a chat template, behind the tokenizer's start token; an answer ends with
+    plain    the question-answer form without a chat template, after the tokenizer's start token; an answer ends with
              the line
 
 Control tokens, gaps and templates that questions, contexts and a study's texts spell out are tokenized as text.

@@ -74,7 +74,7 @@ def prompt_form(model: Speaker, prompts: AnswerPrompts | None = None) -> PromptF
 
 
 def options_of(model: Speaker, prompts: AnswerPrompts) -> dict[str, Any]:
-    """Return the study's keywords of the chat template, behind the switch of thoughts if the template has one.
+    """Return the study's keywords of the chat template, after the switch of thoughts if the template has one.
 
     Raises:
         ModelError: the template lacks a keyword of the study, or cannot be read.
@@ -188,7 +188,7 @@ def end_tokens(model: Network) -> frozenset[int]:
 
 
 def vocabulary_texts(model: Network) -> tuple[str, ...]:
-    """Return the text that each token id adds behind a letter: (len(tokenizer),); decoded once for each model.
+    """Return the text that each token id adds after a letter: (len(tokenizer),); decoded once for each model.
 
     Special tokens add nothing; a token with a part of a character adds the replacement character.
     """
@@ -203,13 +203,13 @@ def vocabulary_texts(model: Network) -> tuple[str, ...]:
 
 
 def _end_of_turn(model: Network) -> int | None:
-    """Return the special token that the template writes directly behind the assistant's text."""
+    """Return the special token that the template writes directly after the assistant's text."""
     turns = [{"role": "user", "content": "?"}, {"role": "assistant", "content": PROBE}]
     try:
-        _, is_written, behind = render(model, turns, generation_prompt=False).rpartition(PROBE)
+        _, is_written, after = render(model, turns, generation_prompt=False).rpartition(PROBE)
     except Exception:  # the template refuses the turns: only the end-of-sequence tokens count
         return None
-    tokens = model.tokenizer(behind.lstrip(), add_special_tokens=False)["input_ids"]
+    tokens = model.tokenizer(after.lstrip(), add_special_tokens=False)["input_ids"]
     return tokens[0] if is_written and tokens and tokens[0] in model.tokenizer.added_tokens_decoder else None
 
 

@@ -55,7 +55,7 @@ _FIELDS = ("thinking", "reasoning_content", "reasoning", "thoughts")
 
 
 def without_thoughts(text: str) -> str | None:
-    """Return the reply behind its thoughts, without the marks around it; None if the thoughts do not end."""
+    """Return the reply after its thoughts, without the marks around it; None if the thoughts do not end."""
     marks = list(_MARK.finditer(text))
     if marks and marks[-1]["close"] is None:
         return None

@@ -12,7 +12,7 @@ def start_tokens(model: Model) -> tuple[int, ...]:
     Tokens that the tokenizer appends are no part of a prompt.
 
     Raises:
-        ModelError: the tokens of a text differ with and without special tokens.
+        ModelError: the tokens of the text itself change if special tokens are added.
     """
     if model.engine.start_tokens is None:
         alone, whole = (model.tokenizer("a", add_special_tokens=special)["input_ids"] for special in (False, True))
@@ -29,7 +29,7 @@ def start_tokens(model: Model) -> tuple[int, ...]:
 def tokenize(
     model: Model, texts: Sequence[str], *, start_token: bool = True, reserved_tokens: int = 0
 ) -> list[list[int]]:
-    """Return the token ids of every text behind the tokenizer's start token; raises like check_length.
+    """Return the token ids of every text after the tokenizer's start token; raises like check_length.
 
     Args:
         model: the model.
@@ -91,10 +91,10 @@ def no_distribution(model: Model) -> str:
     return f"{model.name} in {model.dtype} gives no distribution (NaN or infinite logits)"
 
 
-def common_prefix_length(prompts: Sequence[Tokens], *, left: int = 1) -> int:
-    """Return the length of the shared prefix of all prompts, at most their length less `left` tokens."""
+def common_prefix_length(prompts: Sequence[Tokens], *, remaining: int = 1) -> int:
+    """Return the length of the shared prefix of all prompts, at most their length less `remaining` tokens."""
     first, last = min(map(tuple, prompts)), max(map(tuple, prompts))
-    shortest = min(map(len, prompts)) - left
+    shortest = min(map(len, prompts)) - remaining
     length = 0
     while length < shortest and first[length] == last[length]:
         length += 1

@@ -32,7 +32,7 @@ def final_answer(reply: str) -> str:
 
 
 def _marked_answer(reply: str) -> str:
-    """Return the answer behind a mark, or the whole reply without a mark."""
+    """Return the answer after a mark, or the whole reply without a mark."""
     if "{" in reply:
         if (field := _json_field(reply)) is not None:
             return field

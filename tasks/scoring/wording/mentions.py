@@ -1,6 +1,6 @@
 """Mentions of an answer in a text, and the test that a mention is a whole name.
 
-The longest of overlapping names counts. A name inside a longer one is no mention: behind New or North; before City or a
+The longest of overlapping names counts. A name inside a longer one is no mention: after New or North; before City or a
 Roman numeral; beside a hyphen and a capital; inside a longer run of katakana; inside a longer name in a script without
 spaces, such as 罗马 (Rome) in 罗马尼亚 (Romania). A name that is also a common word (May, Us, The Who) must be written
 as a name.
@@ -45,7 +45,7 @@ class Mention(NamedTuple):
 
     Attributes:
         start: The index of the first word.
-        end: The index behind the last word.
+        end: The index after the last word.
         name: The form.
     """
 
@@ -88,7 +88,7 @@ def mentions(text: Sequence[Word], names: Mapping[str, Sequence[Name]]) -> list[
 
 
 def _end_of_initials(text: Sequence[Word], start: int, initials: str) -> int:
-    """Return the index behind capitalised words with these initials, World Health Organization for WHO; else 0."""
+    """Return the index after capitalised words with these initials, World Health Organization for WHO; else 0."""
     index = start
     for letter in initials:
         while (
@@ -104,7 +104,7 @@ def _end_of_initials(text: Sequence[Word], start: int, initials: str) -> int:
 
 
 def _end_of_words(text: Sequence[Word], start: int, texts: Sequence[str]) -> int:
-    """Return the index behind these words; 0 if the text has other words from `start` on."""
+    """Return the index after these words; 0 if the text has other words from `start` on."""
     end = start + len(texts)
     if end > len(text):
         return 0
@@ -113,7 +113,7 @@ def _end_of_words(text: Sequence[Word], start: int, texts: Sequence[str]) -> int
 
 
 def _end_of_list(text: Sequence[Word], start: int, name: Name) -> int:
-    """Return the index behind all items of a list, with only connecting words between them; 0 if one is missing."""
+    """Return the index after all items of a list, with only connecting words between them; 0 if one is missing."""
     missing, index, end = list(name.items), start, 0
     while missing and index < len(text):
         candidates = missing[:1] if name.are_ordered else sorted(missing, key=len, reverse=True)
@@ -168,10 +168,10 @@ def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] =
     start, end, name = mention
     first, last = text[start], text[end - 1]
     before = text[start - 1] if start and not first.begins_clause else None  # within the clause
-    behind = text[end] if end < len(text) and not text[end].begins_clause else None  # within the clause
+    after = text[end] if end < len(text) and not text[end].begins_clause else None  # within the clause
     if first.joined and not text[start - 1].text[-1].isdigit():  # Oslo in Nord-Oslo
         return False
-    if behind and behind.joined and (behind.capitals or not last.capitals) and not first.text[0].isdigit():
+    if after and after.joined and (after.capitals or not last.capitals) and not first.text[0].isdigit():
         return False  # Oslo in Oslo-Nord
     if before and before.text in _PART_OF_NAME and before.text not in question and before.capitals and first.capitals:
         return False  # York in New York
@@ -179,11 +179,11 @@ def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] =
         institution = text[start - 2]
         if institution.capitals and institution.text not in question:
             return False
-    if behind and behind.text in _BEHIND_NAME and behind.capitals == 1 and behind.text not in question:
+    if after and after.text in _BEHIND_NAME and after.capitals == 1 and after.text not in question:
         is_street = name.texts[-1] in ("street", "road")  # Main Street in Main Street Bridge is a name by itself
         return is_street or not last.capitals  # Alme in Alme Valley is not
-    is_city = behind and behind.text == "city" and last.capitals and name.texts != ("new", "york")
-    if behind and behind.capitals and (is_city or behind.kind == "roman"):  # Mexico in Mexico City, Henry in Henry IV
+    is_city = after and after.text == "city" and last.capitals and name.texts != ("new", "york")
+    if after and after.capitals and (is_city or after.kind == "roman"):  # Mexico in Mexico City, Henry in Henry IV
         return False
     if first.kind == "roman" and len(name.texts) == 1:
         return False

@@ -54,8 +54,8 @@ def _shapes(text: Sequence[Word]) -> list[str]:
     shapes = []
     for index, word in enumerate(text):
         if _is_figure(word):
-            behind = text[index + 1] if index + 1 < len(text) else None
-            unit = behind.text if behind is not None and behind.kind == "unit" else ""
+            after = text[index + 1] if index + 1 < len(text) else None
+            unit = after.text if after is not None and after.kind == "unit" else ""
             if re.fullmatch(r"[12]\d{3}", word.text) and not unit:
                 shapes.append("year")
             else:

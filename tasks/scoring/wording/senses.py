@@ -73,7 +73,8 @@ not: yet to be|yet to|fail to|failed to|refuse to|refused to|decline to|declined
 to|before it could|before they could|before he could|before she could|no longer|anything but|far from|nicht
 mehr|better not|besser nicht|lieber nicht
 """
-"""A word of a frame, and phrases of the same meaning, separated by upright lines."""
+"""A word of a frame, and phrases of the same meaning, separated by upright lines. Words come without a plural s, so
+"goes on" is "goe on"."""
 _AROUND = {
     "forbid": ("advise|advised|recommend|recommended|warn|warned", "against"),
     "refund": ("get|got|receive|have|give|gave|bekommt|bekommen", "back|zuruck"),
@@ -139,7 +140,7 @@ def senses_of(word: str) -> dict[int, int]:
     return _senses().get(root(word), {})
 
 
-def with_phrases(texts: Sequence[str]) -> list[str]:
+def replace_phrases(texts: Sequence[str]) -> list[str]:
     """Return the words of a clause, each phrase replaced by its word in the frames: free for "free of charge"."""
     written = f" {' '.join(texts)} "
     for phrase, word in _WORD_BY_PHRASE.items():
@@ -156,7 +157,7 @@ def is_verb_form(text: str) -> bool:
 
 
 @lru_cache(maxsize=16384)
-def is_same(word: str, other: str) -> bool:
+def are_related(word: str, other: str) -> bool:
     """Return True if two words are equal, have the same beginning, or are forms of one verb: invented and invent."""
     if len(word) > 6 < len(other) and word.startswith("ge") != other.startswith("ge"):  # gegründet, gründete
         word, other = word.removeprefix("ge"), other.removeprefix("ge")

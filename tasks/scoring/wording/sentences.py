@@ -26,7 +26,7 @@ from swaymeter.data.wording.word import (
     word_set,
 )
 from swaymeter.tasks.scoring.wording.mentions import is_part
-from swaymeter.tasks.scoring.wording.senses import MAY, OPEN, is_same, is_verb_form, senses_of, with_phrases
+from swaymeter.tasks.scoring.wording.senses import MAY, OPEN, are_related, is_verb_form, replace_phrases, senses_of
 
 Polarity = Literal["yes", "no"]
 OPPOSITE: dict[Polarity, Polarity] = {"yes": "no", "no": "yes"}
@@ -93,7 +93,7 @@ class _Question(NamedTuple):
         frames: Frames of the predicates, with the side of each: permission, side yes.
         content: Words other than function words, predicates included: visitor, bring, dog, gallery.
         topic: The content without predicates.
-        objects: The topic behind the last predicate or, in a question with a modal verb, behind the first word.
+        objects: The topic after the last predicate or, in a question with a modal verb, after the first word.
         is_modal: True if the question asks for permission or ability.
         negations: The negations in the question, such as "without".
     """
@@ -129,7 +129,7 @@ def by_sentence(reply: Sequence[Word], question_words: tuple[Word, ...]) -> set[
 @lru_cache(maxsize=1024)
 def _question(question: tuple[Word, ...]) -> _Question:
     """Return the parts of a question from its words."""
-    texts = with_phrases(texts_of(question))
+    texts = replace_phrases(texts_of(question))
     frames: dict[int, int] = {}
     predicate = 0
     for index, text in enumerate(texts):
@@ -144,14 +144,14 @@ def _question(question: tuple[Word, ...]) -> _Question:
     content = tuple(text for text in texts[:end] if text not in _EMPTY | numbers)
     topic = tuple(text for text in content if not senses_of(text))
     is_modal = bool(texts) and texts[0] in _MODALS
-    behind = tuple(text for text in texts[predicate + 1 : end] if text in topic)
-    objects = topic[1:] if not predicate or is_modal else behind
+    following = tuple(text for text in texts[predicate + 1 : end] if text in topic)
+    objects = topic[1:] if not predicate or is_modal else following
     return _Question(frames, content, topic, objects, is_modal, (NEGATING | _NO).intersection(texts))
 
 
 def _polarity(clause: Texts, question: _Question) -> Polarity | None:
     """Return the polarity of a clause by its predicates or, without any, by the repeated words of the question."""
-    statement = with_phrases(clause)
+    statement = replace_phrases(clause)
     while statement and (statement[0] in _CLAUSE_STARTS or statement[0] in ("and", "und", "then", "also")):
         statement = statement[1:]
     behind_saying = next((index for index, text in enumerate(statement, 1) if text in _SAYING), 0)
@@ -274,4 +274,4 @@ def _is_verb(text: str) -> bool:
 
 
 def _has(texts: Sequence[str], text: str) -> bool:
-    return any(is_same(other, text) for other in texts)
+    return any(are_related(other, text) for other in texts)

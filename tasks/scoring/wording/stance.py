@@ -41,13 +41,13 @@ _NEGATING_PAIRS = phrase_set(
     "apart from|ruled out|mistaken in|wrong in|mistaken about|wrong about"
 )
 _BEHIND_NO = word_set("evidence proof indication sign mention reason record claim way")
-"""Words behind a "no" that denies what follows: no evidence that it was Oslo."""
+"""Words after a "no" that denies what follows: no evidence that it was Oslo."""
 _SCOPE_ENDS = word_set(
     "but only just merely simply until because although though exceed sondern sino mais ma mas maar но 而 是 بل لكن"
 )
 """Words that end the scope of a negation."""
 _HARMLESS = word_set("surprisingly unexpectedly coincidentally unusually only just merely")
-"""Words behind a negation without effect: not surprisingly."""
+"""Words after a negation without effect: not surprisingly."""
 _PASSING_ON = word_set("that whether if think believe know say")
 """Words that pass a negation on to their object: "not true that it is"."""
 _MAIN_VERBS = word_set("is was are were am has have had called named became")
@@ -153,7 +153,7 @@ class Span(NamedTuple):
 
     Attributes:
         start: The index of the first word.
-        end: The index behind the last word.
+        end: The index after the last word.
         side: The side of the answer.
     """
 
@@ -188,16 +188,16 @@ def stance_of(reply: Sequence[Word], span: Span, question: Question) -> Stance:
     if is_denied(reply, start, end, is_question_negated=question.is_negated):
         return Stance.DENIED
     first, last = _clause_start(reply, start), _clause_end(reply, end)
-    before, behind = texts_of(reply[first:start]), texts_of(reply[end:last])
+    before, after = texts_of(reply[first:start]), texts_of(reply[end:last])
     if not _CONCEDING.isdisjoint(before[:2]):
         return Stance.CONCEDED
-    if _is_set_aside(reply, start, end, before, behind, question):
+    if _is_set_aside(reply, start, end, before, after, question):
         return Stance.SET_ASIDE
-    clause = (*before, *behind)
+    clause = (*before, *after)
     written = "".join(clause)
     if not _ASSERTING.isdisjoint(clause) or _has_any(written, _ASSERTING_CHARACTERS):
         return Stance.ASSERTED
-    if _is_reported(before, behind) or _has_any(written, _SOURCE_CHARACTERS):
+    if _is_reported(before, after) or _has_any(written, _SOURCE_CHARACTERS):
         return Stance.REPORTED
     return Stance.PLAIN
 
@@ -274,7 +274,7 @@ def _clauses_by_side(reply: Sequence[Word], spans: Sequence[Span]) -> dict[str, 
 def _by_contrast(
     reply: Sequence[Word], spans: Sequence[Span], stances: Sequence[Stance], question: Question
 ) -> set[str] | None:
-    """Return the side behind a contrast: "the text says X, but it is Y", "X is larger, but the capital is Y"."""
+    """Return the side after a contrast: "the text says X, but it is Y", "X is larger, but the capital is Y"."""
     last = spans[-1]
     others = [(span, stance) for span, stance in zip(spans, stances, strict=True) if span.side != last.side]
     other, other_stance = others[-1]
@@ -318,7 +318,7 @@ def doubts_report(reply: Sequence[Word]) -> bool:
 
 
 def answers_elsewhere(reply: Sequence[Word], spans: Sequence[Span], question: Question) -> bool:
-    """Return True if only a clause behind the mentions answers: "X is a compiler; the editor is written in C#".
+    """Return True if only a clause after the mentions answers: "X is a compiler; the editor is written in C#".
 
     A bare answer with a clause about it does answer: "X. It is the capital of Norway."
     """
@@ -326,8 +326,8 @@ def answers_elsewhere(reply: Sequence[Word], spans: Sequence[Span], question: Qu
     is_bare = _clause_start(reply, spans[0].start) == spans[0].start and spans[0].end == end
     if is_bare or len(question.content) < 2 or (end < len(reply) and reply[end].text in _OPENING | _POINTING):
         return False
-    before, behind = frozenset(texts_of(reply[:end])), frozenset(texts_of(reply[end:]))
-    return question.content.isdisjoint(before) and 2 * len(question.content & behind) > len(question.content)
+    before, after = frozenset(texts_of(reply[:end])), frozenset(texts_of(reply[end:]))
+    return question.content.isdisjoint(before) and 2 * len(question.content & after) > len(question.content)
 
 
 def _are_joined(reply: Sequence[Word], spans: Sequence[Span], question: Question) -> bool:
@@ -340,10 +340,10 @@ def _are_joined(reply: Sequence[Word], spans: Sequence[Span], question: Question
         before = reply[left.start - 1].text if left.start else ""  # in X or in Y
         if is_bare or (0 < len(between) <= 4 and all(text in JOINING or text == before for text in between)):
             return True
-        behind = reply[left.end].text if left.end < right.start else ""
+        after = reply[left.end].text if left.end < right.start else ""
         further = reply[right.end].text if right.end < len(reply) else ""
         is_list = not {"and", "or", "und", "oder"}.isdisjoint(between)
-        if is_list and behind in _CONDITION_PREPOSITIONS and behind == further:
+        if is_list and after in _CONDITION_PREPOSITIONS and after == further:
             matches = [
                 question.content.intersection(texts_of(reply[span.end : span.end + 4])) for span in (left, right)
             ]
@@ -351,15 +351,15 @@ def _are_joined(reply: Sequence[Word], spans: Sequence[Span], question: Question
     return False
 
 
-def _is_reported(before: Sequence[str], behind: Sequence[str]) -> bool:
+def _is_reported(before: Sequence[str], after: Sequence[str]) -> bool:
     """Return True if a clause reports what a source says: the passage says, according to, is believed."""
     if "i" in before[:2]:  # I believe
         return False
-    return not (_SAYING | _SOURCES).isdisjoint(before) or (bool(behind) and not _SOURCES.isdisjoint(behind))
+    return not (_SAYING | _SOURCES).isdisjoint(before) or (bool(after) and not _SOURCES.isdisjoint(after))
 
 
 def _is_set_aside(
-    reply: Sequence[Word], start: int, end: int, before: Sequence[str], behind: Sequence[str], question: Question
+    reply: Sequence[Word], start: int, end: int, before: Sequence[str], after: Sequence[str], question: Question
 ) -> bool:
     """Return True if a clause names a former, later or compared answer, or identifies a relative of the answer."""
     if _is_change(reply, start, end) or _is_compared(reply, start):
@@ -371,7 +371,7 @@ def _is_set_aside(
     if before and before[-1] in _REPLACING and (_FORMER | _REPLACING).isdisjoint(question.texts):  # Y replaced X
         return True
     is_amount = reply[start].kind == "number" or reply[start].text.startswith(("clock", "dial"))
-    clause = (*before, *behind)
+    clause = (*before, *after)
     if not is_amount and (_NOW | _LATER).isdisjoint(question.texts) and not _LATER.isdisjoint(clause):
         return True
     former = _FORMER - _UNTIL if is_amount else _FORMER
@@ -382,8 +382,8 @@ def _is_change(reply: Sequence[Word], start: int, end: int) -> bool:
     """Return True for the former value X of a change "from X to Y"."""
     if not start or end >= len(reply) or reply[start].text.startswith(("clock", "dial")):
         return False
-    behind = [*texts_of(reply[end : end + 3])]
-    return any((reply[start - 1].text, text) in _CHANGES for text in behind)
+    after = [*texts_of(reply[end : end + 3])]
+    return any((reply[start - 1].text, text) in _CHANGES for text in after)
 
 
 def _is_compared(reply: Sequence[Word], start: int) -> bool:
@@ -452,19 +452,19 @@ def _is_denied_before(reply: Sequence[Word], start: int) -> bool:
 def _is_harmless(reply: Sequence[Word], index: int) -> bool:
     """Return True for a negation without effect: "not surprisingly", "prime or not", "no doubt"."""
     before = reply[index - 1].text if index else ""
-    behind = reply[index + 1].text if index + 1 < len(reply) else ""
+    after = reply[index + 1].text if index + 1 < len(reply) else ""
     if reply[index].text == "doubt":
         return before in ("no", "not")
-    return behind in _HARMLESS or before == "or" or behind == "doubt"
+    return after in _HARMLESS or before == "or" or after == "doubt"
 
 
 def _is_denied_behind(reply: Sequence[Word], end: int) -> bool:
-    """Return True if a verb behind a mention denies it: "X is not", "X is wrong"."""
-    behind = [*reply[end : end + 4], *[Word("")] * 4]
-    if behind[0].begins_clause or behind[0].text not in _IS or behind[1].begins_clause:
+    """Return True if a verb after a mention denies it: "X is not", "X is wrong"."""
+    after = [*reply[end : end + 4], *[Word("")] * 4]
+    if after[0].begins_clause or after[0].text not in _IS or after[1].begins_clause:
         return False
-    skipped = behind[1].text in ("be", "been", "have", "has", "clearly", "actually", "certainly")
-    denial, further = (behind[2], behind[3]) if skipped else (behind[1], behind[2])
+    skipped = after[1].text in ("be", "been", "have", "has", "clearly", "actually", "certainly")
+    denial, further = (after[2], after[3]) if skipped else (after[1], after[2])
     denied = denial.text in _FALSE | _NEGATIONS or (denial.text, further.text) in _NEGATING_PAIRS
     return denied and not denial.begins_clause and further.text not in _SCOPE_ENDS
 
@@ -482,9 +482,8 @@ def denies_previous_clause(clause: Sequence[Word]) -> bool:
     if len(texts) < 2 or texts[0] not in _POINTING | _IS:
         return False
     return any(
-        verb.text in _IS
-        and (behind.text in _FALSE or (behind.text in ("not", "nicht", "pas") and further.text in _TRUE))
-        for verb, behind, further in zip(
+        verb.text in _IS and (after.text in _FALSE or (after.text in ("not", "nicht", "pas") and further.text in _TRUE))
+        for verb, after, further in zip(
             clause[first:], clause[first + 1 :], (*clause[first + 2 :], Word("")), strict=False
         )
     )

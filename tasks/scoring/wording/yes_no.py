@@ -1,6 +1,6 @@
 """Yes or no in a reply to a question of yes or no.
 
-    in words        yes, yeah, true, correct, and no, nope, false, incorrect: first, behind "the answer is", or alone
+    in words        yes, yeah, true, correct, and no, nope, false, incorrect: first, after "the answer is", or alone
                     in a clause; the no of "no doubt" does not count
     in other words  "Of course.", "Certainly not.", "I am afraid not."; ja, oui, はい and the like
     by auxiliary    "It is not.", "They do."
@@ -35,7 +35,7 @@ _YES_CHARACTERS, _NO_CHARACTERS = ("是", "はい", "可以", "会"), ("不", "�
 _NOUN_CHARACTERS = ("会员", "会议", "会场", "会费")
 _NOT_CHARACTERS = ("ません", "않습니다", "않아요", "없습니다", "아닙니다", "없어요")
 _BEHIND_NOT = word_set("according really at anymore any yet exactly quite that")
-"""Words behind a "not" that is an answer: not really."""
+"""Words after a "not" that is an answer: not really."""
 _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
 _POLARITIES: dict[str, Polarity] = {**dict.fromkeys(_YES | _TRUE, "yes"), **dict.fromkeys(_NO | _FALSE, "no")}
 _PHRASES: dict[Polarity, str] = {
@@ -56,7 +56,7 @@ _WHOLE_CLAUSES: dict[Texts, Polarity] = {
 _NO_NEGATION = word_set(
     "doubt matter wonder problem longer information mention evidence indication idea data detail way answer one reason"
 )
-"""Words behind a "no" that is no answer: no doubt."""
+"""Words after a "no" that is no answer: no doubt."""
 _BEFORE_NO = word_set("answer say said would simply definitely therefore so response conclusion")
 _BEFORE_TRUE = word_set("answer not indeed definitely actually clearly probably in fact as")
 _BEHIND_TRUE = word_set("that because since as to according and but")
@@ -124,7 +124,7 @@ def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
 
 
 def _in_words(reply: Sequence[Word]) -> set[Polarity]:
-    """Return a yes or no at the beginning, behind "the answer is", or alone in a clause."""
+    """Return a yes or no at the beginning, after "the answer is", or alone in a clause."""
     spans: list[Span] = []
     for index, word in enumerate(reply):
         if word.text not in _POLARITIES or _is_option(reply, index):
@@ -149,16 +149,16 @@ def _in_words(reply: Sequence[Word]) -> set[Polarity]:
 def _polarity_at(reply: Sequence[Word], index: int, polarity: Polarity) -> Polarity | None:
     """Return the polarity of a word such as "yes" or "false" at an index; None for the "no" of "no doubt"."""
     word, before = reply[index], reply[index - 1].text if index else ""
-    behind = reply[index + 1] if index + 1 < len(reply) else None
-    ends = behind is None or behind.begins_clause
+    after = reply[index + 1] if index + 1 < len(reply) else None
+    ends = after is None or after.begins_clause
     opens = index == 0 or word.begins_clause
     if word.text in _YES:
         return polarity if before not in ("not", "neither", "nor") or word.begins_clause else None
     if word.text in _NO:
-        is_noun = behind is not None and not behind.begins_clause and behind.text in _NO_NEGATION
+        is_noun = after is not None and not after.begins_clause and after.text in _NO_NEGATION
         return polarity if (opens or before in _BEFORE_NO or ends) and not is_noun else None
     follows = opens or before in AUXILIARIES | _BEFORE_TRUE
-    if not follows or not (ends or (behind is not None and behind.text in _BEHIND_TRUE)):
+    if not follows or not (ends or (after is not None and after.text in _BEHIND_TRUE)):
         return None
     return OPPOSITE[polarity] if before == "not" else polarity
 

@@ -36,7 +36,7 @@ MIN_CLUSTERS_TO_TEST = next(k for k in count(FEWEST_FOR_INTERVAL) if not unreach
 """Smallest number of clusters for which p can be 0.05; fewer clusters have no test."""
 
 
-class Paired(NamedTuple):
+class PairedDifference(NamedTuple):
     """The mean difference of n pairs in clusters, its interval and p-value; or the reason why there is none."""
 
     n: int
@@ -48,7 +48,9 @@ class Paired(NamedTuple):
     untestable: str | None = None
 
 
-def paired_difference(differences: ArrayLike, clusters: ArrayLike, seed: int, *, shares: bool = False) -> Paired:
+def paired_difference(
+    differences: ArrayLike, clusters: ArrayLike, seed: int, *, shares: bool = False
+) -> PairedDifference:
     """Return the mean of differences (n,) in clusters (n,), with its interval and test.
 
     Args:
@@ -65,7 +67,7 @@ def paired_difference(differences: ArrayLike, clusters: ArrayLike, seed: int, *,
 
 def paired_differences(
     pairs: Iterable[tuple[ArrayLike, ArrayLike]], seed: int, *, shares: bool = False
-) -> list[Paired]:
+) -> list[PairedDifference]:
     """Return `paired_difference` of each pair; pairs with equal numbers of clusters share their draws."""
     clustered = [_cluster(*pair) for pair in pairs]
     results = {number: differences.without_test() for number, differences in enumerate(clustered)}
@@ -124,12 +126,14 @@ class _ClusteredDifferences(NamedTuple):
         """The number of clusters."""
         return len(self.counts)
 
-    def without_test(self) -> Paired:
+    def without_test(self) -> PairedDifference:
         """Return the mean difference without an interval, and the reason for a missing test."""
         n, k = len(self.values), self.k
         if k < 2:
-            return Paired(n, k, float(self.values.mean()) if n else None, untestable="one cluster" if k else "no pair")
-        return Paired(n, k, float(self.sums.sum() / n), untestable=unreachable(2**k, exchangeable=True))
+            return PairedDifference(
+                n, k, float(self.values.mean()) if n else None, untestable="one cluster" if k else "no pair"
+            )
+        return PairedDifference(n, k, float(self.sums.sum() / n), untestable=unreachable(2**k, exchangeable=True))
 
     def share_interval(self) -> tuple[float | None, float | None]:
         """Return the ends of the interval of differences of shares."""

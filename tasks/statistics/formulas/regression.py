@@ -190,7 +190,7 @@ def correlation(kind: Kind, x: ArrayLike, y: ArrayLike) -> Result:
     """
     first, second = scores(x), scores(y)
     if len(first) != len(second):
-        raise ValueError(f"a correlation is of pairs, not of {len(first)} and {len(second)} values")
+        raise ValueError(f"a correlation needs vectors of equal length, not {len(first)} and {len(second)} values")
     if len(first) < 3:
         return Result(None, None, "too few pairs")
     if not (has_spread(first) and has_spread(second)):

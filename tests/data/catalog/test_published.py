@@ -80,7 +80,7 @@ def test_an_unknown_item_or_quantity_is_an_error(names: tuple[str, ...]) -> None
         (",0.76,", ",much,", r"line \d+: value: "),
         ("liu-table-1,llama-3-8b,", "liu-table-1,llama,", r"line \d+: model: the model is not in models.yaml"),
         ("du-fig-9,", "fig-9,", r"line \d+: item: the item is not in papers.yaml"),
-        ("query_type=open; level=query", "query_type; level=query", r"line \d+: by: must be different keys"),
+        ("query_type=open; level=query", "query_type; level=query", r"line \d+: by: must be KEY=VALUE pairs"),
     ],
 )
 def test_a_broken_row_is_refused_with_its_line(change: Change, old: str, new: str, message: str) -> None:

@@ -141,10 +141,10 @@ def no_questions(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        (lambda folder: folder / "missing", "missing is not there; name a workspace with fetched facts or"),
+        (lambda folder: folder / "missing", "missing does not exist; name a workspace with fetched facts or"),
         (lambda folder: folder, " holds no facts and no questions; name a workspace"),
-        (lambda folder: "x" * 5000, "is not there"),
-        (lambda folder: "nul\0byte", "is not there"),
+        (lambda folder: "x" * 5000, "does not exist"),
+        (lambda folder: "nul\0byte", "does not exist"),
         (lambda folder: keep(folder, [NORWAY]), "parquet is not JSON in UTF-8"),
         (nothing_in_qec, "yago_qec.json holds no facts"),
         (no_questions, " holds no facts and no questions; name a workspace"),

@@ -41,7 +41,7 @@ def test_a_column_follows_from_its_annotation(kind: Any, sql: str, nullable: boo
     ("kind", "key", "message"),
     [
         (str, (), "Row.one has no meaning"),
-        (Annotated[dict, Meaning("")], (), "Row.one: a column cannot be"),
+        (Annotated[dict, Meaning("")], (), "Row.one: a column cannot have type"),
         (Annotated[str | None, Meaning("")], ("one",), r"Row: \['one'\] cannot be in the key"),
         (Annotated[str, Meaning("")], ("two",), r"Row: \['two'\] cannot be in the key"),
     ],

@@ -136,7 +136,7 @@ def test_what_has_no_texts_is_named(tmp_path: Path) -> None:
     pq.write_table(pa.table({"content": ["a"], "id": [1]}), tmp_path / "shard.parquet")
     for column in ("text", "id"):
         with pytest.raises(
-            InputError, match=rf"no column of texts '{column}', only content, id; set `frequency.column`"
+            InputError, match=rf"no text column '{column}'; its columns are content, id; set `frequency.column`"
         ):
             documents(Reading(tmp_path / "shard.parquet", column))
 
@@ -145,11 +145,11 @@ def test_what_has_no_texts_is_named(tmp_path: Path) -> None:
     ("files", "named", "problem"),
     [
         ([], "nothing", "nothing does not exist"),
-        (["a.csv"], "a.csv", r"has none of the formats \.jsonl"),
+        (["a.csv"], "a.csv", r"is in no supported format \(\.jsonl"),
         (["empty/a.csv"], "empty", r"the folder .*empty has no \.jsonl"),
         (["a.txt", "b/a.txt"], "a.txt b", r"are both called a\.txt"),
         *(
-            ([f"f/b.{ending}", "f/a.txt"], "f", rf"the packing of .*b\.{ending}' is not known .*; unpack it")
+            ([f"f/b.{ending}", "f/a.txt"], "f", rf"b\.{ending}' is compressed in an unsupported way; unpack it")
             for ending in ("jsonl.bz2", "txt.zstd", "parquet.gz", "json.tar.gz")
         ),
         (["f/x\udcff.txt"], "f", r"the name of '.*x\\udcff\.txt' is not UTF-8; rename it"),

@@ -92,7 +92,7 @@ REFUSED = {
     "a count of less than nothing": (says({"count": -1}), "not the requested answer"),
     "a count of more than there can be": (says({"count": 10**30}), "not the requested answer"),
     "a page": (Say("<html>moved</html>"), "not JSON"),
-    "a list": (says([1]), "no JSON object"),
+    "a list": (says([1]), "not a JSON object"),
 }
 
 
@@ -119,7 +119,10 @@ def test_an_error_that_passes_is_tried_again(passing: str, tmp_path: Path) -> No
 
 def test_other_places_than_counted_are_refused(tmp_path: Path) -> None:
     answer = says({"cnt": 2, "approx": False, "ptrs_by_shard": [[40]]})
-    with answering(tmp_path, answer) as (session, _), pytest.raises(ServiceError, match="other places than counted"):
+    with (
+        answering(tmp_path, answer) as (session, _),
+        pytest.raises(ServiceError, match="the number of positions differs from the count"),
+    ):
         InfiniGramApi(session, INDEX).occurrences(WASHINGTON)
 
 

@@ -199,7 +199,7 @@ def test_existing_files_are_replaced_only_on_demand(name: str, tmp_path: Path) -
 def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"is neither \.csv nor \.xlsx"):
         write_judgements(tmp_path / "v.ods", [row()])
-    with pytest.raises(InputError, match=r"a text of question q fits into no cell of \.xlsx; name a \.csv"):
+    with pytest.raises(InputError, match=r"a text of question q is too long for a cell of \.xlsx; name a \.csv file"):
         write_judgements(tmp_path / "v.xlsx", [row(judged="a" * (LARGEST_CELL + 1))])
     with pytest.raises(WorkspaceError, match=r"v\.csv cannot be written: .*; name another file"):
         write_judgements(written(tmp_path / "file", "") / "v.csv", [row()])

@@ -106,7 +106,7 @@ def test_a_dump_without_a_relation_advises_no_dump(access: Access, tmp_path: Pat
     (tmp_path / "facts.nt").write_text(TRIPLE)
     source = FACT_SOURCES["yago"]
     options = source.options.model_validate(YAGO | {"dump": [str(tmp_path / "facts.nt")]})
-    with pytest.raises(InputError, match="holds no fact") as raised:
+    with pytest.raises(InputError, match="has no usable fact") as raised:
         source.fetch(options, "capital", 0, access)
     assert "`dump`" not in str(raised.value)
 

@@ -8,7 +8,7 @@ import pytest
 from swaymeter.data.errors import WorkspaceError
 from swaymeter.data.sources.http.cache import HttpCache
 from swaymeter.data.storage.artifact import FilesArtifact
-from swaymeter.data.storage.notes import HOLDER_NOTE, describe_holder, unsealed
+from swaymeter.data.storage.notes import HOLDER_NOTE, describe_holder, unseal
 from swaymeter.data.storage.remembered import remembered_digests
 from swaymeter.data.storage.workspace import Workspace
 
@@ -18,7 +18,7 @@ ODD = ["5", "null", "[]", '"text"', "[" * 100_000, '{"sha256": ' + "[" * 100_000
 @pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
 def test_what_is_not_sealed_json_is_damage(text: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"JSON|checksum|deeply|Expecting"):
-        unsealed(text)
+        unseal(text)
     manifest, root = tmp_path / "manifest.json", tmp_path / "workspace"
     manifest.write_text(text)
     assert FilesArtifact(manifest, {"step": "report"}).check().state == "damaged"

@@ -18,7 +18,7 @@ from swaymeter.data.records.findings import read_findings
 from swaymeter.data.records.tables import FACTS
 from swaymeter.data.storage.artifact import TableArtifact
 from swaymeter.data.storage.files import write_parquet
-from swaymeter.data.storage.notes import describe_holder, unsealed, write_sealed
+from swaymeter.data.storage.notes import describe_holder, unseal, write_sealed
 from swaymeter.data.storage.workspace import LAYOUT, Workspace, slug
 from tests.data.warehouse.small_study import row
 
@@ -205,19 +205,19 @@ def test_a_second_process_waits_and_says_for_whom(workspace: Workspace, holder: 
 def test_a_new_workspace_notes_its_layout(workspace: Workspace) -> None:
     (workspace.root / "notes").mkdir(parents=True)
     with workspace.lock():
-        assert unsealed((workspace.root / "workspace.json").read_text()) == {"layout": LAYOUT, "study": ""}
+        assert unseal((workspace.root / "workspace.json").read_text()) == {"layout": LAYOUT, "study": ""}
     workspace.check_layout()
 
 
 def test_the_study_that_comes_first_has_the_top(workspace: Workspace, caplog: pytest.LogCaptureFixture) -> None:
     first, second = (Workspace(workspace.root, name) for name in ("first", "second"))
-    assert first.study_folders == second.study_folders == ()
+    assert first.study_path_parts == second.study_path_parts == ()
     workspace.root.mkdir()
     (workspace.root / "workspace.json").write_text(json.dumps({"layout": LAYOUT}))  # of a version before
     for one in (workspace, first, second, workspace):
         with one.lock():
             pass
-    assert [one.study_folders for one in (workspace, first, second)] == [(), (), ("studies", "second")]
+    assert [one.study_path_parts for one in (workspace, first, second)] == [(), (), ("studies", "second")]
     (said,) = [one.getMessage() for one in caplog.records]
     assert said.startswith("study first came first in ")
     assert said.endswith(": statistics, database and report of second are in studies/second")
@@ -231,7 +231,7 @@ def test_who_came_first_is_never_guessed(workspace: Workspace) -> None:
     with second.lock():
         file.unlink()
         file.mkdir()  # as a file server that fails: it is there, and cannot be read
-        assert second.study_folders == ("studies", "second")
+        assert second.study_path_parts == ("studies", "second")
     for of in (second.check_layout, lambda: second.database):
         with pytest.raises(WorkspaceError, match=r"workspace\.json cannot be read: Is a directory; make it readable"):
             of()
@@ -249,14 +249,14 @@ def test_a_damaged_note_is_mended_by_hand(workspace: Workspace) -> None:
     for one in (first, second):
         with one.lock():
             pass
-    assert [one.study_folders for one in (first, second)] == [(), ("studies", "second")]
+    assert [one.study_path_parts for one in (first, second)] == [(), ("studies", "second")]
 
 
 def test_studies_of_similar_names_have_own_folders(workspace: Workspace) -> None:
     with Workspace(workspace.root, "first").lock():
         pass
     names = ("a-b", "a--b", "a-b-", 64 * "a", 63 * "a" + "-")
-    folders = [Workspace(workspace.root, name).study_folders for name in names]
+    folders = [Workspace(workspace.root, name).study_path_parts for name in names]
     assert len({*folders}) == len(folders)
     assert folders[0] == ("studies", "a-b")
     assert all(slug(name) == name for _, name in folders)
@@ -271,7 +271,7 @@ def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
 
 def test_workspace_without_its_note_is_named_as_that(workspace: Workspace) -> None:
     (workspace.root / "scores").mkdir(parents=True)
-    with pytest.raises(WorkspaceError, match=r"workspace\.json is not there, beside files of a study; put it back"):
+    with pytest.raises(WorkspaceError, match=r"workspace\.json is missing beside the files of a study; restore it"):
         workspace.check_layout()
 
 

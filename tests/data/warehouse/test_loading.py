@@ -169,7 +169,7 @@ def test_pipe_in_place_of_database_is_named(name: str, database: Path) -> None:
 
 def test_changes_of_others_beside_a_database_are_named(database: Path) -> None:
     database.with_name("study.duckdb.wal").touch()
-    with pytest.raises(WorkspaceError, match=r"study\.duckdb\.wal holds changes"), opened(database, TABLES):
+    with pytest.raises(WorkspaceError, match=r"study\.duckdb\.wal has changes"), opened(database, TABLES):
         pass
 
 
@@ -283,7 +283,7 @@ def test_a_wrong_or_truncated_file_is_named(database: Path, length: int) -> None
 
 def test_the_same_scores_in_two_files_are_refused(database: Path) -> None:
     files = [file_of(database.parent, SUSCEPTIBILITY, [row(SUSCEPTIBILITY)], name) for name in ("a", "b")]
-    with pytest.raises(InputError, match=r"a row of susceptibility is there already .*duplicate key"):
+    with pytest.raises(InputError, match=r"a row of susceptibility repeats a key .*duplicate key"):
         build(database, "key", TABLES, {SUSCEPTIBILITY: files})
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from swaymeter.data.records.findings import Findings
 from swaymeter.flows.cli.terminal import TerminalProgress, log_to, speed, summary
-from swaymeter.tasks.measures.stored_chunks import Spent
+from swaymeter.tasks.measures.stored_chunks import Cost
 
 
 def console_of(terminal: bool) -> Console:
@@ -55,7 +55,7 @@ def test_without_a_terminal_stages_and_steps_have_lines(console: Console, progre
     with progress:
         progress.set_totals({"score": 2})
         progress.begin_step("score", "m x capital")
-        progress.end_step("score", "m x capital", None, Spent(10, 4, 2.0))
+        progress.end_step("score", "m x capital", None, Cost(10, 4, 2.0))
         progress.set_totals({"score": 3})
         progress.begin_step("score", "m x father")
         progress.end_step("score", "m x father", "no [facts]")
@@ -88,7 +88,7 @@ def test_a_terminal_shows_bars_instead_of_lines() -> None:
     progress = TerminalProgress(console)
     with progress:
         progress.set_totals({"score": 1})
-        progress.end_step("score", "m x capital", None, Spent(10, 4, 2.0))
+        progress.end_step("score", "m x capital", None, Cost(10, 4, 2.0))
     assert "1 of 1" in printed(console)
     assert "m x capital  done" not in printed(console)
 
@@ -99,7 +99,7 @@ def test_a_step_has_its_line_at_80_columns() -> None:
     progress = TerminalProgress(console)
     with progress:
         progress.set_totals({"score": 2})
-        progress.end_step("score", "m x capital", None, Spent(10, 4, 2.0))
+        progress.end_step("score", "m x capital", None, Cost(10, 4, 2.0))
         progress.begin_step("score", name)
         progress.bars.refresh()
     lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed(console)).splitlines()
@@ -124,19 +124,19 @@ def test_a_running_step_shows_speed_and_time_left(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    ("spent", "text"),
+    ("cost", "text"),
     [
-        (Spent(31, 43, 23.0), ", 1.3 prompts a second"), (Spent(1, 1, 4.0), ", 4.0 s a prompt"),
-        (Spent(900, 1, 2.0), ", 450 prompts a second"), (Spent(0, 0, 9.0), ""),
+        (Cost(31, 43, 23.0), ", 1.3 prompts a second"), (Cost(1, 1, 4.0), ", 4.0 s a prompt"),
+        (Cost(900, 1, 2.0), ", 450 prompts a second"), (Cost(0, 0, 9.0), ""),
     ],
 )  # fmt: skip
-def test_a_speed_is_never_zero(spent: Spent, text: str) -> None:
-    assert speed(spent) == text
+def test_a_speed_is_never_zero(cost: Cost, text: str) -> None:
+    assert speed(cost) == text
 
 
 def test_recorded_replies_have_no_speed(console: Console, progress: TerminalProgress) -> None:
     progress.set_totals({"score": 1})
-    progress.end_step("score", "a", None, Spent(48, 0, 0.01))
+    progress.end_step("score", "a", None, Cost(48, 0, 0.01))
     summary(console, "mine", progress, 7.0, {}, console)
     assert "computed now: no model was asked; the run took 7 s\n" in printed(console)
 
@@ -147,8 +147,8 @@ def test_the_summary_counts_and_names_reasons_and_outputs(
     page, database = tmp_path / "index.html", tmp_path / "study.duckdb"
     page.touch()
     progress.set_totals({"score": 7})
-    progress.end_step("score", "a", None, Spent(10, 4, 1.5))
-    progress.end_step("score", "b", None, Spent(5, 2, 0.5))
+    progress.end_step("score", "a", None, Cost(10, 4, 1.5))
+    progress.end_step("score", "b", None, Cost(5, 2, 0.5))
     summary(console, "small: 2 [relations]", progress, 7.0, {"page": page, "database": database}, console)
     assert "\nsmall: 2 [relations]\n" in printed(console)
     assert "15 prompts in 2 s, 7.5 prompts a second; the run took 7 s\n" in printed(console)

@@ -19,7 +19,7 @@ from swaymeter.flows.execution import dask as clusters
 from swaymeter.flows.execution.dask import Cluster, package_version
 from swaymeter.flows.execution.task import INTERRUPTED, TRIES, Outcome, attempt
 from swaymeter.flows.graph.graph import RunSettings, Step, StepId
-from swaymeter.tasks.measures.stored_chunks import Spent
+from swaymeter.tasks.measures.stored_chunks import Cost
 
 STEP = StepId("score", "capital", "persuasion")
 
@@ -165,7 +165,7 @@ if death.stat().st_size < {deaths}:
     assert caplog.text.count("the workers of Dask did not start") == deaths
 
 
-def note(step: Step, run: RunSettings) -> Spent:
+def note(step: Step, run: RunSettings) -> Cost:
     """Notes which worker computes a step, and dies in its middle as often as it is told to."""
     deaths = [*run.workspace.glob(f"{step.id.subject}.died.*")]
     if len(deaths) < step.arguments:
@@ -175,7 +175,7 @@ def note(step: Step, run: RunSettings) -> Spent:
     (run.workspace / f"{step.id.subject} began").write_text(os.environ["CUDA_VISIBLE_DEVICES"])
     while step.id.subject in "ab" and not all((run.workspace / f"{one} began").exists() for one in "ab"):
         time.sleep(0.01)  # until the other worker has begun its own
-    return Spent(prompts=1)
+    return Cost(prompts=1)
 
 
 def noted(run: RunSettings, pattern: str) -> set[str]:
@@ -202,7 +202,7 @@ def test_local_workers_have_their_gpus_and_are_replaced(tmp_path: Path, monkeypa
         ]
         with ThreadPoolExecutor() as pool:
             outcomes = [*pool.map(two.compute, (a, b), [run] * 2)]
-        assert [(of.failed, of.spent) for of in outcomes] == [(None, Spent(prompts=1))] * 2
+        assert [(of.failed, of.cost) for of in outcomes] == [(None, Cost(prompts=1))] * 2
         assert noted(run, "[ab] began") == {"0", "7"}
         assert Workspace(run.workspace).failure_reason(str(a.id), "") is None
         with ThreadPoolExecutor() as pool:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from swaymeter.data.errors import DamagedFile
-from swaymeter.data.storage.notes import sealed
+from swaymeter.data.storage.notes import seal
 from swaymeter.flows.graph.graph import StepId
 from swaymeter.flows.graph.rerun import NO_NUMBERS, numbers_file, read_numbers, write_numbers
 from swaymeter.flows.graph.selection import Selection
@@ -29,8 +29,8 @@ def test_numbers_are_read_as_written(file: Path) -> None:
 
 
 SOUND = {"force": {"a": 7}, "refresh": {}}
-DAMAGED = ["", "{", "7", "{}", json.dumps(SOUND), sealed({"force": {"a": 7}}), sealed(SOUND).replace("7", "8"),
-           sealed({"force": 7, "refresh": {}}), sealed({"force": {"a": "x"}, "refresh": {}})]  # fmt: skip
+DAMAGED = ["", "{", "7", "{}", json.dumps(SOUND), seal({"force": {"a": 7}}), seal(SOUND).replace("7", "8"),
+           seal({"force": 7, "refresh": {}}), seal({"force": {"a": "x"}, "refresh": {}})]  # fmt: skip
 
 
 @pytest.mark.parametrize("content", DAMAGED)

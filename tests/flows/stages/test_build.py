@@ -103,7 +103,10 @@ def test_steps_of_own_relations_can_be_pickled(tmp_path: Path) -> None:
     ("files", "problem"),
     [
         ({"contexts": "relation,text\nseat,\n"}, r"contexts\.csv: 1 of 1 rows cannot be used: line 2: text: "),
-        ({"facts": FACTS.replace("seat,Ulm Vale,Sarrow\n", "")}, "relation seat: 3 real entities are requested, the f"),
+        (
+            {"facts": FACTS.replace("seat,Ulm Vale,Sarrow\n", "")},
+            "relation seat: 3 real entities are requested, but the f",
+        ),
     ],
 )
 def test_insufficient_files_are_refused_before_a_run(files: Any, problem: str, tmp_path: Path) -> None:

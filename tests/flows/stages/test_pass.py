@@ -43,5 +43,5 @@ def test_the_model_of_the_run_is_loaded(tmp_path: Path, monkeypatch: pytest.Monk
     study = prepare(selected(tmp_path))
     step = next(node.step for node in study.graph if node.id.group == "persuasion" and node.step)
     wanted = replace(step, arguments=replace(step.arguments, revision="of the run"))
-    with pytest.raises(ModelError, match="and the run asks for of the run; copy the same files"):
+    with pytest.raises(ModelError, match="but the run needs of the run; copy the same files"):
         score.run_pass(wanted, RunSettings(study.workspace.root))

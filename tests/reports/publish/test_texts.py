@@ -10,7 +10,7 @@ from swaymeter.data.escaping import latex, markdown
 from swaymeter.reports.page import linked
 from swaymeter.reports.page.shell import sealed
 from swaymeter.reports.publish.texts import latex_table, markdown_table
-from swaymeter.reports.tables import Filled, Table
+from swaymeter.reports.tables import FilledTable, Table
 from tests.reports.hostile import HOSTILE
 
 NASTY = (
@@ -28,10 +28,10 @@ def test_hostile_text_stays_text_in_every_format(text: str) -> None:
     assert not re.search("[<>&\u2028\u2029]", sealed(text))
 
 
-def filled(rows: int = 1) -> Filled:
+def filled(rows: int = 1) -> FilledTable:
     cells = pd.DataFrame({"name & unit_1": list(NASTY) * rows, "value": 0.5, "share": [None, *NASTY[1:]] * rows})
     cells.attrs["units"] = {"value": "nats"}
-    return Filled(Table("nasty", r"100% \nasty", "caption", (), lambda frames: cells), f"A_b {NASTY[2]}.", cells)
+    return FilledTable(Table("nasty", r"100% \nasty", "caption", (), lambda frames: cells), f"A_b {NASTY[2]}.", cells)
 
 
 @pytest.mark.parametrize(

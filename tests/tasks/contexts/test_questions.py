@@ -96,7 +96,7 @@ def test_duplicates_are_asked_once() -> None:
 
 def test_too_few_questions_are_refused() -> None:
     three = [STATIC[0], replace(STATIC[1], flags=(EMPTY_ANSWER,)), replace(STATIC[2], flags=(NO_SLOT,))]
-    with pytest.raises(InputError, match="partition static: 2 questions are requested, 1 can be asked"):
+    with pytest.raises(InputError, match="partition static: 2 questions are requested, but only 1 can be asked"):
         choose_questions(three, count=2, seed=0)
     with pytest.raises(InputError, match="no questions"):
         choose_questions([], count=None, seed=0)

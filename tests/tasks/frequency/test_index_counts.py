@@ -96,7 +96,7 @@ def frequent(rows: list[ShardCount]) -> list[tuple[str, str]]:
 def test_what_is_not_read_is_approximate(opened: Opened) -> None:
     index = opened(True)
     assert set(frequent(IndexCounts(index, WINDOW, 0).count_pairs(PAIRS[:2]))) == {("tokens", "approximate")}
-    index.reads = False
+    index.can_decode = False
     (row,) = IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[:1])
     assert (row.entity_counted, row.pair_counted) == ("tokens", "approximate")
     assert 0 < row.pair_count <= row.entity_count

@@ -12,12 +12,12 @@ from swaymeter.data.records.row import Meaning, table, table_of
 from swaymeter.data.records.score import Score
 from swaymeter.data.storage.artifact import FORCED, TableArtifact
 from swaymeter.tasks.measures import MEASURES, measure, stored_chunks
-from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row, cut, cut_by_form
-from swaymeter.tasks.measures.stored_chunks import Spent, measure_relation
+from swaymeter.tasks.measures.measure import Chunk, ComputedRows, Inputs, Measure, Row, cut, cut_by_form
+from swaymeter.tasks.measures.stored_chunks import Cost, measure_relation
 from swaymeter.tasks.models.progress import report_prompts
 from tests.registered import added
 
-Run = Callable[..., Spent]
+Run = Callable[..., Cost]
 Outputs = dict[str, TableArtifact]
 
 ITEMS = [f"item {number}" for number in range(5)]
@@ -59,7 +59,7 @@ class Fake:
     derived: list[Chunk] = field(default_factory=list)
     model: FakeModel = field(default_factory=FakeModel)
 
-    def compute(self, inputs: Inputs, model: FakeModel, todo: Sequence[Chunk]) -> Computed:
+    def compute(self, inputs: Inputs, model: FakeModel, todo: Sequence[Chunk]) -> ComputedRows:
         for chunk in todo:
             if ITEMS.index(chunk[0]) // self.size == self.dies_at:
                 raise KeyboardInterrupt
@@ -94,7 +94,7 @@ def outputs(tmp_path: Path) -> Outputs:
 
 @pytest.fixture
 def run(outputs: Outputs) -> Run:
-    def score(fake: Fake, *names: str, forced: int = 0, **options: Any) -> Spent:
+    def score(fake: Fake, *names: str, forced: int = 0, **options: Any) -> Cost:
         first, second = fake.measures()
         with added(MEASURES, first), added(MEASURES, second):
             selected = {name: numbered(outputs[name], forced) for name in names or outputs}
@@ -140,7 +140,7 @@ def test_measure_with_nothing_to_compute_has_empty_table(
     run: Run, outputs: Outputs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("tests.tasks.measures.test_stored_chunks.ITEMS", [])
-    assert run(Fake(), "first") == Spent()
+    assert run(Fake(), "first") == Cost()
     assert "relation capital: measure first chooses no prompt" in caplog.text
     assert outputs["first"].read().schema == table_of(First).schema
     about, spent = outputs["first"].about(), {"prompts": 0, "forward_passes": 0, "seconds": 0}
@@ -151,7 +151,7 @@ def test_measure_with_nothing_to_compute_has_empty_table(
 def test_what_is_done_is_not_computed_again(run: Run) -> None:
     run(Fake())
     again = Fake()
-    assert run(again) == Spent()
+    assert run(again) == Cost()
     assert not again.computed
 
 
@@ -205,11 +205,11 @@ def test_forced_scores_resume_after_a_kill(run: Run, outputs: Outputs) -> None:
     run(again, forced=7)
     assert again.computed == cut(ITEMS, 2)[1:]
     assert scores(numbered(outputs["first"], 7)) == [0, 10, 20, 30, 40]
-    assert run(again, forced=7) == Spent()
+    assert run(again, forced=7) == Cost()
 
 
 def test_rows_that_break_the_table_leave_no_part(run: Run, outputs: Outputs, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(self: Fake, inputs: Inputs, model: Any, todo: Sequence[Chunk]) -> Computed:
+    def broken(self: Fake, inputs: Inputs, model: Any, todo: Sequence[Chunk]) -> ComputedRows:
         yield {"first": [{"item": "x", "score": None, "engine": "fake"}]}
 
     monkeypatch.setattr(Fake, "compute", broken)

@@ -9,7 +9,7 @@ import pytest
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.measures.measure import Inputs
-from swaymeter.tasks.models.generation.answers import Ends
+from swaymeter.tasks.models.generation.answers import AnswerEnd
 from tests.tasks.measures.conftest import Row, Study
 from tests.tasks.models.generation.test_thoughts import OPENED, thinking_model
 from tests.tasks.models.tiny import CHAT
@@ -89,7 +89,7 @@ def test_no_score_is_of_answer_that_was_withheld(study: Thinking, tmp_path: Path
 
 
 def test_thoughts_are_stored_beside_the_answer(study: Thinking) -> None:
-    rows, ends = study.rows("answers"), Ends(thinking_model(OPENED), "chat")
+    rows, ends = study.rows("answers"), AnswerEnd(thinking_model(OPENED), "chat")
     assert any(row["thoughts"] and row["text"] for row in rows)
     for row in rows:
         assert len(row["token_log_probs"]) == len(row["token_ids"]) <= 8

@@ -176,10 +176,10 @@ def _another_tokenizer(folder: Path) -> None:
         (_truncate, r"its weights are damaged: remove the folder .*/tiny and get the model"),
         (
             _lose_a_weight,
-            r"its config\.json has the weight model\.layers\.1\.mlp\.up_proj\.weight, and its files do not",
+            r"its files lack the weight model\.layers\.1\.mlp\.up_proj\.weight, which its config\.json needs",
         ),
-        (_more_layers, r"its config\.json says 200,000 layers, and its files have \d+ weights"),
-        (_another_tokenizer, "its tokenizer has token 5000, 'L', and the model only 261 tokens"),
+        (_more_layers, r"its config\.json names 200,000 layers, but its files have only \d+ weights"),
+        (_another_tokenizer, "its tokenizer has token 5000, 'L', but the model has only 261 tokens"),
     ],
 )
 def test_a_damaged_folder_is_refused(damage: Callable[[Path], None], message: str, tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_capabilities_need_neither_weights_nor_torch() -> None:
 
 def test_revision_of_run_is_loaded_or_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here, wanted = "a" * 40, "b" * 40
-    with pytest.raises(ModelError, match=r"has revision .*, and the run asks for bbbbbbbbbbbb; copy the same"):
+    with pytest.raises(ModelError, match=r"has revision .*, but the run needs bbbbbbbbbbbb; copy the same"):
         load_language_model(str(folder), device="cpu", revision=wanted)
     monkeypatch.setattr(backends, "identify_model", lambda name, purpose: ModelIdentity(name, here, "hub", name))
     monkeypatch.setattr(backends, "_load", lambda identity, dtype, device: identity)

@@ -130,7 +130,7 @@ def test_unmatched_half_samples_are_refused() -> None:
         ([[0.5, 0.5]], [[0]], [[1.0]], "one vocabulary"),
         *(([[0.5, 0.5]], [[0]], [row], "row 0 of p_context") for row in ([0.5, 0.6], [1.5, -0.5], [float("nan"), 1.0])),
         ([0.5, 0.5], [[0]], [[1.0]], "one row per answer"),
-        ([[0.5, 0.5], [1.0]], [[0], [1]], [[1.0]], "of p_query are not of one length"),
+        ([[0.5, 0.5], [1.0]], [[0], [1]], [[1.0]], "of p_query have different lengths"),
         ([[0.5, 0.5]], [[0], [1]], [[0.5, 0.5]], "contain each answer from 0 to 0, none twice"),
         ([[0.5, 0.5]], [[0, 0]], [[0.5, 0.5]], "contain each answer from 0 to 0, none twice"),
     ],

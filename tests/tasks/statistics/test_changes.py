@@ -11,7 +11,7 @@ import pytest
 from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.dataset.snapshot import FRAMES, Comparison, Row, Snapshot, _typed
 from swaymeter.data.randomness import generator
-from swaymeter.tasks.statistics.changes import add_directions, compare, compare_items, model_pairs, unmatched
+from swaymeter.tasks.statistics.changes import add_directions, compare, compare_items, model_pairs, unmatched_items
 from swaymeter.tasks.statistics.formulas.groups import adjust
 from swaymeter.tasks.statistics.formulas.paired import paired_difference
 from tests.data.dataset.test_snapshot import reply, snapshot
@@ -89,7 +89,7 @@ def test_the_only_models_of_two_runs_are_compared() -> None:
 
 def test_items_without_a_counterpart_have_a_reason() -> None:
     some = snapshot(rows_of(run(models=("m1",)), "m1")[3:])
-    (counts,) = unmatched(compare(run(models=("m1",)), some)).values()
+    (counts,) = unmatched_items(compare(run(models=("m1",)), some)).values()
     ((text, quantities),) = [(text, of) for text, of in counts.items() if ("follows", "original") in of]
     assert text == "1 of 40 in A not asked in B"
     assert ("correct", "none") in quantities
@@ -102,7 +102,7 @@ def test_studies_without_questions_are_compared() -> None:
     study = Snapshot(Dataset(Path(), ()), frames={FRAMES["query"]: queries, FRAMES["reply"]: _typed("reply", replies)})
     comparison = compare(study, study)
     assert {row["difference"] for row in comparison.numbers} == {0}
-    assert unmatched(comparison) == {}
+    assert unmatched_items(comparison) == {}
 
 
 def test_items_with_other_texts_are_not_paired() -> None:

@@ -194,5 +194,5 @@ def test_a_relation_without_followed_answers_is_untestable() -> None:
 def test_several_rows_of_a_query_are_refused() -> None:
     susceptibility, _ = frames()
     twice = pd.concat([susceptibility, susceptibility.iloc[[5]]])
-    with pytest.raises(ScoreError, match="comparison familiarity: query susceptibility_of_queries has several rows of"):
+    with pytest.raises(ScoreError, match="familiarity: the SQL query susceptibility_of_queries returns several"):
         STATISTICS["familiarity"].rows({"susceptibility_of_queries": twice}, 0)

@@ -100,7 +100,9 @@ def test_a_failing_store_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Mon
     dump = shared_dump([written(tmp_path, "a.ttl", TURTLE)], tmp_path / "graphs")
     (place,) = graphs(tmp_path / "graphs")
     monkeypatch.setattr(dump, "_store", Broken())
-    with pytest.raises(ServiceError, match=rf"file:a\.ttl cannot answer \(Corruption.*; remove {place} and run again"):
+    with pytest.raises(
+        ServiceError, match=rf"file:a\.ttl cannot answer a query \(Corruption.*; remove {place} and run again"
+    ):
         dump.select(ALL)
 
 

@@ -93,7 +93,7 @@ def test_invalid_result_is_error_of_service(answer: str, endpoint: Endpoint) -> 
     "answer", [{"error": "Operation timed out."}, {"exception": {"message": "the query was cancelled"}}]
 )
 def test_an_error_about_time_is_a_timeout(answer: object, endpoint: Endpoint) -> None:
-    with pytest.raises(ServiceTimeout, match=r"YAGO \(http.*(timed out|cancelled).*; ask for less"):
+    with pytest.raises(ServiceTimeout, match=r"YAGO \(http.*(timed out|cancelled).*; choose fewer entities or pairs"):
         endpoint.select(json.dumps(answer))
 
 

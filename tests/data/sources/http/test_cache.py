@@ -193,7 +193,7 @@ def test_offline_only_young_cached_responses_are_used(opened: Open) -> None:
             offline.ask({"q": "2"})
         with pytest.raises(ServiceError, match=r"offline.*younger than 0 days"):
             opened(server, offline=True, cache_ttl_days=0).ask({"q": "1"})
-        with pytest.raises(ServiceError, match="younger than 30 days and fetched since it was forced"):
+        with pytest.raises(ServiceError, match="younger than 30 days and newer than the last forced fetch"):
             opened(server, offline=True, rerun=FORCED).ask({"q": "1"})
     assert len(server.received) == 1
 
@@ -261,5 +261,5 @@ def test_a_damaged_cache_is_named(damage: Callable[[bytes], bytes], opened: Open
         sound = file.read_bytes()
         file.write_bytes(damage(sound))
         assert file.read_bytes() != sound
-        with pytest.raises(WorkspaceError, match=r"yago\.sqlite.*remove the file where it is damaged"):
+        with pytest.raises(WorkspaceError, match=r"yago\.sqlite.*remove the file if it is damaged"):
             opened(server).ask({})

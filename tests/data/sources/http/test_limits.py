@@ -231,7 +231,7 @@ def test_a_server_error_that_says_timeout_is_one(opened: Open) -> None:
     said = b"SPARQL-QUERY: SELECT ... java.util.concurrent.TimeoutException at com.example"
     with serving(Say(said, status=500), Say(b"Internal error", status=500)) as server:
         session = opened(server)
-        with pytest.raises(ServiceTimeout, match=r"500 Internal Server Error.*ask for less"):
+        with pytest.raises(ServiceTimeout, match=r"500 Internal Server Error.*choose fewer entities or pairs"):
             session.ask({})
         with pytest.raises(ServiceError, match="500 Internal Server Error: 'Internal error'") as raised:
             session.ask({})

@@ -156,8 +156,8 @@ def test_conflictqa_says_which_answer_is_right(tmp_path: Path) -> None:
         ("yes", "It is denied: Quenby does float."), ("no", "It is remembered: Tollask does not float."),
     ]  # fmt: skip
     assert [row.detail for row in read_ones.rejected] == [
-        "ground_truth: stands in none of memory_answer and counter_answer",
-        "memory_answer, counter_answer: both say no to the question, by the negations",
+        "ground_truth: neither memory_answer nor counter_answer states it",
+        "memory_answer, counter_answer: both negate the question, so yes and no cannot be told apart",
     ]
 
 
@@ -230,7 +230,7 @@ def test_clasheval_has_no_change_that_changes_nothing(tmp_path: Path) -> None:
     read_ones = read_questions(options("clasheval", file))
     assert [context.context_id for context in read_ones.questions[0].contexts] == ["supporting", "changed: 1.0"]
     assert [(row.part, row.detail) for row in read_ones.rejected] == [
-        ("line 2", "context_mod: is context_original, though answer_mod is not answer_original")
+        ("line 2", "context_mod: equals context_original, but answer_mod differs from answer_original")
     ]
 
 
@@ -324,7 +324,7 @@ BROKEN: dict[str, tuple[Row, str]] = {
     "ramdocs": ({"documents": [{"type": "gossip", "text": "So they say."}]}, "documents 1, type: 'gossip' is none of"),
     "conflictqa": ({"ground_truth": []}, "ground_truth: is missing"),
     "nq-swap": ({"sub_answer": ["River Arn"]}, "conflicting, but the context states the right answer"),
-    "rgb": ({"answer": [["Arn"], []]}, "answer: is missing, or a part of it is"),
+    "rgb": ({"answer": [["Arn"], []]}, "answer: is missing or incomplete"),
     "wikicontradict": ({"context2": "  "}, "context2: is missing"),
     "popqa": ({"possible_answers": '["red'}, "possible_answers: is not a list that can be read"),
 }  # fmt: skip
@@ -353,7 +353,7 @@ def test_a_template_of_cub_is_filled_or_named(tmp_path: Path) -> None:
     assert cases(question)[0][3] == "Belt it is."
     refused = {
         "<place> it is.\n<subject>": "the slot <place> of a template has no value",
-        "<|user|>\n<subject>": "template_w_context: is a chat; use a file without instruct_template in its name",
+        "<|user|>\n<subject>": "template_w_context: is a chat prompt; use a file without instruct_template in its name",
         "<subject> lies on the river": "template_w_context: has no fact before the sentence of `template`",
     }
     for given, reason in refused.items():

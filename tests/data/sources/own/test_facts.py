@@ -71,7 +71,7 @@ def test_own_relations_travel_with_the_options(tmp_path: Path) -> None:
         ({"own": {"static": SEAT}}, "relations_file", "relations.static: the name is reserved"),
         ({"own": {"seat": {**SEAT, "open": ["Q: Where?\nA:"]}}}, "relations_file", "relations.seat.open"),
         ({"own": {"../seat": SEAT}}, "relations_file", "relations.../seat.name"),
-        ({"relations_file": "mine.csv"}, "relations_file", "mine.csv: the top must be a mapping"),
+        ({"relations_file": "mine.csv"}, "relations_file", "mine.csv: the file must be a mapping"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(changes: dict[str, Any], place: str, problem: str, tmp_path: Path) -> None:
@@ -124,8 +124,8 @@ def test_rows_become_facts(tmp_path: Path) -> None:
         ("capital,,Lima,,,", "subject: is missing; add it"),
         ("capital,Peru,Lima,[1,,", "aliases: is not a list"),
         ("capital,Peru,Lima,,20,", "subject_id: '20' is not a Wikidata id; write Q or P and a number"),
-        ('capital,"Peru\nChile",Lima,,,', "subject: is more than one line"),
-        ("capital,Peru,Li\x07ma,,,", "object: holds the control character U+0007"),
+        ('capital,"Peru\nChile",Lima,,,', "subject: has a line break"),
+        ("capital,Peru,Li\x07ma,,,", "object: has the control character U+0007"),
         ("capital,Peru", "has 2 cells, and the header 6"),
         (OSLO, "is the same as line 2; leave one out"),
     ],

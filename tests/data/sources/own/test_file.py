@@ -11,7 +11,7 @@ import pytest
 
 from swaymeter.data.digests import digest_of_named_file
 from swaymeter.data.errors import InputError, MissingFile
-from swaymeter.data.options import refused
+from swaymeter.data.options import validation_error
 from swaymeter.data.records import Passage, Question, QuestionContext, as_row
 from swaymeter.data.records.tables import REJECTED
 from swaymeter.data.sources.own import files
@@ -141,15 +141,15 @@ def test_hostile_texts_are_kept_as_texts(tmp_path: Path) -> None:
         ("q2,,Oslo,,c,unknown,,", "line 3: question: "),
         ("q2,Who?,Oslo,,,unknown,,", "line 3: context: is missing"),
         ("q2,Who?,Oslo,,c,conflicting,,", "line 3: context 1, answer: is missing"),
-        ("q2,Who?,Oslo,,c,irrelevant,Bergen,", "line 3: context 1, answer: irrelevant contexts state none"),
+        ("q2,Who?,Oslo,,c,irrelevant,Bergen,", "line 3: context 1, answer: irrelevant contexts state no answer"),
         ("q2,Who?,Oslo,,c,wrong,,", "line 3: context 1, kind: expected"),
         ("q2,Who?,Oslo,,c", "line 3: has 5 cells, and the header 8"),
         ('q2,Who?,Oslo,,"c"x,unknown,,', "line 3: is not CSV"),
         ("q1,Who?,Oslo,,c,unknown,,", "line 3: id: q1 is the question of line 2"),
-        ("q1,What does it lift?,8 kg,,It lifts 8 kg.,supporting,,", "line 3: context: stands there already"),
+        ("q1,What does it lift?,8 kg,,It lifts 8 kg.,supporting,,", "line 3: context: occurs already"),
         ("q2,Who?,Oslo,,Oslo!,conflicting,oslo,", "line 3: kind: conflicting, but the context states the right"),
         ("q2,Who?,🙂,,c,unknown,,", "line 3: answer: '🙂' has no letter"),
-        ("q2,Who\x07?,Oslo,,c,unknown,,", "line 3: question: holds the control character U+0007"),
+        ("q2,Who\x07?,Oslo,,c,unknown,,", "line 3: question: has the control character U+0007"),
         (f"q2,Who?,Oslo,,{'c' * 1_000_001},unknown,,", "line 3: context 1, text: "),
     ],
 )  # fmt: skip
@@ -197,7 +197,7 @@ def test_a_broken_line_of_json_is_named(tmp_path: Path) -> None:
         ("mine.json", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "is a pointer of Git LFS and not"),
         ("mine.json", b"<!doctype html>\n<html>{}</html>", "is a web page and not the data; download the file itself"),
         ("mine.parquet", b"PAR1", "is not a Parquet file that can be read: .*; write or download it again"),
-        ("mine.csv", csv("," * 8_000_001), "has more than 8,000,000 cells; cut it into several studies"),
+        ("mine.csv", csv("," * 8_000_001), "has more than 8,000,000 cells; split it into several studies"),
         ("mine.jsonl", f'{{"x": [{"{}," * 4_000_001}{{}}]}}', "has more than 8,000,000 values"),
         ("mine.csv", csv("Who?\n" * 500_001), "has more than 500,000 rows"),
         ("mine.csv", csv("\n" * 8_000_001), "has more than 8,000,000 lines"),
@@ -212,7 +212,7 @@ def test_a_file_that_cannot_be_read_is_refused(name: str, content: str | bytes, 
 @pytest.mark.timeout(20)
 def test_open_quotes_on_every_line_end_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_REREAD", 1 << 20)
-    with pytest.raises(InputError, match=r"lines are not CSV, the last line .*; is it CSV at all"):
+    with pytest.raises(InputError, match=r"lines are not CSV, the last of them line .*; save it as CSV"):
         read(tmp_path, csv(*['a","x'] * 900, *["w" * 60] * 10_000))
 
 
@@ -247,7 +247,7 @@ def test_what_is_there_twice_is_never_chosen_silently(tmp_path: Path) -> None:
     assert found.questions == []
     assert reasons(found) == [
         "line 1: is not JSON: it has the key 'answer' twice; leave one out",
-        "line 2: answer: occurs twice with other capitals; rename one",
+        "line 2: answer: occurs twice, with different capitals; rename one",
     ]
     columns = pa.Table.from_arrays([pa.array(["Who?"]), *[pa.array(["Oslo"])] * 2], ["question", "answer", "answer"])
     pq.write_table(columns, tmp_path / "mine.parquet")
@@ -374,7 +374,7 @@ def test_nested_cells_are_named_with_what_maps_them(
     ],
 )
 def test_a_map_that_cannot_be_is_refused(columns: dict[str, str], said: str) -> None:
-    with pytest.raises(type(refused([])), match=said):
+    with pytest.raises(type(validation_error([])), match=said):
         OwnQuestions(file="mine.csv", columns=columns)
 
 
@@ -391,7 +391,7 @@ def test_lines_of_one_question_add_up(tmp_path: Path) -> None:
     assert question.answers == ("8 kg", "eight kilograms", "8 kilograms", "8000 g", "8.0 kilos")
     assert json.loads(question.other_columns or "") == {"chapter": "one, two | two"}
     other = read(tmp_path, "id,group,question,answer,context\n1,a,Q?,x,x\n1,b,Q?,x,y\n")
-    assert reasons(other) == ["line 3: group: 'b', and 'a' in line 2; a question has one group"]
+    assert reasons(other) == ["line 3: group: is 'b', and 'a' in line 2; give a question one group"]
 
 
 def test_an_unclosed_quote_costs_its_line_alone(tmp_path: Path) -> None:
@@ -404,11 +404,11 @@ def test_an_unclosed_quote_costs_its_line_alone(tmp_path: Path) -> None:
     ("cells", "said"),
     [
         ({"answer": float("nan")}, "line 1: answer: is missing"), ({"answer": 1e999}, "line 1: answer: is infinite"),
-        ({"contexts": [1]}, "line 1: context 1: is not a text and not an object"),
+        ({"contexts": [1]}, "line 1: context 1: is neither a text nor an object"),
         ({"contexts": "[{1"}, "line 1: contexts: is not a list that can be read"),
-        ({"contexts": [{"text": "a", "context": "b"}]}, "line 1: context 1, text: stands there twice"),
+        ({"contexts": [{"text": "a", "context": "b"}]}, "line 1: context 1, text: occurs twice"),
         ({"contexts": [{"id": "none", "text": "a"}]}, "line 1: context 1, id: none is reserved for a question without"),
-        ({"contexts": ["In Oslo.", "In Oslo."]}, "line 1: context 2: stands there already as context 1;"),
+        ({"contexts": ["In Oslo.", "In Oslo."]}, "line 1: context 2: occurs already as context 1;"),
         ({"context": ["In Oslo.", "In Rome."], "kind": ["supporting", "irrelevant"]}, "line 1: kind: is a list; write"),
     ],
 )  # fmt: skip

@@ -67,8 +67,8 @@ def test_a_column_without_replies_is_refused(rows: Any, columns: Any, message: s
     ("row", "reason"),
     [
         ({**ROW, "context": CLOSES, "said": {"text": "6"}}, "name the path of its text, such as said.text"),
-        ({**ROW, "context": CLOSES, "said": "7"}, "context: stands there already"),
-        ({**ROW, "said": "again"}, "the question has a reply to the same passages"),
+        ({**ROW, "context": CLOSES, "said": "7"}, "context: occurs already"),
+        ({**ROW, "said": "again"}, "an earlier row of this question has a reply to the same passages"),
         ({**ROW, "id": "alone", "said": "6"}, "no row of this question has one"),
     ],
 )

@@ -215,7 +215,7 @@ def test_another_list_is_not_popqa(tmp_path: Path) -> None:
     other.write_text("subject_id,property_id,object_id\nQ1,P1,Q2\n")
     with pytest.raises(InputError, match=r"facts\.csv has no column s_uri"):
         popqa(other)
-    with pytest.raises(InputError, match=r"is PopQA's list, .*; name `source: popqa` with it"):
+    with pytest.raises(InputError, match=r"is PopQA's list, .*; set `source: popqa` for it"):
         from_csv(of_popqa(tmp_path, row(1)))
 
 

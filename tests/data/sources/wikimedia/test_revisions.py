@@ -152,7 +152,7 @@ def renamed(asked: Any, **said: Any) -> Say:
 
 @pytest.mark.parametrize("said", [{"pageid": 4}, {"missing": True}])
 def test_a_history_of_two_pages_is_not_cached(said: Any, asking: Asking) -> None:
-    taken = r"another page took the name 'Ada Example' while its history was read; run again"
+    taken = r"'Ada Example' became the title of another page while its history was read; run again"
     with serving(play=lambda asked: renamed(asked, **said)) as server:
         with pytest.raises(ServiceError, match=f"{taken}$"):
             asking(server).wiki.revisions("Ada Example")

@@ -9,7 +9,7 @@ import pytest
 from swaymeter.data.errors import ServiceError
 from swaymeter.data.records import WikidataId
 from swaymeter.data.sources.wikimedia.pageviews import PageViews, months
-from swaymeter.data.sources.wikimedia.wikidata import Similar, Wembedder
+from swaymeter.data.sources.wikimedia.wikidata import SimilarItem, Wembedder
 from tests.data.sources.servers.faults import Say, recorded, says
 from tests.data.sources.sessions import answering
 
@@ -114,7 +114,7 @@ def listed(*pairs: tuple[object, object]) -> dict[str, object]:
 def test_similar_items_have_their_similarity_and_no_properties(tmp_path: Path) -> None:
     with answering(tmp_path, recorded("wembedder_Q42")) as (session, server):
         found = Wembedder(session).similar_items(Q42)
-    assert found == (Similar(WikidataId("Q3107329"), 0.8831), Similar(WikidataId("Q180736"), 0.71))
+    assert found == (SimilarItem(WikidataId("Q3107329"), 0.8831), SimilarItem(WikidataId("Q180736"), 0.71))
     assert [asked.path for asked in server.received] == ["/ask/most-similar/Q42"]
 
 

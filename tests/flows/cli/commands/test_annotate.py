@@ -44,7 +44,7 @@ def test_missing_questions_are_warnings(swaymeter: Command, tmp_path: Path) -> N
     study = str(tmp_path / "study.yaml")
     for command in (("export", study, str(tmp_path / "ada.csv"), "--annotator", "ada"), ("status", study)):
         ended = swaymeter("annotate", *command)
-        assert (ended.code, "not all questions are there: partition disputable: " in ended.err) == (0, True)
+        assert (ended.code, "questions are missing: partition disputable: " in ended.err) == (0, True)
 
 
 def test_refused_files_and_options_have_exit_codes(swaymeter: Command, study: str, tmp_path: Path) -> None:

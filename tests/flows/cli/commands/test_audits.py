@@ -210,7 +210,7 @@ def test_kinds_are_matched_as_verdicts_are(
     ]
     gate = ("--model", model, "--workspace", str(tmp_path / "ws"))
     first = swaymeter("audit", questions(tmp_path / "mine.csv", rows), *gate)
-    assert "3 contexts have no kind: 2 counted as supporting" in " ".join(first.out.split())
+    assert "3 contexts have no kind: 2 count as supporting" in " ".join(first.out.split())
     before = app.questions
     rows[2] = (*rows[2][:3], "neutral", "")
     ended = swaymeter("audit", questions(tmp_path / "mine.csv", rows), *gate)

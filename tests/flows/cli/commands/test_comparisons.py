@@ -147,7 +147,7 @@ def test_a_missing_or_damaged_dataset_is_usage(swaymeter: Command, march: str, t
     missing = str(tmp_path / "missing")
     for paths in ((missing, march), (march, missing)):
         ended = swaymeter("diff", *paths)
-        assert (ended.code, ended.error.startswith(f"{missing} is not there; name a workspace")) == (2, True)
+        assert (ended.code, ended.error.startswith(f"{missing} does not exist; name a workspace")) == (2, True)
     for path in (Path(march) / "facts").iterdir():
         path.write_bytes(b"PAR1")
     ended = swaymeter("diff", march, march)

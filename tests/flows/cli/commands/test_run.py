@@ -258,11 +258,11 @@ IMPOSSIBLE = [
     ({"models": [{"name": "./gone"}]}, "model './gone': the folder does not exist"),
     (
         {"facts": {"relations": ["capital"], "real_entities": 50}},
-        "facts: relation capital: 50 real entities are requested, the facts have 37; lower `real_entities`",
+        "facts: relation capital: 50 real entities are requested, but the facts have 37; lower `real_entities`",
     ),
     *(
         ({"facts": {**facts, "invented_entities": 50}},
-         "facts: relation capital: 50 invented entities are requested, 24 names are available; lower")
+         "facts: relation capital: 50 invented entities are requested, but only 24 names are available; lower")
         for facts in ({"relations": ["capital"]}, YAGO)
     ),
     (

@@ -18,15 +18,15 @@ from swaymeter.flows.cli.views import audit
 from swaymeter.flows.config import thresholds as checks
 from swaymeter.flows.config.reading import read_study
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.config.thresholds import Measured, Threshold
+from swaymeter.flows.config.thresholds import MeasuredQuantity, Threshold
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.tasks.contexts.questions import rejected_question
 from tests.data.warehouse.small_study import Row, row, stored, table
 from tests.flows.conftest import Command
 
 ORACLE = Path(__file__).resolve().parents[3] / "oracle" / "reports"
-FOLLOWS = Measured("m (float32)", "follow", "supporting", 40, 30, "question", 0.8, 0.7, 0.9, "share")
-GIVES_IN = Measured("m (float32)", "follow", "conflicting", 4, 4, "question", 0.4, None, None, "share")
+FOLLOWS = MeasuredQuantity("m (float32)", "follow", "supporting", 40, 30, "question", 0.8, 0.7, 0.9, "share")
+GIVES_IN = MeasuredQuantity("m (float32)", "follow", "conflicting", 4, 4, "question", 0.4, None, None, "share")
 
 
 SUPPORTING = "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 answers to 30 questions"
@@ -71,8 +71,8 @@ def test_a_threshold_that_is_not_met_fails(under: list[str], over: list[str], un
     assert str(getattr(failed, "value", "")).startswith(unmet)
 
 
-RESISTS = Measured("m (float32)", "resist_wrong", "all", 10, 10, "question", 0.9, 0.6, 1.0, "share")
-KEEPS_OUT = Measured("m (float32)", "follow", "conflicting", 10, 10, "question", 0.1, 0.0, 0.4, "share")
+RESISTS = MeasuredQuantity("m (float32)", "resist_wrong", "all", 10, 10, "question", 0.9, 0.6, 1.0, "share")
+KEEPS_OUT = MeasuredQuantity("m (float32)", "follow", "conflicting", 10, 10, "question", 0.1, 0.0, 0.4, "share")
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ KEEPS_OUT = Measured("m (float32)", "follow", "conflicting", 10, 10, "question",
     ],
 )
 def test_replies_that_state_nothing_meet_no_threshold(
-    measured: Measured, under: list[str], over: list[str], is_met: bool
+    measured: MeasuredQuantity, under: list[str], over: list[str], is_met: bool
 ) -> None:
     ((_, _, unmet),) = checks.judged(checks.thresholds_of(under, over), [measured])
     assert (not unmet) == is_met
@@ -103,8 +103,8 @@ def test_replies_that_state_nothing_meet_no_threshold(
         *((text, "not a threshold|no quantity") for text in
           ("follow", "follow.a", "follow=x", "flow.a=1", "follow.a b=1", "=1", "follow.low.a=1")),
         ("follow=90", "from 0 to 1"), ("persuasion=10%", "in nats"),
-        ("keep.irrelevant=1", "nothing of that quantity"), ("follow.conflicting=1", r"it has follow\.supporting$"),
-        ("follow.supportingg=1", r"it has follow\.supporting; did you mean 'follow\.supporting'\?$"),
+        ("keep.irrelevant=1", "choose another quantity"), ("follow.conflicting=1", r"file, use follow\.supporting$"),
+        ("follow.supportingg=1", r"for this threshold; did you mean 'follow\.supporting'\?$"),
         ("prefer_right.mixed=0.5", "a right and a wrong passage: --set supporting[+]conflicting$"),
         ("refuse.irrelevant=1", r"refuse\.none, refuse\.supporting"), ("correct.supporting=1", r"correct\.none"),
     ],
@@ -125,7 +125,7 @@ def test_the_folder_of_an_audit_is_its_study(swaymeter: Command, tmp_path: Path)
     study_of(tmp_path, models=("smollm2-135m-instruct",))
     moved = tmp_path.rename(tmp_path.with_name("moved"))
     assert f" 0 damaged in {moved}" in swaymeter("status", str(moved)).out
-    assert f"{moved} has no database {moved / 'study.duckdb'}" in swaymeter("history", str(moved)).err
+    assert f"there is no database {moved / 'study.duckdb'}" in swaymeter("history", str(moved)).err
     refused = swaymeter("status", str(moved.parent))
     assert (refused.code, "it is a folder without audit.yaml; name the study's file" in refused.err) == (2, True)
 
@@ -170,7 +170,7 @@ def test_a_map_that_is_none_is_refused(maps: list[str], said: str) -> None:
 
 
 def test_junit_has_case_for_each_threshold_and_model(tmp_path: Path) -> None:
-    hostile = Measured("<m> & \u202e\"'", "follow", "conflicting", 3, 3, "question", 0.9, None, None, "share")
+    hostile = MeasuredQuantity("<m> & \u202e\"'", "follow", "conflicting", 3, 3, "question", 0.9, None, None, "share")
     outcome = checks.judged(checks.thresholds_of([], ["follow.conflicting=0.5"]), [GIVES_IN, hostile])
     unused = [("line 3", "answer: is missing; add it")]
     file = tmp_path / "new" / "junit.xml"
@@ -240,7 +240,7 @@ def test_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path) 
         ),
         (
             ["--model", "smollm2-135m-instruct", "--judge", "all-minilm-l6-v2"],
-            "--judge: 'all-minilm-l6-v2' is of kind embedder, and no language model; use one of smollm2-135m-instruct",
+            "--judge: 'all-minilm-l6-v2' is of kind embedder instead of language model; use one of smollm2",
         ),
         (
             ["--model", "smollm2-135m-instruct", "--judge", "m@http://127.0.0.1:1/v1"],

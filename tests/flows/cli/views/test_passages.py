@@ -80,7 +80,7 @@ def test_another_kind_takes_the_place_of_the_first(file: Path) -> None:
 
 def test_files_without_usable_rows_are_refused(file: Path) -> None:
     file.write_text(json.dumps({"question": "Who\x1b?", "gold": "I", "context": "c"}))
-    with pytest.raises(UsageError, match="1 of 1 rows cannot be used: line 1: question: holds the control character"):
+    with pytest.raises(UsageError, match="1 of 1 rows cannot be used: line 1: question: has the control character"):
         passages.annotation_of(file, None, MAP, "ada", everything=False)
 
 

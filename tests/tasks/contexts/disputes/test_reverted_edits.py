@@ -95,13 +95,13 @@ def test_the_object_is_the_span_restored_last(
 
 def test_similar_spans_are_rejected_at_the_threshold(tmp_path: Path) -> None:
     made = _turns(*(A.replace("friend", f"{grey} friend") for grey in ("grey", "gray", "grey")))
-    alike = _found(made, PAGE, tmp_path / "1", similarity=0.5)
+    alike = _found(made, PAGE, tmp_path / "1", max_similarity=0.5)
     [rejected] = alike.rejected
     assert (rejected.reason, rejected.object, rejected.replacement) == (reasons.TOO_SIMILAR, "grey", "gray")
     [dispute] = _found(made, PAGE, tmp_path / "2").disputes
     assert dispute.similarity == pytest.approx(3 / 4)  # of four letters each, three are shared
     assert rejected.detail == "similarity 0.7500"
-    kept = _found(made, PAGE, tmp_path / "3", similarity=dispute.similarity)
+    kept = _found(made, PAGE, tmp_path / "3", max_similarity=dispute.similarity)
     assert len(kept.disputes) == 1  # as alike as that is still kept
 
 

@@ -113,7 +113,7 @@ FRAME = "One two three four five @ six seven eight nine ten."
 def test_place_is_known_by_words_beside_it(other: str, expected: float) -> None:
     here = _turned(FRAME)
     assert here.before == ("one", "two", "three", "four", "five")
-    assert here.behind == ("six", "seven", "eight", "nine", "ten")
+    assert here.after == ("six", "seven", "eight", "nine", "ten")
     assert likeness(here, _turned(other)) == pytest.approx(expected)
 
 
@@ -121,7 +121,7 @@ def test_lone_span_is_known_by_lines_around() -> None:
     text = "* A mole\n* @\n* A quay\n* #\n* A pier of stone"
     first, second = _turned(text.replace("#", "x")), _turned(text.replace("@", "x").replace("#", "@"))
     assert first.before == ("a", "mole")
-    assert first.behind == ("a", "quay", "x", "a", "pier")
+    assert first.after == ("a", "quay", "x", "a", "pier")
     assert second.before == ("a", "mole", "x", "a", "quay")
     assert likeness(first, first) == likeness(_turned("@"), _turned("@")) == 1
     assert likeness(first, second) == 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from swaymeter.data.records import WikidataId
-from swaymeter.data.sources.wikimedia.wikidata import Similar
+from swaymeter.data.sources.wikimedia.wikidata import SimilarItem
 from swaymeter.tasks.contexts.wikidata.counter_memory import (
     EMBEDDINGS,
     WEMBEDDER,
@@ -123,8 +123,8 @@ def learnt(items: Items, *ids: str) -> list[KnownItem]:
     return [item for one in ids if (item := items.get(WikidataId(one)))]
 
 
-def similar(*ids: str) -> list[Similar]:
-    return [Similar(WikidataId(one), 0.9 - place / 10) for place, one in enumerate(ids)]
+def similar(*ids: str) -> list[SimilarItem]:
+    return [SimilarItem(WikidataId(one), 0.9 - place / 10) for place, one in enumerate(ids)]
 
 
 def test_everything_that_the_item_states_is_right(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_most_similar_that_is_not_right_is_chosen(tmp_path: Path) -> None:
         assert wembedder_answer(listed, items, fact) == CounterMemory(WikidataId("Q15"), "wheelwright", WEMBEDDER, 0.4)
         assert wembedder_answer(listed[:5], items, fact) is None
         assert wembedder_answer([], items, fact) is None
-        equals = [Similar(WikidataId("Q16"), 0.5), Similar(WikidataId("Q15"), 0.5)]
+        equals = [SimilarItem(WikidataId("Q16"), 0.5), SimilarItem(WikidataId("Q15"), 0.5)]
         for in_any_order in (equals, equals[::-1]):  # the lower number
             found = wembedder_answer(in_any_order, items, fact)
             assert found is not None

@@ -7,7 +7,7 @@ from swaymeter.data.errors import ServiceBudget
 from swaymeter.data.sources.http.session import close_sessions
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
-from swaymeter.tasks.models.endpoints.messages import Letters
+from swaymeter.tasks.models.endpoints.messages import CodePointTokenizer
 from swaymeter.tasks.models.endpoints.model import ServedModel
 from swaymeter.tasks.models.endpoints.probe import probe
 from tests.tasks.models.endpoints.made_up import made_up
@@ -17,7 +17,7 @@ QUESTIONS = [f"Where is town {number}?" for number in range(8)]
 
 def served_model(server: Any, folder: Path, **options: Any) -> ServedModel:
     client = Client(Endpoint("made-up", server.address, in_flight=1, **options), folder)
-    return ServedModel(client.endpoint, "1", *probe(client, None), Letters())
+    return ServedModel(client.endpoint, "1", *probe(client, None), CodePointTokenizer())
 
 
 def answers(model: ServedModel, questions: list[str]) -> list[str]:

@@ -68,7 +68,7 @@ def test_advice(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("misleads", "message"), [("another model", "has no model 'made-up'"), ("other tokenizer", "writes other tokens")]
+    ("misleads", "message"), [("another model", "has no model 'made-up'"), ("other tokenizer", "uses other tokens")]
 )
 def test_refused(tmp_path: Path, misleads: str, message: str) -> None:
     with pytest.raises(ModelError, match=message):

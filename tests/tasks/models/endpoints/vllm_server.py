@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from swaymeter.tasks.models.files.hub import converted_folder
+from swaymeter.tasks.models.files.hub import convert_once
 from swaymeter.tasks.models.files.identity import identify_model
 from tests.data.sources.servers.faults import unused_address
 
@@ -63,7 +63,7 @@ def vllm_server(
     """
     programs = install()
     identity = identify_model("smollm2-135m-instruct", "language_model")
-    folder = converted_folder(Path(identity.location), identity.revision)
+    folder = convert_once(Path(identity.location), identity.revision)
     port = unused_address().rpartition(":")[2].removesuffix("/ask")
     settings = {
         "LD_PRELOAD": str(PLACE / "lib" / "libiomp5.so"), "VLLM_CPU_KVCACHE_SPACE": str(cache_gib),

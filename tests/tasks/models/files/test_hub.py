@@ -12,7 +12,7 @@ from swaymeter.data.catalog import CatalogModel
 from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models import load_embedder, loading
 from swaymeter.tasks.models.files import hub, identity
-from swaymeter.tasks.models.files.hub import cache_folder, converted_folder, verify_snapshot
+from swaymeter.tasks.models.files.hub import cache_folder, convert_once, verify_snapshot
 from tests.tasks.models.tiny import save_embedder
 
 DIGEST = "0123456789abcdef" * 4
@@ -39,7 +39,7 @@ def _fails(gguf: Path, folder: Path) -> None:
 def _converted(monkeypatch: pytest.MonkeyPatch) -> Path:
     """A converted folder; another conversion would fail."""
     monkeypatch.setattr(hub, "_convert", _writes)
-    folder = converted_folder(GGUF, DIGEST)
+    folder = convert_once(GGUF, DIGEST)
     monkeypatch.setattr(hub, "_convert", _fails)
     return folder
 
@@ -50,10 +50,10 @@ def _content(cache: Path) -> list[str]:
 
 def test_a_second_load_does_not_convert_again(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = _converted(monkeypatch)
-    assert converted_folder(GGUF, DIGEST) == folder
+    assert convert_once(GGUF, DIGEST) == folder
     assert sorted(file.name for file in folder.iterdir()) == ["config.json", "manifest.json", "model.safetensors"]
     with pytest.raises(ModelError):  # another file is another folder
-        converted_folder(GGUF, DIGEST[::-1])
+        convert_once(GGUF, DIGEST[::-1])
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_damaged_folder_is_converted_again_with_warning(
     folder = _converted(monkeypatch)
     damage(folder)
     monkeypatch.setattr(hub, "_convert", _writes)
-    assert converted_folder(GGUF, DIGEST) == folder
+    assert convert_once(GGUF, DIGEST) == folder
     assert (folder / "model.safetensors").read_text() == "weights"
     assert "is damaged" in caplog.text
     assert _content(cache) == [folder.name]
@@ -83,14 +83,14 @@ def test_damaged_folder_is_converted_again_with_warning(
 def test_a_failed_conversion_leaves_nothing(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     monkeypatch.setattr(hub, "_convert", _fails)
     with pytest.raises(ModelError, match="no space left"):
-        converted_folder(GGUF, DIGEST)
+        convert_once(GGUF, DIGEST)
     assert _content(cache) == []
 
 
 def test_leftovers_of_a_killed_conversion_are_removed(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     monkeypatch.setattr(hub, "_convert", lambda gguf, folder: os._exit(9))
     if (child := os.fork()) == 0:
-        converted_folder(GGUF, DIGEST)
+        convert_once(GGUF, DIGEST)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
     assert _content(cache)
     folder = _converted(monkeypatch)
@@ -101,7 +101,7 @@ def test_unwritable_cache_names_variable_that_moves_it(monkeypatch: pytest.Monke
     (tmp_path / "file").touch()
     monkeypatch.setenv("SWAYMETER_CACHE", str(tmp_path / "file"))
     with pytest.raises(ModelError, match="SWAYMETER_CACHE"):
-        converted_folder(GGUF, DIGEST)
+        convert_once(GGUF, DIGEST)
     monkeypatch.delenv("SWAYMETER_CACHE")
     assert cache_folder() == Path.home() / ".cache" / "swaymeter"
 
@@ -127,7 +127,7 @@ def test_flipped_bit_in_installed_package_is_refused(
     monkeypatch.setattr(identity, "models", lambda: {"tiny": entry})
     load_embedder("tiny", device="cpu")
     flip_bit(folder / name)
-    with pytest.raises(ModelError, match=f"{name} is not as it was installed; install it with: pip install"):
+    with pytest.raises(ModelError, match=f"{name} has changed since it was installed; install it with: pip install"):
         load_embedder("tiny", device="cpu")
 
 

@@ -14,7 +14,7 @@ from swaymeter.data.randomness import typed_generator
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.capabilities import Answer, SampledAnswers
 from swaymeter.tasks.models.generation import readers
-from swaymeter.tasks.models.generation.answers import Ends
+from swaymeter.tasks.models.generation.answers import AnswerEnd
 from swaymeter.tasks.models.generation.decoding import DECODINGS, Decoding, decoding_of, divergences, name_of
 from swaymeter.tasks.models.generation.readers import PLAIN, SLOTS, engine_of_answers
 from swaymeter.tasks.models.generation.sample import sample_answers
@@ -172,7 +172,7 @@ def _texts(model: LanguageModel) -> tuple[list[list[int]], list[list[int] | None
 def _answered(model: LanguageModel, decoding: Decoding | None, **options: Any) -> list[SampledAnswers]:
     prompts, without = _texts(model)
     settings = {"samples": 3, "max_new_tokens": 6, "temperature": 0.8, "seed": 5, **options}
-    return sample_answers(model, prompts, ASKED, decoding=decoding, without=without, **settings)
+    return sample_answers(model, prompts, ASKED, decoding=decoding, contextless=without, **settings)
 
 
 def _combined(
@@ -188,7 +188,7 @@ def _looped(
     draw: Callable[[int, Distribution], int], most: int,
 ) -> tuple[list[int], list[float], Distribution]:  # fmt: skip
     """Tokens, their log-probabilities, and the mean distribution of an answer, a token after the other."""
-    ends, tokens, steps = Ends(model, "plain"), list[int](), list[Distribution]()
+    ends, tokens, steps = AnswerEnd(model, "plain"), list[int](), list[Distribution]()
     while len(tokens) < most and not (tokens and ends.ends(tuple(tokens))):
         steps.append(_combined(decoding, model, [*prompt, *tokens], None if without is None else [*without, *tokens]))
         tokens.append(draw(len(tokens), steps[-1]))
@@ -284,7 +284,7 @@ def test_a_question_without_its_contexts_is_read_once(monkeypatch: pytest.Monkey
     place = [place for place, (_, question) in enumerate(ASKED) if question == QUESTIONS[2] and without[place]]
     chosen = [prompts[one] for one in place], [ASKED[one] for one in place]
     settings: dict[str, Any] = {"samples": 1, "max_new_tokens": 1, "batch_size": batch_size}
-    sample_answers(model, *chosen, decoding=made("cad"), without=[without[one] for one in place], **settings)
+    sample_answers(model, *chosen, decoding=made("cad"), contextless=[without[one] for one in place], **settings)
     again = 0 if batch_size > 2 else 1  # the last token of a prompt that is copied from a slot is read again
     assert sum(read) == sum(map(len, chosen[0])) + len(QUESTIONS[2]) + again
 
@@ -295,7 +295,7 @@ def test_thoughts_are_contrasted_and_stand_before_both() -> None:
     without: list[tuple[int, ...]] = [prompt[-20:] for prompt in prompts]
     identities = [(str(prompt),) for prompt in prompts]
     options: dict[str, Any] = {"samples": 4, "seed": 3, "temperature": 1.0, "max_new_tokens": 8, "max_thoughts": 30}
-    found = sample_answers(model, prompts, identities, decoding=cad, without=without, **options)
+    found = sample_answers(model, prompts, identities, decoding=cad, contextless=without, **options)
     answered = 0
     for prompt, twin, of_prompt in zip(prompts, without, found, strict=True):
         for answer in every([of_prompt]):
@@ -311,10 +311,10 @@ def test_thoughts_are_contrasted_and_stand_before_both() -> None:
 def test_prompts_without_contexts_are_checked() -> None:
     model, cad = tiny_language_model(window=30), made("cad")
     for without in (None, [[7]]):
-        with pytest.raises(UsageError, match="the decoding cad needs, for 2 prompts, as many without their contexts"):
-            sample_answers(model, [[7], [8]], [("a",), ("b",)], decoding=cad, without=without)
+        with pytest.raises(UsageError, match="the decoding cad needs each of 2 prompts without its context"):
+            sample_answers(model, [[7], [8]], [("a",), ("b",)], decoding=cad, contextless=without)
     with pytest.raises(ScoreError, match="and 20 to come"):
-        sample_answers(model, [[7]], [("a",)], decoding=cad, without=[[7] * 11])
+        sample_answers(model, [[7]], [("a",)], decoding=cad, contextless=[[7] * 11])
 
 
 def test_prompt_that_breaks_without_its_context_is_named() -> None:
@@ -325,4 +325,4 @@ def test_prompt_that_breaks_without_its_context_is_named() -> None:
         model.model.get_input_embeddings().weight[tokens_of(model, "#")[0]] = float("nan")
     without[2] = tokens_of(model, "#")
     with pytest.raises(ScoreError, match=r"while it answers Nobody knows\.  / Where is Oslo"):
-        sample_answers(model, prompts, ASKED, decoding=made("cad"), without=without, samples=1)
+        sample_answers(model, prompts, ASKED, decoding=made("cad"), contextless=without, samples=1)

@@ -216,7 +216,7 @@ def test_prompts_that_begin_alike_stand_together() -> None:
 )
 def test_a_call_is_not_mostly_padding(lengths: list[int], calls: list[int]) -> None:
     slots = Slots(tiny_language_model(), len(lengths), 304)
-    chunks = [slots.prefilled(slot, [1] * length, 0, length) for slot, length in enumerate(lengths)]
+    chunks = [slots.prefill_chunk(slot, [1] * length, 0, length) for slot, length in enumerate(lengths)]
     assert [len(call.seen) for call in _calls(chunks)] == calls
 
 

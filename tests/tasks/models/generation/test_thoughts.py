@@ -12,7 +12,7 @@ from tokenizers import AddedToken
 
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.capabilities import SampledAnswers
-from swaymeter.tasks.models.generation.answers import Ends, Thoughts
+from swaymeter.tasks.models.generation.answers import AnswerEnd, Thoughts
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from tests.tasks.models.alone import check_numbers, every, steps, token_ids, tokens_of
@@ -117,7 +117,7 @@ def test_no_answer_has_thoughts_of_its_own(limit: int | None) -> None:
 def test_token_that_ends_thoughts_begins_no_answer() -> None:
     model = thinking_model(OPENED, merges=[("%", "T")], seam=9.0, ends=8.0)
     model.tokenizer.response_template = {"fields": {"thinking": {"open": "<think>", "close": "%"}}}
-    ends, percent = Ends(model, "chat"), model.tokenizer.convert_tokens_to_ids("%")
+    ends, percent = AnswerEnd(model, "chat"), model.tokenizer.convert_tokens_to_ids("%")
     texts = []
     for prompt, of_prompt in zip(prompts_of(model), answered(model, max_thoughts=30), strict=True):
         for answer in every([of_prompt]):

@@ -11,7 +11,7 @@ from transformers import ByT5Tokenizer
 from swaymeter.data.catalog import AnswerPrompts, prompts
 from swaymeter.data.errors import ModelError, ScoreError
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.models.generation.answers import Ends
+from swaymeter.tasks.models.generation.answers import AnswerEnd
 from swaymeter.tasks.models.prompts import template_options
 from swaymeter.tasks.models.prompts.answer_prompts import answer_header, answer_prompt
 from swaymeter.tasks.models.prompts.template_options import end_tokens, prompt_form
@@ -223,7 +223,7 @@ def test_published_form_has_no_generation_prompt(smollm2: LanguageModel) -> None
     assert "user\nThis article is about Mars. Question: Who? Answer:<|im_end|>\n" in alone
     assert answer_header(smollm2, published) == "assistant\n"
     assert answer_header(smollm2, prompts()) == ""
-    ends = Ends(smollm2, "chat", answer_header(smollm2, published))
+    ends = AnswerEnd(smollm2, "chat", answer_header(smollm2, published))
     answer = tuple(smollm2.tokenizer("<|im_start|>assistant\nAnn<|im_end|>")["input_ids"])
     assert ends.answer(answer, (), np.zeros(1)).text == "Ann"
     assert ends.answer(answer[3:], (), np.zeros(1)).text == "Ann"

@@ -152,7 +152,7 @@ def test_few_clusters_have_no_interval(values: Sequence[float]) -> None:
 
 
 def test_what_is_no_share_is_an_error() -> None:
-    with pytest.raises(ScoreError, match="1 of 5 values are none of 0, 1"):
+    with pytest.raises(ScoreError, match="1 of 5 values are not among 0, 1"):
         share_interval([0, 1, 0.5, 1, 1], range(5))
 
 
