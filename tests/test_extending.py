@@ -27,6 +27,7 @@ from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.statistics import STATISTICS
 from tests.extensions import figure
 from tests.flows.small_study import run
+from tests.registered import only
 from tests.reports.pixels import without_pixels
 from tests.tasks.models.tiny import save_language_model
 
@@ -79,11 +80,11 @@ def selected(folder: Path) -> Study:
 
 
 @pytest.fixture(scope="module")
-def graph(selected: Study) -> Graph:
-    """The graph after a run."""
+def graph(selected: Study) -> Iterator[Graph]:
+    """The graph after a run; of the bundled figures, one is drawn beside the new one."""
     memory: dict[Any, Any] = {}
-    with without_pixels():
-        return run(lambda: graph_of(selected.plan, memory))
+    with without_pixels(), only(FIGURES, {*FIGURES.added, "susceptibility-by-relation"}):
+        yield run(lambda: graph_of(selected.plan, memory))
 
 
 @pytest.fixture
@@ -110,7 +111,7 @@ def test_measure_alone_runs_by_commands_of_page(tmp_path: Path) -> None:
 
 def test_measure_of_questions_has_its_values_and_table(folder: Path) -> None:
     selected = Study.load(str(folder / "my-questions.yaml"))
-    with without_pixels():
+    with only(FIGURES, FIGURES.added.copy()), only(STATISTICS, STATISTICS.added.copy()):
         run(lambda: graph_of(selected.plan))
     with duckdb.connect(selected.workspace.database, read_only=True) as database:
         texts = database.sql("SELECT text FROM answers WHERE sample IS NULL").fetchall()

@@ -12,7 +12,7 @@ import pytest
 import typer.main
 
 from swaymeter.flows.cli.main import app
-from tests.data.warehouse.small_study import row, small_study, table, warehouse_of
+from tests.data.warehouse.small_study import TABLES, build_study, row, small_study, table
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -38,8 +38,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     stated, asked = table("whose_answer"), {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1"}
     study["whose_answer"] = [row(stated, **asked, condition="counter_memory", sample=None, outcome="stubborn")]
     path = tmp_path_factory.mktemp("readme") / "workspaces" / "quickstart" / "study.duckdb"
-    with warehouse_of(path.parent, study):
-        return path
+    return build_study(path, study, TABLES)
 
 
 def test_there_is_sql_to_test() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from swaymeter.reports.report import write_report
 from tests.reports.browser import Browser, started
+from tests.reports.hostile import hostile_frames
 from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL, frames, tables
 
@@ -30,6 +31,12 @@ def two() -> dict[str, pd.DataFrame]:
     """Every frame of a small study of a model in two dtypes; not to be changed in place."""
     models = [(MODEL, "bfloat16"), (MODEL, "float32")]
     return frames(tables(models, relations=["capital"], entities=4, questions=12))
+
+
+@pytest.fixture(scope="session")
+def hostile() -> dict[str, pd.DataFrame]:
+    """Every frame of a study whose models, relations and contexts are called so; not to be changed in place."""
+    return hostile_frames()
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from swaymeter.data.records import Passage, QuestionContext, as_row
 from swaymeter.data.records.findings import NotRun, StudyCard
 from swaymeter.data.records.judgements import Judgement
 from swaymeter.data.records.tables import DECIDED_ANSWERS, HISTORY, JUDGEMENTS
-from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery, with_views
 from swaymeter.data.warehouse.warehouse import Units
 from swaymeter.reports.report import queries
 from swaymeter.tasks.measures import MEASURES
@@ -83,11 +83,15 @@ def tables(
     return found
 
 
-def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str, pd.DataFrame]:
-    """The frames of a report on these rows; those of a table that is missing are empty.
+def frames(
+    rows: dict[str, list[Row]] | None = None, names: Iterable[str] | None = None, seed: int = 7
+) -> dict[str, pd.DataFrame]:
+    """The frames of a report on these rows, or only the named ones; those of a table that is missing are empty.
 
     So are those of a measure of which `tables` makes no rows up.
     """
+    names = [*(queries() if names is None else names)]
+    words = set[str]().union(*(query.words for query in with_views(NAMED_QUERIES[name] for name in names)))
     if rows is None:
         rows = tables([(MODEL, "float32")], entities=4, questions=30) | {JUDGEMENTS.name: CHOICES}
     full = tables([("m", "bfloat16")], relations=["r"], entities=2, questions=6)
@@ -109,10 +113,12 @@ def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str,
         read = cache(partial(_read, connection))
         in_study = cache(lambda name: categorical(read(name)))
         for statistic in STATISTICS.values():
+            if statistic.table.name not in words:
+                continue
             made[statistic.table.name] += statistic.rows({name: in_study(name) for name in statistic.queries}, seed)
         for table in TABLES:
             _stored(connection, table.name, table.of(made[table.name]))
-        return {name: read(name) for name in queries()}
+        return {name: read(name) for name in names}
 
 
 def _stored(connection: duckdb.DuckDBPyConnection, name: str, rows: pd.DataFrame | pa.Table) -> None:

@@ -1,6 +1,7 @@
 import dataclasses
 import io
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from swaymeter.reports.figures.against_susceptibility import correlation
 from swaymeter.reports.figures.distributions import values_of_partitions
 from swaymeter.reports.figures.effects import draw_effects
 from swaymeter.reports.figures.entropy import entropy_against_persuasion
-from swaymeter.reports.figures.figure import SINGLE, Drawing, DrawnFigure, draw_all
+from swaymeter.reports.figures.figure import SINGLE, Drawing, DrawnFigure, Figure, draw_all
 from swaymeter.reports.figures.labels import BY_STRENGTH, BY_TYPE, tones
 from swaymeter.reports.figures.panels import column_of_values, columns_of_bins
 from swaymeter.reports.figures.popularity import counted_in, spearman, susceptibility_by_count
@@ -24,6 +25,7 @@ from swaymeter.reports.figures.reliability import by_kind
 from swaymeter.reports.figures.rendering import PNG_DPI, rendered
 from swaymeter.reports.frames import Frames, as_published, where
 from swaymeter.reports.models import Model, sizes
+from swaymeter.reports.report import PAGE_QUERIES
 from swaymeter.reports.tables import TABLES, filled
 from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.statistic import Statistic
@@ -78,6 +80,11 @@ def test_axes_name_quantity_and_unit(drawn: dict[str, DrawnFigure]) -> None:
         assert any(f"{unit})" in label for unit in units_of(one) for label in labels), name
 
 
+def read_by(figures: Iterable[Figure]) -> set[str]:
+    """The queries of figures, and those of which models and labels are taken."""
+    return {*PAGE_QUERIES, *(name for figure in figures for name in figure.queries)}
+
+
 def test_panels_that_share_an_axis_cut_nothing_off() -> None:
     rows = tables([(MODEL, "float32")], relations=["capital"], entities=4, questions=6)
     for row in (*rows["susceptibility"], *rows["persuasion"], *rows["entity_independent_persuasion"]):
@@ -85,7 +92,8 @@ def test_panels_that_share_an_axis_cut_nothing_off() -> None:
             row |= {name: 3 * value for name, value in row.items() if name in {*rows, "entity_independent_persuasion"}}
     names = ("susceptibility-by-relation", "persuasion-by-kind", "entity-independent-persuasion",
              "entity-independent-by-template")  # fmt: skip
-    for one in draw_all([FIGURES[name] for name in names], frames(rows))[0]:
+    figures = [FIGURES[name] for name in names]
+    for one in draw_all(figures, frames(rows, read_by(figures)))[0]:
         for axes in one.drawing.paint().axes:
             drawn = np.vstack([line.get_xydata() for line in axes.lines])
             inside = zip(drawn.T, (axes.get_xlim(), axes.get_ylim()), strict=True)
@@ -94,9 +102,9 @@ def test_panels_that_share_an_axis_cut_nothing_off() -> None:
 
 def test_models_and_dtypes_are_not_mixed() -> None:
     models = [("a", "float32"), ("a", "bfloat16"), ("somebody/with-a-long-name", "float32")]
-    of_three = frames(tables(models, relations=["capital"], entities=2, questions=6))
     figures = [FIGURES[name] for name in ("susceptibility-by-relation", "precision", "tests-by-model")]
-    made, _ = draw_all(figures, of_three)
+    rows = tables(models, relations=["capital"], entities=2, questions=6)
+    made, _ = draw_all(figures, frames(rows, read_by(figures)))
     means = [one for one in made if one.figure.name == "susceptibility-by-relation"]
     assert [str(one.model) for one in means] == [
         "a (bfloat16)", "a (float32)", "somebody/with-a-long-name (float32)"

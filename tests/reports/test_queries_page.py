@@ -10,6 +10,7 @@ import pytest
 from swaymeter.data.warehouse.queries import NAMED_QUERIES
 from swaymeter.reports.models import Model, query_address, question_address, relation_address
 from swaymeter.reports.queries import READ_QUERIES, write_queries
+from swaymeter.reports.report import PAGE_QUERIES
 from tests.reports.parsed import Parsed
 from tests.reports.study import CARD, MODEL, frames, tables
 
@@ -26,7 +27,7 @@ def two() -> dict[str, pd.DataFrame]:
     for table in ("persuasion", "greedy_answers"):
         rows[table] = [row for row in rows[table] if row["context_id"] in known]
     rows["contexts"][0]["text"] = rows["queries"][0]["answer"] = MARKUP
-    return frames(rows)
+    return frames(rows, {*READ_QUERIES, *PAGE_QUERIES})
 
 
 @pytest.mark.parametrize(("queries", "places"), [(600, [1, 75, 150, 225, 300]), (8, [1, 2, 3, 4])])

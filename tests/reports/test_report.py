@@ -19,7 +19,7 @@ from swaymeter.data.errors import InputError, WorkspaceError
 from swaymeter.data.records.findings import Findings, GateCheck
 from swaymeter.data.records.statistics import SHARE
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from swaymeter.reports.figures import FIGURES
+from swaymeter.reports.figures import FIGURES, rendering
 from swaymeter.reports.figures.figure import Figure
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.findings import findings
@@ -31,7 +31,7 @@ from swaymeter.reports.tables import TABLES, FilledTable, Table, filled
 from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure
 from tests.registered import added
-from tests.reports.hostile import HOSTILE, hostile_card, hostile_frames, without_controls
+from tests.reports.hostile import HOSTILE, hostile_card, without_controls
 from tests.reports.parsed import Parsed
 from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL, frames, tables
@@ -87,9 +87,12 @@ def test_the_manifest_has_the_key_and_every_file(report: Path) -> None:
     assert (manifest["key"], manifest["files"]) == ("key", digests)
 
 
-def test_hostile_names_are_escaped_and_break_no_figure(tmp_path: Path) -> None:
+def test_hostile_names_are_escaped_and_break_no_figure(
+    hostile: dict[str, pd.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rendering, "_lay_out", lambda canvas: canvas.set_layout_engine(None))  # places say no name
     with without_pixels():
-        html = write_report(hostile_frames(), tmp_path / "report", hostile_card()).read_text(encoding="utf-8")
+        html = write_report(hostile, tmp_path / "report", hostile_card()).read_text(encoding="utf-8")
     assert "<script>alert" not in html
     assert "<img src=x" not in html
     assert '<dt>Prompt, system</dt><dd class="text"><bdi>own &lt;script&gt;' in html
@@ -139,7 +142,7 @@ def test_measure_without_rows_made_up_gives_empty_frames() -> None:
     rows = tables([(MODEL, "float32")], relations=["capital"], entities=2, questions=6)
     reads = Figure(name, "How far?", "Dots", (name,), lambda model, frames: None)
     with added(MEASURES, measure.MEASURE), added(NAMED_QUERIES, NamedQuery(name, sql)), added(FIGURES, reads):
-        assert frames(rows)[name].empty
+        assert frames(rows, [name])[name].empty
 
 
 @pytest.mark.usefixtures("quick")

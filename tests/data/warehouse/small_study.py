@@ -135,15 +135,20 @@ def write_empty(path: Path) -> Path:
     return path
 
 
+def build_study(path: Path, study: Mapping[str, Sequence[Mapping[str, Any]]], tables: Sequence[Table]) -> Path:
+    """Writes a database of a study's rows, whose key is "key"."""
+    made = {table(name): study.get(name, ()) for name in MADE}
+    build(path, "key", tables, stored(path.parent / "files", study), computed=made)
+    return path
+
+
 @contextmanager
 def warehouse_of(
     folder: Path, study: Mapping[str, Sequence[Mapping[str, Any]]], exports: Path | None = None
 ) -> Iterator[Warehouse]:
-    """A study's rows in a database, `study.duckdb` of the folder; exports: as in `opened`."""
-    path = write_empty(folder / "study.duckdb")
-    made = {table(name): study.get(name, ()) for name in MADE}
-    build(path, "key", TABLES, stored(folder / "files", study), computed=made)
-    with opened(path, TABLES, exports=exports) as warehouse:
+    """A study's rows in a database, `study.duckdb` of the folder, without its empty tables; exports: as in `opened`."""
+    tables = [table for table in TABLES if table.name in {*study, *MADE}]
+    with opened(build_study(folder / "study.duckdb", study, tables), TABLES, exports=exports) as warehouse:
         yield warehouse
 
 

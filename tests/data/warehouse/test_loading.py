@@ -14,7 +14,7 @@ import pytest
 
 from swaymeter.data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError
 from swaymeter.data.records.table import Table
-from swaymeter.data.records.tables import CONTEXTS, FACTS
+from swaymeter.data.records.tables import CONTEXTS, FACTS, QUERIES
 from swaymeter.data.storage.files import write_parquet
 from swaymeter.data.storage.writing import TEMPORARY
 from swaymeter.data.warehouse.loading import build
@@ -32,6 +32,9 @@ from tests.data.warehouse.small_study import (
     write_empty,
 )
 from tests.registered import added
+
+FEW = (QUERIES, CONTEXTS, FACTS, SUSCEPTIBILITY, PERSUASION, ANSWERS)
+"""The tables of databases that are made in a moment."""
 
 
 def file_of(folder: Path, of: Table, rows: Sequence[Mapping[str, Any]], name: str = "one's") -> Path:
@@ -56,7 +59,7 @@ def database(tmp_path: Path) -> Path:
 
 def test_rows_come_back_as_they_went_in(database: Path, tmp_path: Path) -> None:
     rows = [row(ANSWERS, token_ids=[5, 6], token_log_probs=[-1.0, -2.0], sample=number) for number in (None, 3)]
-    build(database, "key", TABLES, {ANSWERS: [file_of(tmp_path, ANSWERS, rows)]})
+    build(database, "key", FEW, {ANSWERS: [file_of(tmp_path, ANSWERS, rows)]})
     with duckdb.connect(database, read_only=True) as connection:
         found = connection.sql("SELECT * FROM answers ORDER BY sample NULLS FIRST").to_arrow_table()
     assert found.to_pylist() == rows
@@ -64,7 +67,7 @@ def test_rows_come_back_as_they_went_in(database: Path, tmp_path: Path) -> None:
 
 def test_scores_of_two_engines_in_file_keep_theirs(database: Path, tmp_path: Path) -> None:
     rows = [row(PERSUASION, query_id=f"q{n}", engine=f"engine {n % 2}", stand_in=None if n else "x") for n in range(5)]
-    build(database, "key", TABLES, {PERSUASION: [file_of(tmp_path, PERSUASION, rows)]})
+    build(database, "key", FEW, {PERSUASION: [file_of(tmp_path, PERSUASION, rows)]})
     found = rows_of(database, "SELECT query_id, engine, stand_in FROM persuasion ORDER BY ALL")
     assert found == [(one["query_id"], one["engine"], one["stand_in"]) for one in rows]
     assert rows_of(database, 'SELECT sum("rows"), count(*) FROM origins') == [(5, 3)]
@@ -92,7 +95,7 @@ def test_a_database_holds_only_its_files(database: Path, tmp_path: Path) -> None
             pd.testing.assert_frame_equal(one.frame(name), other.frame(name))
 
 
-@pytest.mark.parametrize(("made_with", "read_with"), [(TABLES[:-1], TABLES), (TABLES, TABLES[:-1])])
+@pytest.mark.parametrize(("made_with", "read_with"), [(FEW[:-1], FEW), (FEW, FEW[:-1])])
 def test_commands_with_other_measures_read_each_other(
     made_with: Sequence[Table], read_with: Sequence[Table], tmp_path: Path
 ) -> None:
@@ -104,7 +107,7 @@ def test_commands_with_other_measures_read_each_other(
         assert not one.frame("persuasion_by_kind").empty
         pd.testing.assert_frame_equal(one.frame("persuasion_by_kind"), same.frame("persuasion_by_kind"))
     changed(own, "UPDATE about SET swaymeter_version = 'another'")
-    if made_with is not TABLES:  # a table is not there
+    if made_with is not FEW:  # a table is not there
         with pytest.raises(WorkspaceError, match="an earlier version"), opened(own, read_with):
             pass
 
@@ -178,14 +181,14 @@ def test_a_damaged_database_is_made_anew(database: Path, length: int) -> None:
     database.write_bytes(database.read_bytes()[:length])
     with pytest.raises((DamagedFile, WorkspaceError), match="run"), opened(database, TABLES):
         pass
-    build(database, "new", TABLES, {})
+    build(database, "new", FEW, {})
     assert key_of(database) == "new"
 
 
 def test_an_update_that_fails_keeps_the_old_database(database: Path, tmp_path: Path) -> None:
     bad = file_of(tmp_path, SUSCEPTIBILITY, [row(SUSCEPTIBILITY, susceptibility=math.nan)])
     with pytest.raises(InputError):
-        build(database, "new", TABLES, {SUSCEPTIBILITY: [bad]})
+        build(database, "new", FEW, {SUSCEPTIBILITY: [bad]})
     assert key_of(database) == "empty"
     assert [file.name for file in database.parent.iterdir()] == [database.name]
 
@@ -193,15 +196,14 @@ def test_an_update_that_fails_keeps_the_old_database(database: Path, tmp_path: P
 def test_a_kill_leaves_the_old_database(database: Path) -> None:
     killed = (
         "import os, signal, sys; from pathlib import Path; import swaymeter.data.warehouse.loading as module\n"
-        "from tests.data.warehouse.small_study import TABLES\n"
         "module.Building.load = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "module.build(Path(sys.argv[1]), 'new', TABLES, {})"
+        "module.build(Path(sys.argv[1]), 'new', (), {})"
     )
     assert subprocess.run([sys.executable, "-c", killed, str(database)], check=False).returncode == -9
     assert key_of(database) == "empty"
     assert len(list(database.parent.iterdir())) > 1
     (database.parent / f".{database.name}.123{TEMPORARY}.tmp").mkdir()
-    build(database, "newer", TABLES, {})
+    build(database, "newer", FEW, {})
     assert key_of(database) == "newer"
     assert [file.name for file in database.parent.iterdir()] == [database.name]
 
@@ -228,14 +230,14 @@ def test_log_of_old_database_is_not_replayed(database: Path) -> None:
     )
     assert subprocess.run([sys.executable, "-c", killed, str(database)], check=False).returncode == -9
     assert database.with_name(f"{database.name}.wal").exists()
-    build(database, "new", TABLES, {})
+    build(database, "new", FEW, {})
     assert key_of(database) == "new"
     assert [file.name for file in database.parent.iterdir()] == [database.name]
 
 
 def test_a_reader_keeps_the_database_it_opened(tmp_path: Path) -> None:
     with warehouse_of(tmp_path, small_study()) as reader:
-        build(tmp_path / "study.duckdb", "new", TABLES, {})
+        build(tmp_path / "study.duckdb", "new", FEW, {})
         assert reader.frame("overview")["queries"].tolist() == [2]
 
 
@@ -251,7 +253,7 @@ def test_a_number_that_is_not_finite_is_refused(of: Table, column: str, value: A
     file = file_of(database.parent, of, [row(of, **{column: value})])
     named = rf"{of.name}-\w+\.parquet: column {column} has numbers that are NaN or infinite"
     with pytest.raises(InputError, match=named):
-        build(database, "key", TABLES, {of: [file]})
+        build(database, "key", FEW, {of: [file]})
 
 
 def test_a_killed_reading_leaves_no_folder(
@@ -268,23 +270,23 @@ def test_a_missing_score_is_refused(database: Path) -> None:
     optional = Table("susceptibility", "", tuple(type(c)(c.name, c.type, "", "", True) for c in SUSCEPTIBILITY.columns))
     files = {SUSCEPTIBILITY: [file_of(database.parent, optional, [row(SUSCEPTIBILITY, susceptibility=None)])]}
     with pytest.raises(InputError, match=r"susceptibility-\w+\.parquet: column susceptibility has 1 NULL"):
-        build(database, "key", TABLES, files)
+        build(database, "key", FEW, files)
 
 
 @pytest.mark.parametrize("length", [0, 20, 500])
 def test_a_wrong_or_truncated_file_is_named(database: Path, length: int) -> None:
     file = file_of(database.parent, FACTS, [row(FACTS)])
     with pytest.raises(DamagedFile, match="does not hold table contexts"):
-        build(database, "key", TABLES, {CONTEXTS: [file]})
+        build(database, "key", FEW, {CONTEXTS: [file]})
     file.write_bytes(file.read_bytes()[:length])
     with pytest.raises(DamagedFile, match=r"one's facts-\w+\.parquet.*made again by the next run"):
-        build(database, "key", TABLES, {FACTS: [file]})
+        build(database, "key", FEW, {FACTS: [file]})
 
 
 def test_the_same_scores_in_two_files_are_refused(database: Path) -> None:
     files = [file_of(database.parent, SUSCEPTIBILITY, [row(SUSCEPTIBILITY)], name) for name in ("a", "b")]
     with pytest.raises(InputError, match=r"a row of susceptibility repeats a key .*duplicate key"):
-        build(database, "key", TABLES, {SUSCEPTIBILITY: files})
+        build(database, "key", FEW, {SUSCEPTIBILITY: files})
 
 
 def test_columns_have_their_units(tmp_path: Path) -> None:

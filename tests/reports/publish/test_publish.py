@@ -17,7 +17,7 @@ from swaymeter.reports.publish import ModelEntry
 from swaymeter.reports.publish.publication import hub_licence
 from tests.data.warehouse.small_study import small_study
 from tests.registered import only
-from tests.reports.hostile import HOSTILE, hostile_card, hostile_frames, without_controls
+from tests.reports.hostile import HOSTILE, hostile_card, without_controls
 from tests.reports.publish.conftest import DRAWN, STUDY, Made, published
 from tests.reports.study import MODEL
 
@@ -100,9 +100,11 @@ def test_an_earlier_publication_is_replaced(tmp_path: Path, made: Made, monkeypa
     assert os.listdir(tmp_path) == ["paper"]
 
 
-def test_a_hostile_study_is_published_as_text(tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hostile_study_is_published_as_text(
+    tmp_path: Path, made: Made, hostile: dict[str, pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(publishing, "printed", lambda drawn, limits: {"pdf": b""})
-    frames, text = {**made.frames, **hostile_frames()}, "\n".join(HOSTILE)
+    frames, text = {**made.frames, **hostile}, "\n".join(HOSTILE)
     card = dataclasses.replace(hostile_card(), created_at=STUDY.card.created_at)
     with only(publishing.FIGURES, DRAWN):
         published(

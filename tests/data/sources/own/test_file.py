@@ -183,6 +183,13 @@ def test_a_broken_line_of_json_is_named(tmp_path: Path) -> None:
     assert reasons(found)[0].startswith("line 2: is not JSON: Expecting value: column 51 (char")
 
 
+@pytest.fixture
+def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundredth of the rows and values that a file may have."""
+    monkeypatch.setattr(files, "MAX_ROWS", files.MAX_ROWS // 100)
+    monkeypatch.setattr(files, "MAX_VALUES", files.MAX_VALUES // 100)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
@@ -197,13 +204,14 @@ def test_a_broken_line_of_json_is_named(tmp_path: Path) -> None:
         ("mine.json", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "is a pointer of Git LFS and not"),
         ("mine.json", b"<!doctype html>\n<html>{}</html>", "is a web page and not the data; download the file itself"),
         ("mine.parquet", b"PAR1", "is not a Parquet file that can be read: .*; write or download it again"),
-        ("mine.csv", csv("," * 8_000_001), "has more than 8,000,000 cells; split it into several studies"),
-        ("mine.jsonl", f'{{"x": [{"{}," * 4_000_001}{{}}]}}', "has more than 8,000,000 values"),
-        ("mine.csv", csv("Who?\n" * 500_001), "has more than 500,000 rows"),
-        ("mine.csv", csv("\n" * 8_000_001), "has more than 8,000,000 lines"),
+        ("mine.csv", csv("," * 80_001), "has more than 80,000 cells; split it into several studies"),
+        ("mine.jsonl", f'{{"x": [{"{}," * 40_001}{{}}]}}', "has more than 80,000 values"),
+        ("mine.csv", csv("Who?\n" * 5_001), "has more than 5,000 rows"),
+        ("mine.csv", csv("\n" * 80_001), "has more than 80,000 lines"),
     ],
     ids=range(15),
 )  # fmt: skip
+@pytest.mark.usefixtures("low_limits")
 def test_a_file_that_cannot_be_read_is_refused(name: str, content: str | bytes, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=said):
         read(tmp_path, content, name)
@@ -232,13 +240,14 @@ def test_packed_parquet_file_does_not_fill_memory(name: str, tmp_path: Path) -> 
         read_file(tmp_path / "mine.parquet", "question")
 
 
+@pytest.mark.usefixtures("low_limits")
 def test_numbers_and_long_texts_are_read(tmp_path: Path) -> None:
-    numbers = pa.array([[0.1234567890123] * 384] * 10_000)
-    pq.write_table(pa.table({"question": ["Who?"] * 10_000, "embedding": numbers}), tmp_path / "mine.parquet")
-    assert len(read_file(tmp_path / "mine.parquet", "question")) == 10_000
-    passages = "question,context\n" + ('Who?,"' + "a line\n" * 20 + '"\n') * 26_000
+    numbers = pa.array([[0.1234567890123] * 384] * 300)
+    pq.write_table(pa.table({"question": ["Who?"] * 300, "embedding": numbers}), tmp_path / "mine.parquet")
+    assert len(read_file(tmp_path / "mine.parquet", "question")) == 300
+    passages = "question,context\n" + ('Who?,"' + "a line\n" * 20 + '"\n') * 300
     (tmp_path / "mine.csv").write_text(passages)
-    assert len(read_file(tmp_path / "mine.csv", "question")) == 26_000
+    assert len(read_file(tmp_path / "mine.csv", "question")) == 300
 
 
 def test_what_is_there_twice_is_never_chosen_silently(tmp_path: Path) -> None:
