@@ -56,6 +56,14 @@ def script(arguments: list[str], environment: Mapping[str, str], said: str, befo
     runpy.run_path(arguments[0], run_name="__main__")
 
 
+def prefect(arguments: list[str], environment: Mapping[str, str], said: str, before: None) -> None:
+    """Become the command `prefect`."""
+    _become(["prefect", *arguments], environment, said)
+    from prefect.cli import app
+
+    app()
+
+
 def swaymeter(
     arguments: list[str], environment: Mapping[str, str], said: str, before: Callable[[], None] | None
 ) -> None:

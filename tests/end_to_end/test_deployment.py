@@ -13,7 +13,8 @@ import psutil
 import pytest
 from prefect.client.base import PrefectHttpxSyncClient
 
-from tests.end_to_end.tiny_study import ROOT, Run, TinyStudy, task_runs
+from tests.end_to_end import preloaded
+from tests.end_to_end.tiny_study import ROOT, Run, TinyStudy, started, task_runs
 
 SECONDS = 240
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
@@ -30,9 +31,9 @@ class Deployed:
 
     def prefect(self, *arguments: str) -> None:
         """A command of Prefect that has to succeed."""
-        command = [sys.executable, "-m", "prefect", "--no-prompt", *arguments]
-        done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+        with started(["--no-prompt", *arguments], self.environment, program=preloaded.prefect) as command:
+            done = command.ended()
+        assert done.code == 0, done.said
 
     @contextmanager
     def worker(self) -> Iterator[None]:
