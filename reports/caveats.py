@@ -41,7 +41,7 @@ def wide_intervals(claims: Iterable[Claim]) -> str:
     half_width = max(((high - low) / 2 for _, low, high in intervals), default=0.0)
     if half_width < WIDE_INTERVAL:
         return ""
-    return f"Few items: a share above is known to ±{half_width:.0f} points only."
+    return f"Few items: the widest interval of a share above is ±{half_width:.0f} points."
 
 
 def few_entities(frames: Frames) -> str:
@@ -57,7 +57,7 @@ def few_entities(frames: Frames) -> str:
     if fewest >= FEW_ENTITIES:
         return ""
     why = "too few for an interval" if fewest < FEWEST_FOR_INTERVAL else "and one of them can change a mean or a test"
-    return f"Few entities: {fewest} of a group in a relation, {why}."
+    return f"Few entities: {fewest} per group and relation, {why}."
 
 
 def others_persuade(frames: Frames) -> str:

@@ -100,9 +100,9 @@ def significant_relations(row: Mapping[str, Any], tests: pd.DataFrame) -> str:
     names = f" ({', '.join(sorted(shown['relation']))})" if len(shown) <= MAX_NAMED else ""
     sizes = (span(shown[name].min(), shown[name].max()) for name in ("n_a", "n_b"))
     smallest = all(map(_has_smallest_p, records(shown)))
-    smallest_words = f", at p = {shown['p'].max():.2g}, the smallest possible" if smallest else ""
+    smallest_words = f", p = {shown['p'].max():.2g}, the smallest that so few can give" if smallest else ""
     return (
-        f"{count}{names}, {' against '.join(sizes)} entities{smallest_words}; adjusted p up to "
+        f"{count}{names}, with {' against '.join(sizes)} entities each{smallest_words}; adjusted p up to "
         f"{shown['p_adjusted'].max():.2g}"
     )
 

@@ -385,7 +385,7 @@ def _chart_of_means(
     basis = f"{shared} · {kind} queries, mean susceptibility in nats" if shared else f"{kind} queries, nats"
     counts = [part.count for bar in bars for part in bar.parts]
     items = "relations" if relations == ["all relations"] else "entities"
-    size = f", {items} a group: {span(min(counts), max(counts))}" if counts else ""
+    size = f", {span(min(counts), max(counts))} {items} per group" if counts else ""
     return _chart_of_bars(title, "nats", [*names.values()], bars, basis + size)
 
 

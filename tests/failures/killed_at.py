@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 
+class Prompts(int):
+    """A number of prompts, in contrast to the items of a measure without prompts."""
+
+
 @dataclass(frozen=True)
 class KilledAt:
     """What is called first of all in a command that is to be killed.
@@ -29,12 +33,12 @@ class KilledAt:
         from swaymeter.tasks.measures import stored_chunks
 
         noted = os.open(self.prompts, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        within = stored_chunks._chunk_reporter
+        within, count_prompts = stored_chunks._chunk_reporter, stored_chunks.count_prompts
         begun = seen = 0
 
         def note(progress: Any, done: int, prompts: int, total: int) -> Any:
             nonlocal begun
-            if prompts:
+            if isinstance(prompts, Prompts) and prompts:
                 begun += 1
                 os.write(noted, b"." * prompts)
             return within(progress, done, prompts, total)
@@ -48,6 +52,7 @@ class KilledAt:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         stored_chunks._chunk_reporter = note  # which begins a chunk
+        stored_chunks.count_prompts = lambda *of: Prompts(count_prompts(*of))
         moments = {"layer": (LlamaMLP, "forward"), "rename": (Path, "replace"), "load": (Building, "_insert")}
         _before(*moments[self.moment], perhaps_die)
 

@@ -150,14 +150,14 @@ def test_what_few_questions_of_a_paper_cannot_show(known: dict[str, pd.DataFrame
     }  # fmt: skip
     said = findings(known, CARD).caveats
     assert "Few items: 2 questions: no share or mean here can be relied on." in said
-    assert any(re.match(r"Few entities: \d of a group in a relation, too few for an interval", text) for text in said)
+    assert any(re.match(r"Few entities: \d per group and relation, too few for an interval", text) for text in said)
     assert any(text.startswith("Without a context 2.5% [0.4, 12.9] of 40 answers are right: ") for text in said)
     assert any(text.startswith("Stubborn by ROUGE-L is not resistance") for text in said)
 
 
 @pytest.mark.parametrize(
     ("entities", "said"),
-    [(4, "4 of a group in a relation, too few for an interval."), (9, "9 of a group in a relation, and one of them"),
+    [(4, "4 per group and relation, too few for an interval."), (9, "9 per group and relation, and one of them"),
      (10, "")],
 )  # fmt: skip
 def test_few_entities_are_warned_of(entities: int, said: str) -> None:
@@ -167,14 +167,14 @@ def test_few_entities_are_warned_of(entities: int, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("p", "test", "said"),
-    [(1 / 70, "permutation", ", at p = 0.014, the smallest possible"), (0.03, "permutation", ""),
-     (1 / 16, "sign flip", ", at p = 0.062, the smallest possible")],
+    [(1 / 70, "permutation", ", p = 0.014, the smallest that so few can give"), (0.03, "permutation", ""),
+     (1 / 16, "sign flip", ", p = 0.062, the smallest that so few can give")],
 )  # fmt: skip
 def test_significance_names_its_entities(p: float, test: str, said: str) -> None:
     row = {"relation": "capital", "n_a": 4, "n_b": 4, "alternative": "greater", "p": p, "test": test}
     tests = pd.DataFrame([{**row, "p_adjusted": 0.038}, {**row, "relation": "author", "p_adjusted": 0.4}])
     assert significant_relations({"tested": 2, "significant": 1}, tests) == (
-        f"1 of 2 relations (capital), 4 against 4 entities{said}; adjusted p up to 0.038"
+        f"1 of 2 relations (capital), with 4 against 4 entities each{said}; adjusted p up to 0.038"
     )
 
 
