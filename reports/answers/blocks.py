@@ -59,7 +59,6 @@ _MISSING = {
     "withheld": "the content filter of the server withheld it",
     "failed": "the application failed",
     "unrecorded": "the row has no reply",
-    "not_asked": "the file has no such row",
 }
 """Reason for a missing reply, by the state of the reply."""
 _MEASURED = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion"}
@@ -229,7 +228,7 @@ def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
     counted.
     """
     by_question: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
-    for row in records(rows):
+    for row in records(rows[rows["state"] != "not_asked"]):  # recorded replies have no row for the others
         reason = _MISSING.get(row["state"], "") if pd.isna(row["error"]) else row["error"]
         is_scored = not reason and not pd.isna(row["log_probability"])
         log_probability = round(row["log_probability"], 2) if is_scored else None

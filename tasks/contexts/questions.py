@@ -126,10 +126,17 @@ def _passages_with_both(question: Question) -> list[str]:
         form for _, passage in passages if passage.kind == "conflicting" for form in passage.answers
     )
     right = _answers_with_words(question.forms)
+
+    def has_both(text: str) -> bool:
+        decision = decide(text, context=wrong, original=right)
+        if decision.reason == "unclear stance":  # also of a text that has one of the answers, such as "until May"
+            return all(_states(decide(text, context=answers, original=()), "context") for answers in (right, wrong))
+        return decision.verdict == "both"
+
     return [
         f"{location}: {passage.text[:60]!r}"
         for location, passage in passages
-        if right and wrong and _states(decide(passage.text, context=wrong, original=right), "both")
+        if right and wrong and has_both(passage.text)
     ]
 
 

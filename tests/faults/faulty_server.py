@@ -81,13 +81,13 @@ FAULTS: dict[str, dict[str, Reply]] = {
 RIGHT = MadeUp(frozenset(), "openai")
 
 
-def a_letter(asked: ServedRequest) -> Say:
+def a_letter(request: ServedRequest) -> Say:
     """Return the right response of a judge."""
-    if b"Answer with one letter" not in asked.body:
-        return RIGHT.answer(asked)
-    right = RIGHT.answer(asked)
+    if b"Answer with one letter" not in request.body:
+        return RIGHT.answer(request)
+    right = RIGHT.answer(request)
     content = json.loads(right.body)
-    content["choices"][0]["message"]["content"] = "AB"[len(asked.body) % 2]
+    content["choices"][0]["message"]["content"] = "AB"[len(request.body) % 2]
     return replace(right, body=json.dumps(content))
 
 
@@ -134,18 +134,18 @@ class Server:
         with serving(play=self._play, port=self.port):
             yield
 
-    def _play(self, asked: ServedRequest) -> Say:
+    def _play(self, request: ServedRequest) -> Say:
         self.requests += 1
-        if asked.path.endswith("/tokenize"):
+        if request.path.endswith("/tokenize"):
             return Say(status=404)
-        is_probe = asked.method == "GET" or PROBE_TEXT in asked.body
+        is_probe = request.method == "GET" or PROBE_TEXT in request.body
         self.probes += is_probe
-        if not is_probe and asked.body in self.answered:
-            self.repeated.append(asked.body)
+        if not is_probe and request.body in self.answered:
+            self.repeated.append(request.body)
         if self.requests > self.first and self.left > 0:
             self.reached.set()
             self.left -= 1
-            return self.reply(self.right(asked)) if self.reply else Say(drop=True)
+            return self.reply(self.right(request)) if self.reply else Say(drop=True)
         if not is_probe:
-            self.answered.add(asked.body)
-        return self.right(asked)
+            self.answered.add(request.body)
+        return self.right(request)

@@ -136,11 +136,13 @@ def test_the_list_says_how_greedy_answers_ended(tmp_path: Path) -> None:
     greedy = rows["sample"].isna() & (rows["condition"] == "original")
     rows.loc[greedy & (rows["question_id"] == "q1"), "state"] = "truncated"
     rows.loc[greedy & (rows["question_id"] == "q2"), "state"] = "withheld"
+    rows.loc[greedy & (rows["question_id"] == "q4"), "state"] = "not_asked"
     frames["answers_to_read"] = rows[~(greedy & (rows["question_id"] == "q3"))]
     page = written(frames, tmp_path)
     names = page.block("index")["questions"]["question_id"]
     ended = dict(zip(names, page.block("scores-0")["ended"], strict=True))
     assert [ended[name] for name in ("q0", "q1", "q2", "q3")] == ["fff", "fuf", "flf", "f-f"]
+    assert ended["q4"] == "f-f"
 
 
 def test_judge_says_whose_answer_and_where_rule_differs(tmp_path: Path) -> None:

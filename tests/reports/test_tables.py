@@ -123,10 +123,10 @@ def test_shares_of_few_answers_are_not_shown(few: dict[str, pd.DataFrame], known
 def test_tests_in_short_count_what_the_tests_say(known: dict[str, pd.DataFrame]) -> None:
     relations = [f"relation {number}" for number in range(6)]
     rows = tables([(MODEL, "float32")], relations=relations, entities=4, questions=6)
-    of_six = frames(rows, ["statistics", "statistics_summary"])
+    six = frames(rows, ["statistics", "statistics_summary"])
     open_relevance = "comparison == 'relevance' and query_type == 'open'"
-    tests = as_published(of_six["statistics"]).query(open_relevance)
-    (row,) = as_published(of_six["statistics_summary"].query(open_relevance)).iloc
+    tests = as_published(six["statistics"]).query(open_relevance)
+    (row,) = as_published(six["statistics_summary"].query(open_relevance)).iloc
     (of_four,) = as_published(known["statistics_summary"].query(open_relevance)).iloc
     assert of_four[["share_low", "share_high", "effect_low", "effect_high"]].isna().all()
     assert (row["asked"], row["tested"], row["untestable"]) == ("relevant > irrelevant", len(tests), 0)

@@ -285,7 +285,7 @@ class AuditOptions:
         """Raise UsageError for an option that has an invalid value, or none to be used with."""
         if self.thinking not in ("off", "on") and not (self.thinking.isdecimal() and int(self.thinking)):
             raise UsageError(
-                f"--thinking {self.thinking}: write off, on, or a limit of tokens for thoughts, such as 4096"
+                f"--thinking {self.thinking}: use off, on, or a limit of tokens for thoughts, such as 4096"
             )
         if not (self.models or self.replies):
             raise UsageError("nothing replies: add --model NAME for a model, or --replies COLUMN for recorded replies")

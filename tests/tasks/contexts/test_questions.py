@@ -113,3 +113,15 @@ def test_a_passage_that_states_both_answers_is_named(tmp_path: Path, caplog: pyt
     choose_questions(read.questions, count=None, seed=0)
     (said,) = caplog.messages
     assert said.startswith("1 passages state both the right answer and the answer of a conflicting passage: q")
+
+
+def test_a_passage_with_one_answer_is_not_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    passages = [
+        {"kind": "supporting", "text": "Hall 7 shows the meteorites."},
+        {"kind": "conflicting", "text": "Hall 2 shows the meteorites until spring.", "answer": "Hall 2"},
+    ]
+    row = {"id": "q", "question": "Where are the meteorites?", "answer": "Hall 7", "contexts": passages}
+    (tmp_path / "mine.jsonl").write_text(json.dumps(row))
+    read = read_questions(OwnQuestions(file=str(tmp_path / "mine.jsonl")))
+    choose_questions(read.questions, count=None, seed=0)
+    assert caplog.messages == []

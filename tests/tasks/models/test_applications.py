@@ -149,16 +149,16 @@ def test_only_an_outage_ends_a_pass_midway(error: Exception, is_broken: bool, mo
 
 
 def test_a_broken_application_ends_the_pass_early() -> None:
-    called = []
+    calls = []
 
     def answer(text: str, passages: Any) -> str:
-        called.append(text)
+        calls.append(text)
         raise KeyError("x")
 
     app = application(answer)
     with pytest.raises(ModelError, match=r"6 questions in a row failed, the first: my_app\.py:answer failed: KeyError"):
         app.replies(cases(500))
-    assert len(called) < 20
+    assert len(calls) < 20
 
 
 def test_stored_replies_are_not_asked_for_again(tmp_path: Path) -> None:

@@ -42,8 +42,8 @@ def test_models_are_named_with_dtypes_or_addresses() -> None:
         {"name": "m", "dtype": "bfloat16"}, {"name": "org/m", "endpoint": "http://[::1]:1/v1"},
         {"name": "one", "endpoint": "https://a.example"},
     ]  # fmt: skip
-    of_one_name = models_of("m@http://127.0.0.1:1", "m@http://127.0.0.1:2", key_from="KEY")
-    assert [(one["name"], one["served_as"], one["key_from"]) for one in of_one_name] == [
+    models = models_of("m@http://127.0.0.1:1", "m@http://127.0.0.1:2", key_from="KEY")
+    assert [(one["name"], one["served_as"], one["key_from"]) for one in models] == [
         ("m-1", "m", "KEY"), ("m-2", "m", "KEY"),
     ]  # fmt: skip
     with pytest.raises(UsageError, match="begins with http://"):
@@ -218,7 +218,7 @@ def test_study_of_audit_names_its_file_and_models(tmp_path: Path) -> None:
 )
 def test_an_audit_lets_models_think_as_asked(option: str, thinking: tuple[int, str] | None, tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer\n")
-    with nullcontext() if thinking else pytest.raises(UsageError, match="write off, on, or a limit of tokens"):
+    with nullcontext() if thinking else pytest.raises(UsageError, match="use off, on, or a limit of tokens"):
         study = study_of(tmp_path, thinking=option)
         assert tuple(study.parameters("answers")["thinking"].values()) == thinking
 
