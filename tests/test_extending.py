@@ -147,11 +147,11 @@ def test_the_measure_has_a_documented_table(database: duckdb.DuckDBPyConnection)
 
 
 def test_the_step_writes_its_file(selected: Study, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = importlib.import_module("mine.most_swayed")
-    monkeypatch.setattr(study_graph, "report", lambda graph, *inputs: module.most_swayed(graph, inputs[-1]))
+    module = importlib.import_module("mine.swayed_queries")
+    monkeypatch.setattr(study_graph, "report", lambda graph, *inputs: module.swayed_queries(graph, inputs[-1]))
     run(lambda: graph_of(selected.plan))
-    rows = pd.read_csv(selected.workspace.report.with_name("most-swayed") / "most-swayed.csv")
-    assert graph_of(selected.plan).nodes[module.WRITE_MOST_SWAYED.id("study")].state == "done"
+    rows = pd.read_csv(selected.workspace.report.with_name("swayed-queries") / "swayed-queries.csv")
+    assert graph_of(selected.plan).nodes[module.WRITE_SWAYED_QUERIES.id("study")].state == "done"
     assert rows.groupby("relation").size().to_dict() == {"capital": 5, "officialLanguage": 5}
     assert rows["susceptibility"].is_monotonic_decreasing
 

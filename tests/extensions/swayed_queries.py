@@ -11,7 +11,7 @@ from swaymeter.flows.stages.aggregate import schema
 COUNT = 5
 
 
-def write_most_swayed(step: Step, run: RunSettings) -> None:
+def write_swayed_queries(step: Step, run: RunSettings) -> None:
     """Write the queries of highest susceptibility, for each relation under each model."""
     from swaymeter.data.warehouse.warehouse import opened  # takes seconds to import
     from swaymeter.reports.report import write_csv
@@ -19,25 +19,26 @@ def write_most_swayed(step: Step, run: RunSettings) -> None:
     artifact: Any = step.outputs["files"]
     with opened(step.inputs["database"].folder / DATABASE, schema()) as warehouse:
         rows = warehouse.frame("susceptibility_of_queries")
-    largest = rows.sort_values("susceptibility", ascending=False).groupby(["model", "dtype", "relation"])
-    file = artifact.folder / "most-swayed.csv"
+    ordered = rows.sort_values(["relation", "susceptibility", "query_id"], ascending=[True, False, True])
+    largest = ordered.groupby(["model", "dtype", "relation"])
+    file = artifact.folder / "swayed-queries.csv"
     file.parent.mkdir(exist_ok=True)
     write_csv(file, largest.head(step.arguments))
     write_manifest(artifact.manifest, artifact.key, [file])
 
 
-WRITE_MOST_SWAYED = StepKind("report", "most swayed queries", makes=("files",), function=write_most_swayed)
+WRITE_SWAYED_QUERIES = StepKind("report", "swayed queries", makes=("files",), function=write_swayed_queries)
 
 
-def most_swayed(graph: Graph, database: Node) -> Node:
+def swayed_queries(graph: Graph, database: Node) -> Node:
     """Add the step, which needs the database."""
 
     def files(key_inputs: Mapping[str, Any]) -> FilesArtifact:
-        return FilesArtifact(graph.workspace.report.with_name("most-swayed") / "manifest.json", key_inputs)
+        return FilesArtifact(graph.workspace.report.with_name("swayed-queries") / "manifest.json", key_inputs)
 
     return graph.add(
-        WRITE_MOST_SWAYED,
-        WRITE_MOST_SWAYED.id("study"),
+        WRITE_SWAYED_QUERIES,
+        WRITE_SWAYED_QUERIES.id("study"),
         {"files": files},
         inputs={"database": database.output("files")},
         parameters={"count": COUNT},
