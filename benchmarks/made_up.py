@@ -14,7 +14,7 @@ from benchmarks.made_up_scores import DTYPE, MODEL, write_made_up
 from swaymeter.data import catalog
 from swaymeter.data.records import Fact, RelationName, as_row
 from swaymeter.flows import study_graph
-from swaymeter.flows.config.reading import read_study
+from swaymeter.flows.config.study import read_study
 from swaymeter.flows.graph.graph import Graph, Node, RunSettings, Stage
 from swaymeter.flows.stages.plan import plan_of, workspace_of
 

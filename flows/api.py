@@ -21,8 +21,7 @@ from swaymeter.data.storage.workspace import DATABASE, Workspace
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.schema import Schema, quoted
 from swaymeter.flows.config.places import RunnerName, workspace_folder
-from swaymeter.flows.config.reading import read_study
-from swaymeter.flows.config.study import StudyFile
+from swaymeter.flows.config.study import StudyFile, read_study
 from swaymeter.flows.execution.progress import Progress
 from swaymeter.flows.execution.run import StudyRun
 from swaymeter.flows.execution.threads import limit_threads

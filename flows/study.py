@@ -21,7 +21,7 @@ from prefect.utilities.annotations import allow_failure, quote
 
 from swaymeter.data.errors import SwaymeterError, UsageError
 from swaymeter.flows.config.places import RunnerName
-from swaymeter.flows.config.reading import read_study
+from swaymeter.flows.config.study import read_study
 from swaymeter.flows.execution.executor import Submit
 from swaymeter.flows.execution.prefect_page import scoring_reports, show_outcome, show_thresholds, tag_run
 from swaymeter.flows.execution.progress import current_display

@@ -1,4 +1,4 @@
-"""The graph of a study: its steps and their inputs. Begin reading the package here.
+"""The graph of a study: its steps and their inputs. CONTRIBUTING.md has the files of a run, in order.
 
     fetch      facts of a relation    invented names     questions of a partition    triples => questions of a property
                         |              of a class                    |               pages   => disputes of a page

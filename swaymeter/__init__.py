@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from swaymeter.flows.api import Results, Study
     from swaymeter.flows.notebook import Audit, audit, compare, open
     from swaymeter.tasks.models.applications import Passage
-    from swaymeter.tasks.models.backends import load_language_model as load
+    from swaymeter.tasks.models.loading import load_language_model as load
     from swaymeter.tasks.scoring.coherent_persuasion import coherent_persuasion
     from swaymeter.tasks.scoring.fisher import fisher_susceptibility
     from swaymeter.tasks.scoring.followed import whose_answer

@@ -12,7 +12,7 @@ from swaymeter.data.sources.own.files import read_file
 from swaymeter.data.sources.own.named_file import Origin
 from swaymeter.data.sources.own.rows import FileQuestions, questions_of
 from swaymeter.data.sources.own.source import OWN_QUESTIONS, OwnQuestions
-from swaymeter.flows.config.reading import read_study
+from swaymeter.flows.config.study import read_study
 from swaymeter.flows.config.thresholds import QUANTITIES, Threshold
 from tests.flows.conftest import Command, swaymeter
 

@@ -17,8 +17,7 @@ import swaymeter
 from swaymeter.data.warehouse.loading import build
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.main import app
-from swaymeter.flows.config.reading import read_study
-from swaymeter.flows.config.study import StudyFile
+from swaymeter.flows.config.study import StudyFile, read_study
 from swaymeter.flows.stages.aggregate import schema
 from tests.data.warehouse.small_study import MADE as MADE_TABLES
 from tests.data.warehouse.small_study import row, small_study, stored, table

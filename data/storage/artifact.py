@@ -22,7 +22,7 @@ from swaymeter.data.records.table import Table, table_digest
 from swaymeter.data.storage.files import DIGEST_CHARACTERS, metadata_of, read_parquet, verify, write_parquet
 from swaymeter.data.storage.notes import read_note, unseal, write_sealed
 
-State = Literal["done", "missing", "damaged"]
+ArtifactState = Literal["done", "missing", "damaged"]
 FORCED = "forced"
 """The entry of the key inputs that has the number of a forced artifact."""
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class Check:
         digest_of_all: the digest of every column.
     """
 
-    state: State
+    state: ArtifactState
     reason: str = ""
     digest: str = ""
     path: Path | None = None

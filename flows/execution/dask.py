@@ -35,8 +35,8 @@ from swaymeter.flows.config.sections import ModelPart
 from swaymeter.flows.execution.task import CAPACITIES, INTERRUPTED, TRIES, Outcome, Workers, attempt, record_failure
 from swaymeter.flows.execution.threads import usable_processors
 from swaymeter.flows.graph.graph import Node, RunSettings, Step
-from swaymeter.tasks.models.loading import forget_models
 from swaymeter.tasks.models.machine import keep_freed_memory
+from swaymeter.tasks.models.pretrained import forget_models
 
 log = logging.getLogger(__name__)
 

@@ -190,7 +190,7 @@ class Output:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-State = Literal["done", "missing", "damaged", "failed", "blocked"]
+StepState = Literal["done", "missing", "damaged", "failed", "blocked"]
 FilesOutput = Callable[[Mapping[str, Any]], FilesArtifact]
 """A function that returns the set of files for key inputs."""
 
@@ -281,7 +281,7 @@ class Node:
     resource: Resource = "compute"
     device: str = ""
     refusal: SwaymeterError | None = None
-    state: State = "blocked"
+    state: StepState = "blocked"
     reason: str = ""
     blocked_by: StepId | None = None
     step: Step | None = None

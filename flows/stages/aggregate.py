@@ -24,7 +24,7 @@ from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSetti
 from swaymeter.flows.stages.build import BuiltPrompts
 from swaymeter.flows.stages.fetch import FetchedInputs
 from swaymeter.flows.stages.history import Completion, add_snapshot
-from swaymeter.flows.stages.plan import Plan, Variant
+from swaymeter.flows.stages.plan import Plan, PlannedVariant
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.decided_answers import COLUMNS_READ, counted_verdicts, decided_answers
 from swaymeter.tasks.statistics import STATISTICS, statistics_of
@@ -222,7 +222,7 @@ def aggregate(
     )
 
 
-def _variant_row(variant: Variant, study: StudyFile) -> dict[str, Any]:
+def _variant_row(variant: PlannedVariant, study: StudyFile) -> dict[str, Any]:
     """Return the row of a variant in the table `variants`."""
     prompt = json.dumps(dict(variant.prompts.content), ensure_ascii=False, sort_keys=True)
     return {

@@ -1,4 +1,8 @@
-"""The steps that build prompts: queries and contexts from facts, questions from candidates."""
+"""Stage `build`: queries and contexts from facts, questions from candidates.
+
+`build` adds a step for each relation to the graph; later a worker calls the function of the step, such as
+`build_prompts`.
+"""
 
 import logging
 from collections import Counter

@@ -10,7 +10,7 @@ from typing import Any
 
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import ALL_MEASURES, Selection
-from swaymeter.flows.stages.plan import NO_PROMPTS, Plan, Variant
+from swaymeter.flows.stages.plan import NO_PROMPTS, Plan, PlannedVariant
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import About
 from swaymeter.tasks.models.endpoints.endpoint import REPEATED_PROMPTS
@@ -176,7 +176,7 @@ def _thoughts(plan: Plan, node: Node) -> tuple[int, bool]:
     return (tokens if has_thoughts else 0), True
 
 
-def _thinks_always(variant: Variant) -> bool | None:
+def _thinks_always(variant: PlannedVariant) -> bool | None:
     """Return True if a model's thoughts cannot be turned off; None without its tokenizer on this machine."""
     from swaymeter.tasks.models.prompts.template_options import opens_thoughts, options_of
 

@@ -1,4 +1,7 @@
-"""The steps that fetch: facts by relation, invented names by class, questions by partition."""
+"""Stage `fetch`: facts by relation, invented names by class, questions by partition.
+
+`fetch` adds a step for each of them to the graph; later a worker calls the function of the step, such as `fetch_facts`.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -19,14 +19,14 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.places import folder_of
 from swaymeter.flows.config.sections import ModelPart
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.graph.graph import Node, RunSettings, State, Step, StepId, with_setup
+from swaymeter.flows.graph.graph import Node, RunSettings, Step, StepId, StepState, with_setup
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import Pass
 from swaymeter.tasks.models import tokenizer
 from swaymeter.tasks.models.applications import function_revision
-from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
 from swaymeter.tasks.models.files.identity import ModelIdentity
+from swaymeter.tasks.models.loading import identify_language_model
 from swaymeter.tasks.models.tokenizer import UnloadedModel
 
 
@@ -61,7 +61,7 @@ class PlannedRelation:
 
 
 @dataclass(frozen=True)
-class Variant:
+class PlannedVariant:
     """A model with its dtype, prompt and decoding: the unit of comparison.
 
     Attributes:
@@ -153,11 +153,11 @@ class Plan:
     parameters: Mapping[str, Any]
     passes: tuple[Pass, ...]
     declarations: Mapping[str, Mapping[str, Any] | SwaymeterError]
-    variants: tuple[Variant, ...]
+    variants: tuple[PlannedVariant, ...]
     relations: Mapping[str, PlannedRelation]
     judgements: tuple[Judgement, ...] = ()
 
-    def variant(self, step: StepId) -> Variant:
+    def variant(self, step: StepId) -> PlannedVariant:
         """Return the variant of a step."""
         return next(variant for variant in self.variants if variant.is_of(step))
 
@@ -165,7 +165,7 @@ class Plan:
         """Return the label of the variant of a step; empty for a step without one."""
         return self.variant(step).display_name if step.model else ""
 
-    def measure_states(self, node: Node) -> Iterator[tuple[str, State, str]]:
+    def measure_states(self, node: Node) -> Iterator[tuple[str, StepState, str]]:
         """Yield the measures of a score step with state and reason; a pass may be done for some measures only."""
         passes = (group.measures for group in self.passes if group.leading.name == node.id.group)
         for name in next(passes, (node.id.group,)):
@@ -236,7 +236,7 @@ def workspace_of(study: StudyFile, folder: str | None = None) -> Workspace:
     return workspace
 
 
-def _variants(study: StudyFile, passes: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Iterator[Variant]:
+def _variants(study: StudyFile, passes: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Iterator[PlannedVariant]:
     """Yield each model with each prompt and decoding."""
     for position, model in enumerate(study.models):
         first, decodings = _variant(study, position, passes, parameters), _decodings(study, model)
@@ -292,7 +292,9 @@ def _further_passes(passes: tuple[Pass, ...], *, has_new_decoding: bool) -> tupl
     return tuple(group for group in about_questions if group.leading.capability in (None, "samples"))
 
 
-def _variant(study: StudyFile, position: int, passes: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Variant:
+def _variant(
+    study: StudyFile, position: int, passes: tuple[Pass, ...], parameters: Mapping[str, Any]
+) -> PlannedVariant:
     """Return the variant of a model with the study's own prompt and decoding, or with a refusal."""
     model = study.models[position]
     prompts = study.answer_prompts(model)
@@ -301,8 +303,8 @@ def _variant(study: StudyFile, position: int, passes: tuple[Pass, ...], paramete
     dtype = _or_error(_resolved_dtype, model)
     refusal = next((value for value in (identity, dtype) if isinstance(value, SwaymeterError)), None)
     if isinstance(dtype, SwaymeterError):
-        return Variant(model, position, prompts, model.dtype, passes, refusal=refusal)
-    return Variant(
+        return PlannedVariant(model, position, prompts, model.dtype, passes, refusal=refusal)
+    return PlannedVariant(
         model,
         position,
         prompts,
@@ -348,7 +350,7 @@ def _resolved_dtype(model: ModelPart) -> str:
         return SERVED
     if model.dtype != "auto":
         return model.dtype
-    from swaymeter.tasks.models.loading import resolve_dtype  # imports torch, which takes seconds
+    from swaymeter.tasks.models.pretrained import resolve_dtype  # imports torch, which takes seconds
 
     return resolve_dtype(model.dtype, model.device)
 

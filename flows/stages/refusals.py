@@ -25,16 +25,16 @@ from swaymeter.flows.graph.selection import ALL_MEASURES, CLASS_STEPS, DISPUTABL
 from swaymeter.flows.stages.build import BUILD_PROMPTS
 from swaymeter.flows.stages.fetch import FETCH_FACTS
 from swaymeter.flows.stages.frequency import ADD_COUNTS
-from swaymeter.flows.stages.plan import Plan, Variant
+from swaymeter.flows.stages.plan import Plan, PlannedVariant
 from swaymeter.tasks.contexts.sentences import choose_entities, unknown_names
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.judged_answers import JUDGED_ANSWERS, load_function
 from swaymeter.tasks.measures.measure import PerQuery, check_enough
 from swaymeter.tasks.models.applications import load_function as load_application_function
-from swaymeter.tasks.models.backends import SERVER_CAPABILITIES, capabilities
 from swaymeter.tasks.models.capabilities import Capability
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 from swaymeter.tasks.models.files.identity import ModelKind, identify_model, kind_of_equivalence_model
+from swaymeter.tasks.models.loading import SERVER_CAPABILITIES, capabilities
 
 JUDGED = JUDGED_ANSWERS.name
 
@@ -113,20 +113,22 @@ def refusals(
     yield from _refused_templates(variants_to_score(graph, plan, about_questions, force=force))
 
 
-def variants_to_score(graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False) -> list[Variant]:
+def variants_to_score(
+    graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False
+) -> list[PlannedVariant]:
     """Return the variants with a selected scoring step that is not done, or is forced."""
     scores = (node for node in graph if node.id in selected and node.id.stage == "score")
     steps = [node.id for node in scores if force or node.state != "done"]
     return [variant for variant in plan.variants if any(map(variant.is_of, steps))]
 
 
-def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = False) -> Iterator[str]:
+def refused_models(plan: Plan, variants: Iterable[PlannedVariant], *, offline: bool = False) -> Iterator[str]:
     """Yield the reasons why models cannot be used, each with its position in the study file; servers are probed."""
-    from swaymeter.tasks.models.loading import BALANCED
+    from swaymeter.tasks.models.pretrained import BALANCED
     from swaymeter.tasks.models.size import misfit_reason
 
     runner, unreachable = plan.study.execution.runner, list[str]()
-    variants_by_position = dict[int, Variant]()
+    variants_by_position = dict[int, PlannedVariant]()
     for variant in variants:
         variants_by_position.setdefault(variant.position, variant)
     for variant in variants_by_position.values():
@@ -155,7 +157,7 @@ def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = F
         yield from unreachable
 
 
-def _lacking_capabilities(plan: Plan, variant: Variant, endpoint: Endpoint, *, offline: bool) -> Iterator[str]:
+def _lacking_capabilities(plan: Plan, variant: PlannedVariant, endpoint: Endpoint, *, offline: bool) -> Iterator[str]:
     """Yield the requirements of a study that a server cannot meet.
 
     Raises:
@@ -208,7 +210,7 @@ def _needed_capabilities(plan: Plan, measure: str) -> tuple[Capability | None, .
     return MEASURES[measure].capability, MEASURES[measure].requires
 
 
-def _refused_templates(variants: Iterable[Variant]) -> Iterator[str]:
+def _refused_templates(variants: Iterable[PlannedVariant]) -> Iterator[str]:
     """Yield the reasons why chat templates on this machine cannot be used with the keywords of the study."""
     from swaymeter.tasks.models.prompts.template_options import options_of
 

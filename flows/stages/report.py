@@ -1,4 +1,4 @@
-"""The step that draws the report from the database."""
+"""Stage `report`: the page, drawn from the database."""
 
 import functools
 import importlib.metadata

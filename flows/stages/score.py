@@ -17,7 +17,7 @@ from swaymeter.flows.config.sections import ModelPart
 from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, Resource, RunSettings, Step, StepId, StepKind
 from swaymeter.flows.graph.selection import ALL_MEASURES
 from swaymeter.flows.stages.build import BuiltPrompts
-from swaymeter.flows.stages.plan import Plan, Variant
+from swaymeter.flows.stages.plan import Plan, PlannedVariant
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import INPUTS, Inputs, Pass
 from swaymeter.tasks.measures.stored_chunks import Cost, measure_relation, rejected_of
@@ -122,7 +122,7 @@ def _load_model(step: Step, run: RunSettings) -> Any:
         )
     if served := model.served:
         return _load_served(step, run, served, revision)
-    from swaymeter.tasks.models import load_language_model  # imports torch
+    from swaymeter.tasks.models.loading import load_language_model  # imports torch
 
     return load_language_model(model.source, dtype=model.dtype, device=model.device, revision=revision)
 
@@ -195,7 +195,7 @@ def _with_judge_share(plan: Plan, number: int, count: int) -> Plan:
 
 
 def add_passes(
-    graph: Graph, plan: Plan, variant: Variant, relation: str, prompts: Mapping[str, Reference], part: str = ""
+    graph: Graph, plan: Plan, variant: PlannedVariant, relation: str, prompts: Mapping[str, Reference], part: str = ""
 ) -> list[Reference]:
     """Add the passes over a relation, and return their score tables.
 
@@ -212,7 +212,7 @@ def add_passes(
 def _add_pass(
     graph: Graph,
     plan: Plan,
-    variant: Variant,
+    variant: PlannedVariant,
     relation: str,
     part: str,
     group: Pass,
@@ -277,7 +277,7 @@ def _add_pass(
     )
 
 
-def _prompt_key(variant: Variant, group: Pass) -> str:
+def _prompt_key(variant: PlannedVariant, group: Pass) -> str:
     """Return the part of the key that stands for the prompt: a digest, or the start token of queries."""
     if variant.model.text_only_kind:  # an application, or recorded replies: Swaymeter writes no prompt
         return ""

@@ -8,7 +8,7 @@ from swaymeter.flows.config.study import MEASURES_OF_SEEDS
 from swaymeter.flows.graph.graph import Graph, Output, Reference, RunSettings, Step, StepKind
 from swaymeter.flows.stages.build import BuiltPrompts, add_prompts, seed_part
 from swaymeter.flows.stages.fetch import FetchedInputs
-from swaymeter.flows.stages.plan import Plan, Variant
+from swaymeter.flows.stages.plan import Plan, PlannedVariant
 from swaymeter.flows.stages.score import add_passes
 from swaymeter.tasks.measures import MEASURES
 
@@ -92,7 +92,7 @@ def compare_seeds(
 def _add_comparison(
     graph: Graph,
     measures: list[str],
-    variant: Variant,
+    variant: PlannedVariant,
     relation: str,
     prompts: Mapping[int, Mapping[str, Reference]],
     scores: Mapping[int, Mapping[str, Reference]],

@@ -44,8 +44,8 @@ from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSetti
 from swaymeter.flows.graph.selection import DISPUTABLE
 from swaymeter.flows.stages.plan import Plan, access_for
 from swaymeter.tasks.contexts.wikidata.questions import Clients, questions_of_property
-from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.files.identity import identify_model
+from swaymeter.tasks.models.loading import identify_language_model
 
 if TYPE_CHECKING:
     from swaymeter.tasks.contexts.disputes.reverted_edits import PageDisputes

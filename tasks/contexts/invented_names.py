@@ -17,7 +17,7 @@ from swaymeter.data.sources.graph import yago
 from swaymeter.data.sources.graph.dump import Dump
 from swaymeter.data.sources.registry import FACT_SOURCES
 from swaymeter.data.sources.source import FactsOptions, with_advice
-from swaymeter.tasks.models.backends import identify_language_model
+from swaymeter.tasks.models.loading import identify_language_model
 
 VERSION = 2
 DTYPE: Literal["bfloat16"] = "bfloat16"

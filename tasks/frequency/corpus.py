@@ -15,7 +15,7 @@ from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.corpus import KEY, LEAVE_OUT, Reading, shards
 from swaymeter.data.storage.remembered import remembered_digests
 from swaymeter.tasks.frequency.counting import count
-from swaymeter.tasks.frequency.source import FrequencyOptions, FrequencySource, Once, Part, PartCounts, Progress
+from swaymeter.tasks.frequency.source import FrequencyOptions, FrequencySource, Once, Part, PartCounts, ReportProgress
 from swaymeter.tasks.frequency.words import Names
 
 REMEMBERED = "corpus"
@@ -55,7 +55,7 @@ def _parts(options: CorpusOptions, access: Access, once: Once) -> Sequence[Part]
 
 
 def _count(
-    options: CorpusOptions, part: Part, pairs: tuple[CountedPair, ...], access: Access, progress: Progress
+    options: CorpusOptions, part: Part, pairs: tuple[CountedPair, ...], access: Access, progress: ReportProgress
 ) -> PartCounts:
     """Count pairs in one file.
 

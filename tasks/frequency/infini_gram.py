@@ -29,7 +29,7 @@ from swaymeter.data.sources.corpus import Piece
 from swaymeter.data.sources.infini_gram import Ids, InfiniGramApi, Passage, merge_passages
 from swaymeter.data.sources.source import with_advice
 from swaymeter.tasks.frequency.counting import Counts, count
-from swaymeter.tasks.frequency.source import FrequencyOptions, FrequencySource, Once, Part, PartCounts, Progress
+from swaymeter.tasks.frequency.source import FrequencyOptions, FrequencySource, Once, Part, PartCounts, ReportProgress
 from swaymeter.tasks.frequency.words import Names, words
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class IndexCounts:
         self._texts = lru_cache(maxsize=_CACHE_SIZE)(self._read)
 
     def count_pairs(
-        self, pairs: Sequence[CountedPair], progress: Progress = lambda done, total: None
+        self, pairs: Sequence[CountedPair], progress: ReportProgress = lambda done, total: None
     ) -> list[ShardCount]:
         """Return the counts of every pair, in the order of the pairs."""
         rows, reach = [], self._reach(pairs)
@@ -182,7 +182,7 @@ def _parts(options: InfiniGramOptions, access: Access, once: Once) -> Sequence[P
 
 
 def _count(
-    options: InfiniGramOptions, part: Part, pairs: tuple[CountedPair, ...], access: Access, progress: Progress
+    options: InfiniGramOptions, part: Part, pairs: tuple[CountedPair, ...], access: Access, progress: ReportProgress
 ) -> PartCounts:
     """Count pairs in the index; raises InputError and ServiceError."""
     from swaymeter.tasks.models.tokenizer import load_tokenizer

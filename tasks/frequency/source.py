@@ -15,7 +15,7 @@ from swaymeter.data.sources.access import Access
 
 Once = Callable[[Callable[[str], Any], str], Any]
 """Calls a function with a name once in a run, even if the tasks of the study are listed again."""
-Progress = Callable[[int, int], None]
+ReportProgress = Callable[[int, int], None]
 """(units done, units in total) -> None."""
 
 
@@ -92,4 +92,4 @@ class FrequencySource:
     name: str
     options: type[FrequencyOptions]
     parts: Callable[[Any, Access, Once], Sequence[Part]]
-    count: Callable[[Any, Part, tuple[CountedPair, ...], Access, Progress], PartCounts]
+    count: Callable[[Any, Part, tuple[CountedPair, ...], Access, ReportProgress], PartCounts]

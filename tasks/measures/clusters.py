@@ -25,7 +25,7 @@ from swaymeter.tasks.measures.rows import (
     rows_by_question,
 )
 from swaymeter.tasks.models.entailment import Entailment, identify_entailment, load_entailment
-from swaymeter.tasks.models.loading import BALANCED
+from swaymeter.tasks.models.pretrained import BALANCED
 
 
 class ClustersParameters(Parameters):

@@ -26,11 +26,11 @@ from swaymeter.data.storage.stored_results import StoredResults
 from swaymeter.tasks.measures.measure import Chunk, ComputedRows, Inputs, Measure, Parameters, Row, cut_questions
 from swaymeter.tasks.measures.rows import QuestionScore, question_provenance, rows_by_question
 from swaymeter.tasks.measures.whose_answer import sides
-from swaymeter.tasks.models.backends import load_language_model
 from swaymeter.tasks.models.endpoints.endpoint import KEY_FROM, SERVED, Endpoint
 from swaymeter.tasks.models.entailment import load_entailment
 from swaymeter.tasks.models.files.identity import identify_judge
-from swaymeter.tasks.models.loading import BALANCED
+from swaymeter.tasks.models.loading import load_language_model
+from swaymeter.tasks.models.pretrained import BALANCED
 from swaymeter.tasks.scoring.citations import without_marks
 from swaymeter.tasks.scoring.followed import Verdict
 from swaymeter.tasks.scoring.judging import (

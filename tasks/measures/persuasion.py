@@ -274,7 +274,7 @@ def _precision(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query])
 
 
 def _reference(inputs: Inputs, model: NextTokenLogits) -> NextTokenLogits:
-    from swaymeter.tasks.models.backends import load_language_model
+    from swaymeter.tasks.models.loading import load_language_model
 
     parameters: PrecisionParameters = inputs.parameters["precision"]
     return load_language_model(model.name, dtype=parameters.reference, device=inputs.device, revision=model.revision)

@@ -24,7 +24,7 @@ from swaymeter.tasks.models.progress import listening
 
 log = logging.getLogger(__name__)
 
-Progress = Callable[[int, int], None]
+ReportProgress = Callable[[int, int], None]
 """(prompts done, prompts in total) -> None; for a measure without prompts those that its scores are about."""
 REPORT_SECONDS = 1.0
 """Shortest time between two reports within a chunk."""
@@ -54,7 +54,7 @@ def measure_relation(
     inputs: Inputs,
     outputs: Mapping[str, TableArtifact],
     load_model: Callable[[], Any],
-    progress: Progress = lambda done, total: None,
+    progress: ReportProgress = lambda done, total: None,
 ) -> Cost:
     """Compute and store the missing scores of a relation; derived scores load no model.
 
@@ -86,7 +86,7 @@ def _compute_pass(
     inputs: Inputs,
     outputs: Mapping[str, TableArtifact],
     load_model: Callable[[], Any],
-    progress: Progress,
+    progress: ReportProgress,
 ) -> list[Mapping[str, Any]]:
     """Compute the missing chunks, join all chunks, and return the notes beside the computed ones."""
     model = load_model() if measure.capability else None
@@ -133,7 +133,7 @@ def _compute_pass(
     return chunk_notes
 
 
-def _chunk_reporter(progress: Progress, done: int, prompts: int, total: int) -> Callable[[float], None]:
+def _chunk_reporter(progress: ReportProgress, done: int, prompts: int, total: int) -> Callable[[float], None]:
     """Return a function that reports prompts of a chunk; sampled replies and thoughts count no prompt twice."""
     answered, reported = 0.0, time.monotonic()
 

@@ -9,8 +9,8 @@ from typing import Any
 
 _MODULES = {
     "LanguageModel": "swaymeter.tasks.models.language_model",
-    "load_language_model": "swaymeter.tasks.models.backends",
-    "identify_language_model": "swaymeter.tasks.models.backends",
+    "load_language_model": "swaymeter.tasks.models.loading",
+    "identify_language_model": "swaymeter.tasks.models.loading",
     "Embedder": "swaymeter.tasks.models.embedder",
     "load_embedder": "swaymeter.tasks.models.embedder",
     "Entailment": "swaymeter.tasks.models.entailment",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models.files.hub import snapshot_folder
 from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model
-from swaymeter.tasks.models.loading import choose_device, context_window, load_once, load_pretrained, weights_options
+from swaymeter.tasks.models.pretrained import choose_device, context_window, load_once, load_pretrained, weights_options
 from swaymeter.tasks.models.progress import report_prompts
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from swaymeter.data.errors import InputError, ModelError, UsageError
 from swaymeter.tasks.models.embedder import Embedder, Encoder, load_embedder
 from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model, kind_of_equivalence_model
-from swaymeter.tasks.models.loading import choose_device, context_window, load_once, load_pretrained, weights_options
+from swaymeter.tasks.models.pretrained import choose_device, context_window, load_once, load_pretrained, weights_options
 from swaymeter.tasks.models.progress import reporting
 
 REFERENCE = "microsoft/deberta-large-mnli"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from swaymeter.data.catalog import AnswerPrompts
-from swaymeter.tasks.models.loading import context_window
 from swaymeter.tasks.models.machine import hardware_of
+from swaymeter.tasks.models.pretrained import context_window
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

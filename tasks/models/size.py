@@ -6,7 +6,7 @@ from pathlib import Path
 
 from swaymeter.data import catalog
 from swaymeter.data.errors import ModelError, UsageError
-from swaymeter.tasks.models.loading import BALANCED, QUANTISED, choose_device, choose_dtype
+from swaymeter.tasks.models.pretrained import BALANCED, QUANTISED, choose_device, choose_dtype
 
 SMALL = 2 << 30
 """Bytes of weights that fit every GPU."""

@@ -8,7 +8,7 @@ from typing import Any
 from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models.files.hub import conversion_folder, convert_once, snapshot_folder
 from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model
-from swaymeter.tasks.models.loading import load_once, load_pretrained
+from swaymeter.tasks.models.pretrained import load_once, load_pretrained
 
 
 class Tokenizer:

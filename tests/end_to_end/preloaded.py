@@ -94,7 +94,7 @@ if os.environ.get(SIGN):
         "swaymeter.flows.cli.main", "swaymeter.flows.api", "swaymeter.tasks.statistics.changes",
         "swaymeter.reports.changes", "swaymeter.flows.cli.commands.annotate",
         "swaymeter.flows.study", "swaymeter.flows.datasets.annotate", "swaymeter.flows.server.temporary",
-        "swaymeter.tasks.measures.stored_chunks", "swaymeter.tasks.models", "swaymeter.tasks.models.loading",
+        "swaymeter.tasks.measures.stored_chunks", "swaymeter.tasks.models", "swaymeter.tasks.models.pretrained",
         "swaymeter.tasks.models.embedder", "swaymeter.reports.report", "swaymeter.reports.figures.rendering",
         "swaymeter.tasks.scoring.accuracy", "swaymeter.data.warehouse.loading", "fastapi", "scipy.stats",
         "transformers.models.llama.modeling_llama", "transformers.models.bert.modeling_bert",

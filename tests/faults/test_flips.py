@@ -19,7 +19,7 @@ from swaymeter.data.errors import MissingFile, SwaymeterError
 from swaymeter.data.storage.artifact import Artifact, FilesArtifact, TableArtifact
 from swaymeter.data.storage.stored_results import StoredResults
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.config.reading import read_study
+from swaymeter.flows.config.study import read_study
 from swaymeter.flows.stages.plan import plan_of
 from swaymeter.flows.study_graph import graph_of
 from swaymeter.tasks.models.files.identity import identify_model

@@ -117,7 +117,7 @@ def doctor(
     Example: [bold]swaymeter doctor my-study.yaml[/bold]
     """
     from swaymeter.flows.cli.views import doctor as view
-    from swaymeter.flows.config.reading import read_study
+    from swaymeter.flows.config.study import read_study
 
     models = read_study(study).models if study else ()
     if not view.show(out, chain(view.checks(), view.servers(models))):

@@ -31,8 +31,8 @@ from swaymeter.tasks.models.endpoints.endpoint import REPEATED_PROMPTS, SERVED, 
 from swaymeter.tasks.models.endpoints.messages import CodePointTokenizer, prompt_of
 from swaymeter.tasks.models.endpoints.probe import ProbeResult, load_probe, note_changes, probe, save_probe
 from swaymeter.tasks.models.files.identity import identify_model
-from swaymeter.tasks.models.loading import once_per_arguments
 from swaymeter.tasks.models.network import Engine
+from swaymeter.tasks.models.pretrained import once_per_arguments
 from swaymeter.tasks.models.prompts.template_options import SWITCHES
 from swaymeter.tasks.models.prompts.thoughts import without_thoughts
 from swaymeter.tasks.models.tokenizer import load_transformers_tokenizer

@@ -15,7 +15,7 @@ from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.broken import check_scores
 from swaymeter.tasks.models.next_token.by_query import PLAIN, engine
 from swaymeter.tasks.models.next_token.plain import read_plain
-from swaymeter.tasks.models.next_token.shared import Pass, SharedPrefixes
+from swaymeter.tasks.models.next_token.shared import ForwardPass, SharedPrefixes
 from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.template_options import end_tokens, vocabulary_texts
 from swaymeter.tasks.models.prompts.tokens import no_distribution
@@ -59,7 +59,7 @@ def greedy_lines(
         for context, answer in zip(indices, tokens.tolist(), strict=True):
             texts[query][context] = text(tuple(answer))
 
-    def store_pass(forward_pass: Pass) -> None:
+    def store_pass(forward_pass: ForwardPass) -> None:
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
         tokens, is_broken = decoder.decode(logits, forward_pass.reading.following, max_tokens)
         for row, query in enumerate(forward_pass.units):

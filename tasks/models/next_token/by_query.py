@@ -12,7 +12,7 @@ from swaymeter.tasks.models.next_token.alone import TOKENS_PER_PASS, CannotRead,
 from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.next_token.plain import BATCH, read_plain
 from swaymeter.tasks.models.next_token.reading import PrefixTree, Reading, read_contexts, unreadable
-from swaymeter.tasks.models.next_token.shared import Pass, SharedPrefixes
+from swaymeter.tasks.models.next_token.shared import ForwardPass, SharedPrefixes
 from swaymeter.tasks.models.progress import report_prompts
 
 PREFIX_TREE = "prefix tree"
@@ -49,7 +49,7 @@ def _by_prefix_tree(
     logits_by_context: torch.Tensor | None = None  # (queries of a batch, contexts, V); every batch reuses the memory
 
     @torch.inference_mode()
-    def store(forward_pass: Pass) -> None:
+    def store(forward_pass: ForwardPass) -> None:
         nonlocal logits_by_context
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
         if logits_by_context is None:

@@ -16,7 +16,7 @@ from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.by_query import PREFIX_TREE, engine
 from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.next_token.plain import read_plain
-from swaymeter.tasks.models.next_token.shared import Pass, SharedPrefixes
+from swaymeter.tasks.models.next_token.shared import ForwardPass, SharedPrefixes
 from swaymeter.tasks.models.progress import report_prompts
 from swaymeter.tasks.models.prompts.template_options import end_tokens, vocabulary_texts
 from swaymeter.tasks.models.prompts.tokens import common_prefix_length, shorten, tokenize, tokenize_prompts
@@ -124,7 +124,7 @@ def _score(
             log_probs[query, rows] = lookup.log_probs(logits_of, normaliser_of)
             is_finite[query, rows] = torch.isfinite(normaliser_of).all(dim=1)
 
-    def store_pass(forward_pass: Pass) -> None:
+    def store_pass(forward_pass: ForwardPass) -> None:
         lookups = [entry(query, forward_pass.contexts[0])[2] for query in forward_pass.units]
         node_indices = [
             paths[answer][len(prefix) + depth - 1]

@@ -26,7 +26,7 @@ SINGLE_CONTEXT_FACTOR = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Pass:
+class ForwardPass:
     """A pass of the model.
 
     Attributes:
@@ -94,7 +94,7 @@ class SharedPrefixes:
         rows = max(1, min(TOKENS_PER_PASS[kind] // tokens, budget // 4 // row))
         self._halving = Halving(model, "prompts are read", rows, self.largest)
 
-    def read(self, compute: Callable[[Pass], None]) -> Iterator[list[int]]:
+    def read(self, compute: Callable[[ForwardPass], None]) -> Iterator[list[int]]:
         """Call `compute` for passes over all prompts, smaller ones after memory ran out; yield complete batches."""
         while self._waiting:
             units, rows = self._waiting.popleft(), self._halving.amounts[0]
@@ -108,14 +108,14 @@ class SharedPrefixes:
             max_units = self._halving.amounts[1]
             self._waiting.extendleft([units[max_units:], units[:max_units]] if max_units < len(units) else [units])
 
-    def _compute(self, units: list[int], compute: Callable[[Pass], None]) -> None:
+    def _compute(self, units: list[int], compute: Callable[[ForwardPass], None]) -> None:
         """Call `compute` for a pass over each batch of contexts with these units."""
         for group in self._groups:
             tree = self._tree(units, group)
             nodes = iter(tree.paths)
             paths = [[next(nodes) for _ in self._units[unit]] for unit in units]
             for batch in group.batches(self._halving.amounts[0], self._cache_bytes):
-                compute(Pass(batch.rows, units, paths, Reading(self._model, batch, tree, keep=self._keep)))
+                compute(ForwardPass(batch.rows, units, paths, Reading(self._model, batch, tree, keep=self._keep)))
                 report_prompts(len(batch.rows) * len(units))
 
     def _tree(self, units: Sequence[int], group: "_Group") -> PrefixTree:

@@ -7,8 +7,7 @@ import pytest
 import yaml
 
 from swaymeter.data.errors import StudyFileError
-from swaymeter.flows.config.reading import read_study
-from swaymeter.flows.config.study import StudyFile
+from swaymeter.flows.config.study import StudyFile, read_study
 
 SOUND = {
     "name": "small",

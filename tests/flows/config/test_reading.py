@@ -9,9 +9,8 @@ from pydantic import BaseModel
 from swaymeter.data.errors import StudyFileError
 from swaymeter.data.named import Registry
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from swaymeter.flows.config.reading import STUDIES, read_study
 from swaymeter.flows.config.sections import ContextsPart, ModelPart, ServiceOptions, ServicesPart
-from swaymeter.flows.config.study import StudyFile
+from swaymeter.flows.config.study import STUDIES, StudyFile, read_study
 from swaymeter.flows.stages.plan import workspace_of
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.measures import MEASURES

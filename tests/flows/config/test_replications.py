@@ -7,7 +7,8 @@ import yaml
 
 from swaymeter.data.catalog import published
 from swaymeter.flows.api import Study
-from swaymeter.flows.config.reading import STUDIES, read_study
+from swaymeter.flows.config.places import STUDIES
+from swaymeter.flows.config.study import read_study
 from tests.flows.small_study import small_study, write_study
 
 PYTHIA = ("70m", "410m", "1.4b", "2.8b", "6.9b", "12b")

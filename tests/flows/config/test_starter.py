@@ -4,8 +4,7 @@ import pytest
 import yaml
 
 from swaymeter.flows.config.places import SCHEMA, write_starter
-from swaymeter.flows.config.reading import read_study
-from swaymeter.flows.config.study import StudyFile
+from swaymeter.flows.config.study import StudyFile, read_study
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from swaymeter.data.storage.artifact import TableArtifact
 from swaymeter.tasks.contexts.sentences import choose_entities, objects, write_contexts, write_queries
 from swaymeter.tasks.measures import MEASURES, measure
 from swaymeter.tasks.measures.measure import Inputs
-from swaymeter.tasks.measures.stored_chunks import Cost, Progress, measure_relation
+from swaymeter.tasks.measures.stored_chunks import Cost, ReportProgress, measure_relation
 from swaymeter.tasks.models import load_language_model
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
@@ -44,7 +44,7 @@ class Study:
         made_from = {"measure": name, "parameters": self.parameters.get(name, {})}
         return TableArtifact(self.folder, name, MEASURES[name].table, made_from)
 
-    def score(self, *names: str, progress: Progress = lambda done, total: None) -> Cost:
+    def score(self, *names: str, progress: ReportProgress = lambda done, total: None) -> Cost:
         """Computes what is missing of these measures and of those that they need; gives what was spent."""
         parameters = {
             name: MEASURES[name].parameters.model_validate(self.parameters.get(name, {})) for name in needed(*names)

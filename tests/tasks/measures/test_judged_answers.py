@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from swaymeter.data.errors import ModelError, ScoreError, UsageError
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.judged_answers import JudgedAnswersParameters
-from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.entailment import EntailmentModel
+from swaymeter.tasks.models.loading import identify_language_model
 from swaymeter.tasks.scoring.judging import Case, ask_language_model
 from tests.data.sources.servers.faults import Say, ServedRequest, says
 from tests.tasks.measures.conftest import Study

@@ -14,12 +14,12 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 from swaymeter.data.errors import ModelError, UnknownName, UsageError
-from swaymeter.tasks.models import backends, load_language_model
-from swaymeter.tasks.models.backends import capabilities
+from swaymeter.tasks.models import load_language_model, loading
 from swaymeter.tasks.models.capabilities import Capability
 from swaymeter.tasks.models.files.hub import snapshot_folder
 from swaymeter.tasks.models.files.identity import ModelIdentity
-from swaymeter.tasks.models.loading import choose_device, forget_models, resolve_dtype, weights_options
+from swaymeter.tasks.models.loading import capabilities
+from swaymeter.tasks.models.pretrained import choose_device, forget_models, resolve_dtype, weights_options
 from swaymeter.tasks.models.size import parameters_of
 from swaymeter.tasks.models.tokenizer import Tokenizer, local_tokenizer
 from tests.tasks.models.tiny import (
@@ -215,7 +215,7 @@ def test_model_counts_passes_and_knows_its_chat_template() -> None:
 
 def test_capabilities_need_neither_weights_nor_torch() -> None:
     code = (
-        "import sys; from swaymeter.tasks.models.backends import capabilities; "
+        "import sys; from swaymeter.tasks.models.loading import capabilities; "
         "print(*sorted(capabilities('gpt2'))); assert not {'torch', 'transformers'} & set(sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -228,8 +228,8 @@ def test_revision_of_run_is_loaded_or_refused(folder: Path, monkeypatch: pytest.
     here, wanted = "a" * 40, "b" * 40
     with pytest.raises(ModelError, match=r"has revision .*, but the run needs bbbbbbbbbbbb; copy the same"):
         load_language_model(str(folder), device="cpu", revision=wanted)
-    monkeypatch.setattr(backends, "identify_model", lambda name, purpose: ModelIdentity(name, here, "hub", name))
-    monkeypatch.setattr(backends, "_load", lambda identity, dtype, device: identity)
+    monkeypatch.setattr(loading, "identify_model", lambda name, purpose: ModelIdentity(name, here, "hub", name))
+    monkeypatch.setattr(loading, "_load", lambda identity, dtype, device: identity)
     revisions = [
         load_language_model("made/up", device="cpu", revision=revision).revision for revision in (None, here, wanted)
     ]

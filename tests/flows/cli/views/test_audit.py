@@ -16,8 +16,7 @@ from swaymeter.data.records.passages import PLAIN, SEPARATOR
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.flows.cli.views import audit
 from swaymeter.flows.config import thresholds as checks
-from swaymeter.flows.config.reading import read_study
-from swaymeter.flows.config.study import StudyFile
+from swaymeter.flows.config.study import StudyFile, read_study
 from swaymeter.flows.config.thresholds import MeasuredQuantity, Threshold
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.tasks.contexts.questions import rejected_question

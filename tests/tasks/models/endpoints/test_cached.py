@@ -13,7 +13,7 @@ from swaymeter.data.sources.http.session import close_sessions
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 from swaymeter.tasks.models.endpoints.model import ServedModel, load_served
-from swaymeter.tasks.models.loading import forget_models
+from swaymeter.tasks.models.pretrained import forget_models
 from tests.tasks.models.endpoints.made_up import made_up
 
 QUESTION = [{"role": "user", "content": "Where is Oslo?"}]

@@ -15,7 +15,7 @@ from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint, Prompt
 from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.endpoints.probe import ProbeResult, probe
-from swaymeter.tasks.models.loading import forget_models
+from swaymeter.tasks.models.pretrained import forget_models
 from tests.data.sources.servers.faults import Say, serving
 from tests.flows.small_study import PREPARED, run
 from tests.tasks.models.endpoints import fake_servers as fake

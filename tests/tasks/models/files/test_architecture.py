@@ -7,8 +7,8 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models import load_language_model
-from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.files.identity import check_left_to_right
+from swaymeter.tasks.models.loading import identify_language_model
 from tests.tasks.models.families import FAMILIES
 from tests.tasks.models.tiny import SHAPE, VOCABULARY, byte_tokenizer, save_language_model
 

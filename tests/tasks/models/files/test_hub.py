@@ -10,7 +10,7 @@ import pytest
 
 from swaymeter.data.catalog import CatalogModel
 from swaymeter.data.errors import ModelError
-from swaymeter.tasks.models import load_embedder, loading
+from swaymeter.tasks.models import load_embedder, pretrained
 from swaymeter.tasks.models.files import hub, identity
 from swaymeter.tasks.models.files.hub import cache_folder, convert_once, verify_snapshot
 from tests.tasks.models.tiny import save_embedder
@@ -140,11 +140,11 @@ def _small(content: bytes) -> str:
 
 
 def test_index_from_hub_that_points_elsewhere_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "snapshot_folder", lambda hub_id, commit: tmp_path)
+    monkeypatch.setattr(pretrained, "snapshot_folder", lambda hub_id, commit: tmp_path)
     (tmp_path / "model.safetensors.index.json").write_text('{"weight_map": {"a": "pytorch_model.bin"}}')
     model = identity.ModelIdentity("somebody/some-model", "0123", "hub", "somebody/some-model")
     with pytest.raises(ModelError, match=r"index\.json names 'pytorch_model\.bin', which is not a safetensors file"):
-        loading.load_pretrained(model, lambda *_, **__: None)
+        pretrained.load_pretrained(model, lambda *_, **__: None)
 
 
 @pytest.mark.parametrize("digest", [_large, _small])

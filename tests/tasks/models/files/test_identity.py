@@ -9,10 +9,10 @@ import pytest
 
 from swaymeter.data.catalog import CatalogModel
 from swaymeter.data.errors import ModelError, UnknownName, UsageError
-from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.files import hub, identity
 from swaymeter.tasks.models.files.hub import set_offline
 from swaymeter.tasks.models.files.identity import identify_model
+from swaymeter.tasks.models.loading import identify_language_model
 from tests.tasks.models.tiny import save_language_model
 
 
