@@ -124,11 +124,19 @@ def table_of(record: type) -> Table:
 
 def as_row(record: Any) -> dict[str, Any]:
     """Return the record as plain values by column, for a table."""
-    return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}
+    names = _field_names(type(record))  # type: ignore[arg-type]  # a class can be hashed
+    return {name: _plain(getattr(record, name)) for name in names}
+
+
+@cache
+def _field_names(record: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(record))
 
 
 def _plain(value: Any) -> Any:
     """Return a field's value as a table has it: a tuple as a list, a nested row as a dict."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
     if isinstance(value, tuple):
         return [*map(_plain, value)]
     return as_row(value) if is_dataclass(value) else value
@@ -137,7 +145,8 @@ def _plain(value: Any) -> Any:
 def from_row(record: type[Row], row: Mapping[str, Any]) -> Row:
     """Return the record of a table's row; InputError if a value is not an identifier of its column's type."""
     makers = _makers(record)  # type: ignore[arg-type]  # a class can be hashed
-    return record(**{name: None if value is None else makers[name](value) for name, value in row.items()})
+    converted = {name: make(row[name]) for name, make in makers.items() if row.get(name) is not None}
+    return record(**{**row, **converted})
 
 
 def columns_of(record: type) -> tuple[Column, ...]:
@@ -188,17 +197,19 @@ def _sql_type(kind: Any) -> str | None:
 
 @cache
 def _makers(record: type) -> dict[str, Callable[[Any], Any]]:
-    """Return functions that convert plain values into field values, by field: a type of identifiers, tuple, or none."""
+    """Return functions that convert plain values into field values, by field; other fields need no conversion."""
     kinds = {name: _without_none(get_args(hint)[0])[0] for name, hint in _hints(record).items()}
-    return {name: _maker(kind) for name, kind in kinds.items()}
+    makers = {name: _maker(kind) for name, kind in kinds.items()}
+    return {name: make for name, make in makers.items() if make}
 
 
-def _maker(kind: Any) -> Callable[[Any], Any]:
+def _maker(kind: Any) -> Callable[[Any], Any] | None:
+    """Return the function that makes a field value of a type; None if plain values need no conversion."""
     if get_origin(kind) is tuple:
         element = _maker(get_args(kind)[0])
-        return lambda values: tuple(map(element, values))
+        return (lambda values: tuple(map(element, values))) if element else tuple
     if is_dataclass(kind):
         return partial(from_row, kind)  # type: ignore[arg-type]
     if isinstance(kind, type) and issubclass(kind, str) and kind is not str:
         return kind
-    return lambda value: value
+    return None

@@ -111,7 +111,7 @@ _AMERICAN_SPELLINGS = {
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff"
 _CHARACTERS = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u309f\u3400-\u9fff"
 _TOKEN = re.compile(
-    r"(?P<number>(?:(?<![\w-])-)?(?:(?:(?<![\d./,:])\d{1,3} )?(?<![\d/.,:])\d{1,2}/(?:[2-68]|10|16)(?![\d/])"
+    r"(?P<number>(?=[-\d])(?:(?<![\w-])-)?(?:(?:(?<![\d./,:])\d{1,3} )?(?<![\d/.,:])\d{1,2}/(?:[2-68]|10|16)(?![\d/])"
     r"|\d{1,3}(?:[ ']\d{3})+(?![.,:]?\d)|\d+(?:[.,:]\d+)*(?:\^-?\d+)?))"
     rf"|(?P<katakana>[{_KATAKANA}])"
     rf"|(?P<character>[{_CHARACTERS}])"
@@ -215,6 +215,7 @@ def _tokens(text: str) -> Iterator[Token]:
         begins_clause = hyphen = False
 
 
+@lru_cache(maxsize=16384)  # the words of a language recur
 def _folded(word: str) -> str:
     """Return a word without plural s and case ending, in American spelling: city for cities, color for colour."""
     word = word.replace("'", "")

@@ -212,7 +212,7 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
             if polarity and are_polar:
                 polarities.setdefault(polarity, set()).add(side)
             else:
-                names += forms(side, answer, question_words)
+                names += forms(side, answer, texts_of(question_words))
     if not all(map(str.isascii, (*context, *original))):
         names += longer_names()
     are_alike = not {words(answer) for answer in context}.isdisjoint(words(answer) for answer in original)

@@ -40,10 +40,11 @@ _MONTH_NAMES = (
     "december dec dezember decembre diciembre dicembre dezembro",
 )
 _MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
-_BEGINNINGS = frozenset(name[:3] for name in _MONTH_NUMBERS)
 _ALSO_WORDS = frozenset(("may", "mar", "march", "mars", "marco", "mai", "mei", "jan", "dec", "sept"))
 """Names of months that are other words, too, in small letters."""
 _MONTH = rf"({'|'.join(sorted(_MONTH_NUMBERS, key=len, reverse=True))})\b\.?"
+_ANY_MONTH = re.compile(rf"\b{_MONTH}")
+"""A month in a text in lower case."""
 _DAY, _YEAR = r"(?<![\d.,:/])(\d{1,2})(?:st|nd|rd|th|er)?", r"(\d{4})(?!\d)"
 _YEAR_FIRST = re.compile(rf"(?<!\d){_YEAR}([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:T(?=\d)|(?!\d))")  # 1990-05-12
 _YEAR_LAST = re.compile(rf"(?<!\d)(\d{{1,2}})([-/.])(\d{{1,2}})\2{_YEAR}")  # 12.05.1990
@@ -80,33 +81,64 @@ _HALF = (
 _CLOCK = r"(?: ?o'? ?clock)"
 _SHIFT_MINUTES = {"quarter": 15, "half": 30, "半": 30, "반": 30, "halb": -30, "five": 5, "ten": 10, "twenty": 20}
 _TIMES = [
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"(?P<shift>half|(?:a )?quarter|\w+(?= minutes)|(?:five|ten|twenty)(?= past))(?: minutes)? "
-        rf"(?P<direction>past|after|to|before|till) "
-        rf"{_HOUR}(?!\w|[.,:/]\d){_CLOCK}?(?: {_HALF})?",
-        rf"{_HOUR}(?:[:.h]{_MINUTE}{_SECOND})?{_CLOCK}?(?: ?{_HALF})",
-        rf"{_HOUR}[:h]{_MINUTE}{_SECOND}(?![\w:]|[.,]\d)(?: ?(?:hours|hrs|uhr|h)\b)?",
-        rf"{_HOUR}{_CLOCK}",
-        rf"\b(?:(?P<shift>halb)|(?P<quarter>viertel) (?P<direction>nach|vor)) (?P<uhr>{'|'.join(_UHR)})\b(?: uhr)?",
-        rf"(?:{_HOUR}|\b(?P<uhr>{'|'.join(_UHR)}))(?:[.:]{_MINUTE})? Uhr\b"
-        rf"(?: (?P<half>morgens|vormittags|nachmittags|abends|nachts))?",
-        r"(?P<half>오[전후])? ?(?P<hour>\d{1,2})시(?: ?(?P<minute>\d{1,2})분| ?(?P<shift>반))?(?!간)",
-        r"(?P<half>[上下]午|午[前後后]|凌晨|早上|晚上)?(?P<hour>\d{1,2})[时時点點](?:(?P<minute>\d{1,2})分|(?P<shift>半))?(?!间|間)",
+    (marks, re.compile(pattern, re.IGNORECASE))
+    for marks, pattern in (
+        (
+            ("half", "quarter", "minutes", " past"),
+            rf"(?P<shift>half|(?:a )?quarter|\w+(?= minutes)|(?:five|ten|twenty)(?= past))(?: minutes)? "
+            rf"(?P<direction>past|after|to|before|till) "
+            rf"{_HOUR}(?!\w|[.,:/]\d){_CLOCK}?(?: {_HALF})?",
+        ),
+        (
+            ("am", "a.m", "a m", "a. m", "pm", "p.m", "p m", "p. m", "morning", "afternoon", "evening", "night"),
+            rf"{_HOUR}(?:[:.h]{_MINUTE}{_SECOND})?{_CLOCK}?(?: ?{_HALF})",
+        ),
+        (
+            (":", "h0", "h1", "h2", "h3", "h4", "h5"),
+            rf"{_HOUR}[:h]{_MINUTE}{_SECOND}(?![\w:]|[.,]\d)(?: ?(?:hours|hrs|uhr|h)\b)?",
+        ),
+        (("clock",), rf"{_HOUR}{_CLOCK}"),
+        (
+            ("halb", "viertel"),
+            rf"\b(?:(?P<shift>halb)|(?P<quarter>viertel) (?P<direction>nach|vor)) (?P<uhr>{'|'.join(_UHR)})\b(?: uhr)?",
+        ),
+        (
+            ("uhr",),
+            rf"(?:{_HOUR}|\b(?P<uhr>{'|'.join(_UHR)}))(?:[.:]{_MINUTE})? Uhr\b"
+            rf"(?: (?P<half>morgens|vormittags|nachmittags|abends|nachts))?",
+        ),
+        (
+            ("시",),
+            r"(?P<half>오[전후])? ?(?P<hour>\d{1,2})시(?: ?(?P<minute>\d{1,2})분| ?(?P<shift>반))?(?!간)",
+        ),
+        (
+            ("时", "時", "点", "點"),
+            r"(?P<half>[上下]午|午[前後后]|凌晨|早上|晚上)?(?P<hour>\d{1,2})[时時点點](?:(?P<minute>\d{1,2})分|(?P<shift>半))?(?!间|間)",
+        ),
     )
 ]
+"""Patterns of times; each matches only texts with one of its marks, in lower case, because patterns cost more."""
 _NAMED_TIMES = [
-    (re.compile(r"\b(?:12|twelve)(?: o'?clock)? (?=noon|midnight)", re.IGNORECASE), ""),
-    (re.compile(r"\b(?:noon|mid-?day)\b", re.IGNORECASE), " clock1200 "),
     (
+        ("noon", "midnight"),
+        re.compile(r"\b(?:12|twelve)(?: o'?clock)? (?=noon|midnight)", re.IGNORECASE),
+        "",
+    ),
+    (("noon", "mid"), re.compile(r"\b(?:noon|mid-?day)\b", re.IGNORECASE), " clock1200 "),
+    (
+        (" bis ", " und ", " until ", " till ", " to "),
         re.compile(
             r"\b(\d{1,2})[.:]([0-5]\d)(?= (?:bis|und|until|till|to) (?:\d{1,2}[.:])?\d{1,2} ?(?:uhr|[ap]\.?m))",
             re.IGNORECASE,
         ),
         r"\1:\2",
     ),
-    (re.compile(r"\b(?<=von )(\d{1,2})(?= bis (?:\d{1,2}[.:])?\d{1,2} uhr)", re.IGNORECASE), r"\1 Uhr"),
-    (re.compile(r"\bmidnight\b", re.IGNORECASE), " clock0000 "),
+    (
+        ("uhr",),
+        re.compile(r"\b(?<=von )(\d{1,2})(?= bis (?:\d{1,2}[.:])?\d{1,2} uhr)", re.IGNORECASE),
+        r"\1 Uhr",
+    ),
+    (("midnight",), re.compile(r"\bmidnight\b", re.IGNORECASE), " clock0000 "),
 ]
 _DIGIT = re.compile(r"\d")
 _WORDS_OF_TIMES = (
@@ -162,11 +194,8 @@ def with_dates(text: str) -> str:
     has_digits = _DIGIT.search(text) is not None
     signs = (*_WORDS_OF_TIMES, *_SIGNS_OF_TIMES) if has_digits else _WORDS_OF_TIMES
     if any(sign in lower for sign in signs):
-        for pattern, replacement in _NAMED_TIMES:
-            text = pattern.sub(replacement, text)
-        for time in _TIMES:
-            text = time.sub(_time, text)
-    has_month = any(beginning in lower for beginning in _BEGINNINGS)
+        text = _with_times(text)
+    has_month = _ANY_MONTH.search(text.lower()) is not None
     if has_month:
         text = _WORD_MONTH.sub(lambda match: _day(match[1]), text)
     if not has_digits and not _DIGIT.search(text):
@@ -177,6 +206,22 @@ def with_dates(text: str) -> str:
         text = _DAY_MONTH.sub(lambda match: _with_month_name(match, match[3], match[2], match[1]), text)
         text = _MONTH_DAY.sub(lambda match: _with_month_name(match, match[3] or match[4], match[1], match[2]), text)
     return text
+
+
+def _with_times(text: str) -> str:
+    """Return the text with every time of day as one word."""
+    for marks, pattern, replacement in _NAMED_TIMES:
+        if _has_mark(text, marks):
+            text = pattern.sub(replacement, text)
+    for marks, pattern in _TIMES:
+        if _has_mark(text, marks):
+            text = pattern.sub(_time, text)
+    return text
+
+
+def _has_mark(text: str, marks: tuple[str, ...]) -> bool:
+    lower = text.lower()
+    return any(mark in lower for mark in marks)
 
 
 def _day(word: str) -> str:

@@ -23,6 +23,16 @@ _BEHIND_PRONOUN = frozenset(("of", "who", "that", "which"))
 """Words before and after "one" as a pronoun: no one, one of."""
 _ALSO_NAMES = frozenset(("Otto", "Dix"))
 """Names whose normal form is a number word of another language."""
+_WORDS_OF_NUMBERS = frozenset(
+    (
+        *("a", "an", "minus", "negative"),
+        *table.FIRST_WORDS_OF_COMPARISONS,
+        *table.FIRST_WORDS,
+        *UNITS,
+        *table.MONEY,
+    )
+)
+"""Words that may begin a number or a comparison, or are a unit, besides German numbers."""
 _ROMAN = re.compile(r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 
 
@@ -31,6 +41,10 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
     index, currency, behind_number = 0, "", False
     while index < len(tokens):
         token = tokens[index]
+        if _is_plain(token):
+            yield _plain_word(tokens, index)
+            index, behind_number = index + 1, False
+            continue
         is_sign = token.kind == "sign"
         if length := 1 if is_sign else _comparison_length(tokens, index):
             phrase = _folded(tokens, index, length)
@@ -66,13 +80,26 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
             yield from (Word(word, kind="unit") for word in unit.split())
             behind_number = unit in ("square", "per") or (index + 1 < len(tokens) and tokens[index + 1].folded == "per")
         else:
-            capitals = 2 if token.text.isupper() else int(token.text[0].isupper())
-            if roman := _roman(tokens, index):
-                yield Word(roman, token.begins_clause, token.joined, 2, kind="roman")
-            else:
-                yield Word(token.folded, token.begins_clause, token.joined, capitals, stems=token.stems)
+            yield _plain_word(tokens, index)
             behind_number = False
         index += 1
+
+
+def _is_plain(token: Token) -> bool:
+    """Return True if a token is neither a figure nor a sign, and has no part in numbers and units."""
+    word = token.folded
+    if token.kind in ("number", "sign") or word in _WORDS_OF_NUMBERS:
+        return False
+    return len(word) <= 6 or table.german_compound(word) is None
+
+
+def _plain_word(tokens: Sequence[Token], index: int) -> Word:
+    """Return the word of a token outside numbers; a Roman numeral after a name is its value."""
+    token = tokens[index]
+    capitals = 2 if token.text.isupper() else int(token.text[0].isupper())
+    if capitals == 2 and (roman := _roman(tokens, index)):
+        return Word(roman, token.begins_clause, token.joined, 2, kind="roman")
+    return Word(token.folded, token.begins_clause, token.joined, capitals, stems=token.stems)
 
 
 def _folded(tokens: Sequence[Token], start: int, count: int) -> tuple[str, ...]:

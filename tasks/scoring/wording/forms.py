@@ -11,6 +11,7 @@ Forms are derived from the answer, never from the reply.
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise, product
 
 from swaymeter.data.wording.numbers.number_words import written_out
@@ -66,16 +67,21 @@ terabyte gigabyte 1000
 """A unit, a smaller unit, and the number of smaller units in one larger."""
 
 
-def forms(side: str, written: str, question: Sequence[Word]) -> Iterator[Name]:
-    """Yield every form of an answer, the written form first.
+@lru_cache(maxsize=4096)  # a question and each of its contexts have answers in common
+def forms(side: str, written: str, question: Texts) -> tuple[Name, ...]:
+    """Return every form of an answer, the written form first.
 
     Args:
         side: The side of the answer.
         written: The answer as the study has it.
-        question: The words of the question.
+        question: The normal forms of the question's words.
     """
+    return tuple(_forms(side, written, question))
+
+
+def _forms(side: str, written: str, question: Texts) -> Iterator[Name]:
     answer_words = words(written)
-    answer = Answer(written, answer_words, texts_of(answer_words), texts_of(question))
+    answer = Answer(written, answer_words, texts_of(answer_words), question)
     whole = Name(side, answer.texts, answer_words[0])
     yielded = {answer.texts}
     yield whole
