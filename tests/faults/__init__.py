@@ -1,5 +1,3 @@
 import pytest
 
-pytest.register_assert_rewrite(
-    *(f"{__name__}.{name}" for name in ("applications", "case", "kills", "operations", "outages", "services"))
-)
+pytest.register_assert_rewrite(f"{__name__}.case")

@@ -1,12 +1,8 @@
-"""A study in an empty workspace that meets a fault, and its comparison with an undisturbed run."""
+"""A study that meets a fault, and its comparison with the same study after a run without one."""
 
-import random
 import signal
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -17,57 +13,40 @@ LONGEST_SECONDS = 120.0
 """A run that takes longer after a fault counts as hung."""
 
 
-@dataclass(frozen=True)
-class Undisturbed:
-    """A study after a run without a fault.
-
-    Attributes:
-        study: the study.
-        command: the command that ran it.
-        seconds: the duration of the run.
-        server: the model server of the run, if any.
-    """
-
-    study: TinyStudy
-    command: tuple[str, ...] = ("run",)
-    seconds: float = 0.0
-    server: Server = field(default_factory=Server)
-
-
-def as_in_a_terminal() -> None:
-    """Let Ctrl-C interrupt a command also if the tests run in the background."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 @dataclass
 class Case:
-    """A study in an empty workspace that meets a fault.
+    """A study that meets a fault.
 
     Attributes:
-        study: the study.
+        study: the study in a workspace that is empty before the fault.
         undisturbed: the same study after a run without a fault.
-        folder: a folder for the files of the fault.
-        generator: the draws.
-        options: further options of the command.
-        kills: the number of killed runs.
-        superseded: the number of tables that were computed from failed replies.
+        command: the command that runs it.
+        server: the model server of the run without a fault, if any.
+        seconds: the duration of that run.
     """
 
     study: TinyStudy
-    undisturbed: Undisturbed
-    folder: Path
-    generator: random.Random
-    options: tuple[str, ...] = ()
-    kills: int = 0
-    superseded: int = 0
+    undisturbed: TinyStudy
+    command: tuple[str, ...]
+    server: Server
+    seconds: float = 0.0
+
+    @classmethod
+    def of(cls, study: TinyStudy, *command: str, server: Server | None = None) -> "Case":
+        """Run a study without a fault."""
+        case, began = cls(study, study, command, server or Server()), time.monotonic()
+        with case.server.listening(), case.start() as running:
+            run = running.ended()
+        assert run.code == 0, run.said
+        return replace(case, seconds=time.monotonic() - began)
 
     def start(self, study: TinyStudy | None = None) -> Command:
         """Start the command of the study."""
-        return (study or self.study).start(*self.undisturbed.command, *self.options, before=as_in_a_terminal)
+        return (study or self.study).start(*self.command, before=_as_in_a_terminal)
 
     def wait(self, running: Command, seconds: float) -> None:
-        """Wait for a random moment within some seconds, and skip the test if the run is over by then."""
-        running.process.join(self.generator.uniform(0.0, seconds))
+        """Wait for some seconds, and skip the test if the run is over by then."""
+        running.process.join(seconds)
         if running.poll() is not None:
             pytest.skip("the run was over before the fault")
 
@@ -79,19 +58,20 @@ class Case:
         assert time.monotonic() - began < LONGEST_SECONDS, run.said
         assert run.code == 0 or (run.code in (1, 2) and any(map(run.said.__contains__, sentences))), run.said
 
-    def complete(self) -> None:
-        """Run the study once more and compare it with the undisturbed one."""
+    def complete(self, superseded: int = 0) -> None:
+        """Run the study again and compare it with the undisturbed one, except for superseded tables."""
         with self.start() as running:
             run = running.ended()
         assert run.code == 0, run.said
-        scores, undisturbed = self.study.scores(), self.undisturbed.study.scores()
+        scores, undisturbed = self.study.scores(), self.undisturbed.scores()
         assert {name: scores.get(name) for name in undisturbed} == undisturbed
         files = [*self.study.workspace.glob("scores/*/*/*.parquet")]
-        assert len(files) == len(undisturbed) + self.superseded, files
-        assert self.study.results() == self.undisturbed.study.results()
+        assert len(files) == len(undisturbed) + superseded, files
+        assert self.study.results() == self.undisturbed.results()
         assert self.study.temporary_files() == []
         assert self.study.processes() == []
 
 
-Disturbance = Callable[[Case], AbstractContextManager[None]]
-"""A context that lets a run of a case meet a fault; the case is completed within the context."""
+def _as_in_a_terminal() -> None:
+    """Let Ctrl-C interrupt a command also if the tests run in the background."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

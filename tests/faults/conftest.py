@@ -1,30 +1,32 @@
-"""Options and undisturbed studies of the drawn faults: `make test-faults ARGS="--count 20 --seed 7"`."""
+"""Options, draws and studies of the faults: `make test-faults ARGS="--count 20 --seed 7"`."""
 
+import json
 import random
 import shutil
-import time
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from tests.end_to_end import preloaded_workers
 from tests.end_to_end.tiny_study import TinyStudy, new_study
-from tests.faults.applications import QUESTIONS, Application
-from tests.faults.case import Undisturbed, as_in_a_terminal
-from tests.faults.faulty_server import IN_FLIGHT, TIMEOUT_SECONDS, Server, a_letter
+from tests.faults.case import Case
+from tests.faults.faulty_server import IN_FLIGHT, TIMEOUT_SECONDS, Server
 
 JUDGED = 60
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of the drawn faults."""
     parser.addoption("--count", type=int, default=1, help="draws of each fault (1)")
     parser.addoption("--seed", type=int, default=0, help="seed of all draws (0)")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Repeat tests with the argument `draw`."""
-    if "draw" in metafunc.fixturenames:
-        metafunc.parametrize("draw", range(metafunc.config.getoption("--count")))
+    """Repeat and mark the tests that draw."""
+    if "generator" in metafunc.fixturenames:
+        draws = [pytest.param(draw, marks=pytest.mark.faults) for draw in range(metafunc.config.getoption("--count"))]
+        metafunc.parametrize("generator", draws, indirect=True)
 
 
 @pytest.fixture
@@ -33,69 +35,51 @@ def generator(request: pytest.FixtureRequest) -> random.Random:
     return random.Random(f"{request.node.name} {request.config.getoption('--seed')}")
 
 
+@pytest.fixture
+def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Case]:
+    """The study of the fixture `local_study`, or of one that a parameter names, in an empty workspace."""
+    monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([preloaded_workers.__name__]))  # equal chunks
+    finished: Case = request.getfixturevalue(getattr(request, "param", "local_study"))
+    case = replace(finished, study=finished.study.elsewhere(tmp_path / "workspace", with_files=False))
+    yield case
+    for process in case.study.processes():
+        process.kill()
+
+
 @pytest.fixture(scope="session")
-def undisturbed_study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Undisturbed:
+def local_study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Case:
     """A study of a model in a folder."""
-    folder = tmp_path_factory.mktemp("finished")
+    folder = tmp_path_factory.mktemp("local")
     study = new_study(folder, api).with_fewer_figures(folder / "few.yaml")
-    _run(study)  # the first run loads modules and takes longer
+    Case.of(study, "run")  # the first run loads modules and takes longer
     shutil.rmtree(study.workspace)
-    began = time.monotonic()
-    _run(study)
-    return Undisturbed(study, seconds=time.monotonic() - began)
+    return Case.of(study, "run")
 
 
 @pytest.fixture(scope="session")
-def undisturbed_served_study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Undisturbed:
+def served_study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Case:
     """A study of a served model."""
     folder, server = tmp_path_factory.mktemp("served"), Server()
-    model = {
-        "name": "made-up",
-        "endpoint": server.address,
-        "requests_in_flight": IN_FLIGHT,
-        "timeout_s": TIMEOUT_SECONDS,
-    }
+    limits = {"requests_in_flight": IN_FLIGHT, "timeout_s": TIMEOUT_SECONDS}
     study = TinyStudy.of(folder / "served.yaml", folder / "workspace", api, {
         "name": "tiny",
         "seed": 1,
         "facts": {"relations": ["capital"], "real_entities": 2, "invented_entities": 1},
         "contexts": {"base": 1, "assertive": 1},
-        "models": [model],
+        "models": [{"name": "made-up", "endpoint": server.address, **limits}],
         "questions": {"partitions": ["static", "disputable"], "per_partition": 4},
         "measures": {"answers": {"samples": 3, "max_new_tokens": 4}, "whose_answer": {}, "accuracy": {}},
     })  # fmt: skip
-    with server.listening():
-        _run(study)
-    return Undisturbed(study, server=server)
+    return Case.of(study, "run", server=server)
 
 
 @pytest.fixture(scope="session")
-def undisturbed_judged_audit(tmp_path_factory: pytest.TempPathFactory, api: str) -> Undisturbed:
+def judged_audit(tmp_path_factory: pytest.TempPathFactory, api: str) -> Case:
     """An audit of recorded replies that a served judge reads."""
-    folder, server = tmp_path_factory.mktemp("judged"), Server(a_letter)
+    folder, server = tmp_path_factory.mktemp("judged"), Server()
     rows = (f"Where is fair {n}?,Hall {n},It is in hall {n}.,supporting,The usual place {n}" for n in range(JUDGED))
     (folder / "log.csv").write_text("\n".join(["question,answer,context,kind,response", *rows]))
     study = replace(TinyStudy.of(folder / "no.yaml", folder / "workspace", api, {}), file=folder / "log.csv")
-    command = ("audit", "--replies", "response", "--judge", f"made-up@{server.address}")
-    with server.listening():
-        assert f"decided {JUDGED} of {JUDGED} undecided" in _run(study, *command)
-    return Undisturbed(study, command, server=server)
-
-
-@pytest.fixture(scope="session")
-def undisturbed_application_audit(tmp_path_factory: pytest.TempPathFactory, api: str) -> Undisturbed:
-    """An audit of an application."""
-    application = Application(tmp_path_factory.mktemp("application"))
-    folder = application.file.parent
-    study = replace(TinyStudy.of(folder / "no.yaml", folder / "workspace", api, {}), file=application.table)
-    command = ("audit", "--model", f"{application.file}:answer", "--timeout", "1")
-    _run(study, *command)
-    assert application.calls == 2 * len(QUESTIONS)
-    return Undisturbed(study, command)
-
-
-def _run(study: TinyStudy, *command: str) -> str:
-    """Run a study to its end and return its output."""
-    run = study.run(*(command or ("run",)), before=as_in_a_terminal)
-    assert run.code == 0, run.said
-    return run.said
+    case = Case.of(study, "audit", "--replies", "response", "--judge", f"made-up@{server.address}", server=server)
+    assert len(server.answered) == JUDGED
+    return case

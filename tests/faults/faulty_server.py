@@ -3,12 +3,11 @@
 import json
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
-from typing import Any
+from email.utils import formatdate
 
 from tests.data.sources.servers.faults import Say, ServedRequest, serving
 from tests.docker.test_docker import free_port
@@ -21,19 +20,8 @@ PROBE_TEXT = b"the first sentence of a story"
 """Text in the requests of a probe, which are repeated by intention."""
 HTML, JSON = {"Content-Type": "text/html"}, {"Content-Type": "application/json"}
 OVERLOADED = b'{"error": {"message": "The engine is overloaded", "type": "server_error"}}'
-Reply = Callable[[Say], Say]
-"""Response of the faulty server, made from the right one."""
-
-
-def instead(**fields: Any) -> Reply:
-    """Return another response."""
-    return lambda right: Say(**fields)
-
-
-def retry_after_date(right: Say) -> Say:
-    """Return a refusal whose Retry-After is a date."""
-    later = format_datetime(datetime.now(UTC) + timedelta(seconds=2), usegmt=True)
-    return Say(status=429, headers={"Retry-After": later})
+Reply = Say | Callable[[Say], Say]
+"""A faulty response, or a function that makes it from the right one."""
 
 
 def fewer_choices(right: Say) -> Say:
@@ -44,48 +32,50 @@ def fewer_choices(right: Say) -> Say:
 
 FAULTS: dict[str, dict[str, Reply]] = {
     "refusing": {
-        "429": instead(status=429),
-        "429, Retry-After in seconds": instead(status=429, headers={"Retry-After": "2"}),
-        "429, Retry-After is a date": retry_after_date,
-        **{str(status): instead(status=status, body=OVERLOADED) for status in (500, 502, 503, 529)},
-        "redirect to another host": instead(status=307, headers={"Location": "http://localhost:1/other"}),
-        "redirects to itself": instead(status=307, headers={"Location": "/ask/chat/completions"}),
-        "key refused": instead(status=401, body=b'{"error": {"message": "Incorrect API key"}}', headers=JSON),
-        "another model": instead(status=404, body=b'{"error": "The model does not exist"}', headers=JSON),
+        "429": Say(status=429),
+        "429, Retry-After in seconds": Say(status=429, headers={"Retry-After": "2"}),
+        "429, Retry-After is a date": lambda right: Say(
+            status=429, headers={"Retry-After": formatdate(time.time() + 2, usegmt=True)}
+        ),
+        **{str(status): Say(status=status, body=OVERLOADED) for status in (500, 502, 503, 529)},
+        "redirect to another host": Say(status=307, headers={"Location": "http://localhost:1/other"}),
+        "redirects to itself": Say(status=307, headers={"Location": "/ask/chat/completions"}),
+        "key refused": Say(status=401, body=b'{"error": {"message": "Incorrect API key"}}', headers=JSON),
+        "another model": Say(status=404, body=b'{"error": "The model does not exist"}', headers=JSON),
     },
     "broken": {
-        "connection closed": instead(drop=True),
-        "connection reset": instead(reset=True),
+        "connection closed": Say(drop=True),
+        "connection reset": Say(reset=True),
         "half a body": lambda right: replace(right, sent=len(right.body) // 2),
         "chunked without an end": lambda right: replace(right, chunked=True, sent=len(right.body)),
         "JSON cut short": lambda right: replace(right, body=right.body[: len(right.body) // 2]),
         "gzip that is none": lambda right: replace(right, headers={"Content-Encoding": "gzip"}),
     },
     "slow": {
-        "endless body": instead(raw=b"HTTP/1.1 200 OK\r\n\r\n{", endless=b" " * 64, pause_s=0.05),
+        "endless body": Say(raw=b"HTTP/1.1 200 OK\r\n\r\n{", endless=b" " * 64, pause_s=0.05),
         "a byte now and then": lambda right: replace(right, pause_s=0.2),
-        "silence": instead(delay_s=60.0),
-        "more than 64 MiB": instead(body=b" " * (65 * 2**20)),
+        "silence": Say(delay_s=60.0),
+        "more than 64 MiB": Say(body=b" " * (65 * 2**20)),
     },
     "wrong": {
-        "a page in HTML": instead(body="<html><body>Welcome</body></html>", headers=HTML),
-        "an error inside a 200": instead(body=OVERLOADED, headers=JSON),
-        "no JSON object": instead(body=b"[5]", headers=JSON),
-        "no choices": instead(body=b'{"choices": []}', headers=JSON),
-        "choices are no list": instead(body=b'{"choices": "none"}', headers=JSON),
-        "a text is a number": instead(body=b'{"choices": [{"message": {"content": 5}}]}', headers=JSON),
-        "a number is none": instead(body=b'{"choices": [{"message": {"content": "a"}, "index": NaN}]}', headers=JSON),
+        "a page in HTML": Say(body="<html><body>Welcome</body></html>", headers=HTML),
+        "an error inside a 200": Say(body=OVERLOADED, headers=JSON),
+        "no JSON object": Say(body=b"[5]", headers=JSON),
+        "no choices": Say(body=b'{"choices": []}', headers=JSON),
+        "choices are no list": Say(body=b'{"choices": "none"}', headers=JSON),
+        "a text is a number": Say(body=b'{"choices": [{"message": {"content": 5}}]}', headers=JSON),
+        "a number is none": Say(body=b'{"choices": [{"message": {"content": "a"}, "index": NaN}]}', headers=JSON),
         "fewer choices": fewer_choices,
     },
 }
-RIGHT = MadeUp(frozenset(), "openai")
+MADE_UP = MadeUp(frozenset(), "openai")
 
 
-def a_letter(request: ServedRequest) -> Say:
-    """Return the right response of a judge."""
+def right_response(request: ServedRequest) -> Say:
+    """Return the response of a model, or one letter to the question of a judge."""
+    right = MADE_UP.answer(request)
     if b"Answer with one letter" not in request.body:
-        return RIGHT.answer(request)
-    right = RIGHT.answer(request)
+        return right
     content = json.loads(right.body)
     content["choices"][0]["message"]["content"] = "AB"[len(request.body) % 2]
     return replace(right, body=json.dumps(content))
@@ -96,25 +86,19 @@ class Server:
     """A server with a fault in some of its responses.
 
     Attributes:
-        right: returns the right response.
         port: the port.
-        reply: returns the faulty response; None for a dropped connection.
-        first: number of requests before the fault.
+        reply: the faulty response.
+        first: number of right responses before the fault; the responses to a probe do not count.
         left: number of faulty responses that are still to come.
-        requests: number of requests.
-        probes: number of requests of the probe.
         reached: the event of the first faulty response.
         answered: requests with a right response.
         repeated: requests that came again after a right response.
     """
 
-    right: Callable[[ServedRequest], Say] = RIGHT.answer
     port: int = field(default_factory=free_port)
-    reply: Reply | None = None
+    reply: Reply = field(default_factory=Say)
     first: int = 0
     left: int = 0
-    requests: int = field(default=0, init=False)
-    probes: int = field(default=0, init=False)
     reached: threading.Event = field(default_factory=threading.Event, init=False)
     answered: set[bytes] = field(default_factory=set, init=False)
     repeated: list[bytes] = field(default_factory=list, init=False)
@@ -124,9 +108,9 @@ class Server:
         """The address of the model."""
         return f"http://127.0.0.1:{self.port}/ask"
 
-    def with_fault(self, generator: random.Random, reply: Reply | None, left: int = FOR_GOOD) -> "Server":
+    def with_fault(self, generator: random.Random, reply: Reply, left: int = FOR_GOOD) -> "Server":
         """Return the server of another run, with faulty responses from a random request on."""
-        return Server(self.right, self.port, reply, generator.randrange(self.probes, self.requests - IN_FLIGHT), left)
+        return Server(self.port, reply, generator.randrange(len(self.answered) - IN_FLIGHT), left)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -135,17 +119,15 @@ class Server:
             yield
 
     def _play(self, request: ServedRequest) -> Say:
-        self.requests += 1
         if request.path.endswith("/tokenize"):
             return Say(status=404)
-        is_probe = request.method == "GET" or PROBE_TEXT in request.body
-        self.probes += is_probe
-        if not is_probe and request.body in self.answered:
+        if request.method == "GET" or PROBE_TEXT in request.body:
+            return right_response(request)
+        if request.body in self.answered:
             self.repeated.append(request.body)
-        if self.requests > self.first and self.left > 0:
+        if len(self.answered) >= self.first and self.left > 0:
             self.reached.set()
             self.left -= 1
-            return self.reply(self.right(request)) if self.reply else Say(drop=True)
-        if not is_probe:
-            self.answered.add(request.body)
-        return self.right(request)
+            return self.reply if isinstance(self.reply, Say) else self.reply(right_response(request))
+        self.answered.add(request.body)
+        return right_response(request)

@@ -5,6 +5,7 @@ import os
 import random
 import resource
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 
 from tests.data.warehouse.test_loading import NOT_RUN, REFUSED
 from tests.end_to_end.tiny_study import started
-from tests.faults.case import LONGEST_SECONDS, Undisturbed
+from tests.faults.case import LONGEST_SECONDS, Case
 
 SECRET = "a-secret-of-this-machine"
 MARKUP = "<script>alert(1)</script>"
@@ -32,13 +33,7 @@ def limit_memory() -> None:
 
 @dataclass
 class Foreign:
-    """A workspace that others change.
-
-    Attributes:
-        workspace: the workspace.
-        outside: a folder with a secret; code that runs would leave the file `executed` there.
-        generator: the draws.
-    """
+    """A workspace that others change, beside a folder with a secret, in which code that runs would leave a file."""
 
     workspace: Path
     outside: Path
@@ -57,23 +52,17 @@ class Foreign:
 
 
 def sql(foreign: Foreign) -> None:
-    """Run a statement in the database, if a change before has not ended it."""
-    try:
-        with duckdb.connect(foreign.workspace / "study.duckdb") as database:
-            database.execute(foreign.generator.choice(SQL))
-    except (duckdb.Error, OSError):
-        return
+    with suppress(duckdb.Error, OSError), duckdb.connect(foreign.workspace / "study.duckdb") as database:
+        database.execute(foreign.generator.choice(SQL))  # unless a change before has ended the database
 
 
 def paths(foreign: Foreign) -> None:
-    """Name files outside the workspace in a manifest."""
-    path, secret = foreign.file("*.json"), str(foreign.outside / "secret")
-    content = json.dumps({"key": "0", "files": {secret: "0" * 64, "../" * 9 + secret: "0" * 64}, "digest": "0"})
-    path.write_text(content)
+    secret = str(foreign.outside / "secret")
+    content = {"key": "0", "files": {secret: "0" * 64, "../" * 9 + secret: "0" * 64}, "digest": "0"}
+    foreign.file("*.json").write_text(json.dumps(content))
 
 
 def code(foreign: Foreign) -> None:
-    """Add study files and modules whose reading would run code."""
     python = f"__import__('pathlib').Path({str(foreign.outside / 'executed')!r}).touch()"
     (foreign.workspace / "audit.yaml").write_text(f"name: !!python/object/apply:eval [{json.dumps(python)}]\n")
     for name in ("sitecustomize.py", "my_app.py", "swaymeter.py", "conftest.py"):
@@ -91,23 +80,20 @@ CHANGES: dict[str, Callable[[Foreign], object]] = {
     "three GiB": lambda foreign: os.truncate(foreign.file(), 3 * 2**30),
     "another file": lambda foreign: foreign.file().write_bytes(foreign.file().read_bytes()),
     "nested JSON": lambda foreign: foreign.file("*.json").write_text("[" * 200_000),
-    "SQL": sql,
-    "paths": paths,
-    "code": code,
+    "hostile SQL in the database": sql,
+    "paths outside the workspace in a manifest": paths,
+    "study files and modules with code": code,
 }
 
 
-@pytest.mark.faults
 @pytest.mark.parametrize("change", CHANGES)
-def test_foreign_workspaces_are_data(
-    change: str, draw: int, undisturbed_study: Undisturbed, tmp_path: Path, generator: random.Random
-) -> None:
-    study, outside = undisturbed_study.study.elsewhere(tmp_path / "theirs"), tmp_path / "outside"
+def test_foreign_workspaces_are_data(change: str, local_study: Case, tmp_path: Path, generator: random.Random) -> None:
+    study, outside = local_study.study.elsewhere(tmp_path / "theirs"), tmp_path / "outside"
     outside.mkdir()
     (outside / "secret").write_text(SECRET)
     for name in (change, *generator.choices([*CHANGES], k=generator.randrange(MOST_CHANGES))):
         CHANGES[name](Foreign(study.workspace, outside, generator))
-    own, theirs, page = str(undisturbed_study.study.workspace), str(study.workspace), tmp_path / "page.html"
+    own, theirs, page = str(local_study.study.workspace), str(study.workspace), tmp_path / "page.html"
     for command in (
         ["compare", own, theirs, "--page", str(page)],
         ["compare", theirs, own, "--page", str(page), "--json"],
