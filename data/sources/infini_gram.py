@@ -1,8 +1,8 @@
 """infini-gram's public API: counts and passages of a corpus. Responses are cached for a year.
 
-    count           how often tokens stand in the corpus; the tokens of a text are in the answer
+    count           how often tokens stand in the corpus; the tokens of a text are in the response
     count of a CNF  (A OR B) AND (C OR D): an estimate of how often the rarer clause stands near the other. A frequent
-                    clause is sampled, not always with a note in the answer. Some pairs near the ends of documents are
+                    clause is sampled, not always with a note in the response. Some pairs near the ends of documents are
                     missed
     find_cnf        the occurrences of tokens
     get_doc_by_ptr  the document around an occurrence
@@ -20,7 +20,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from swaymeter.data.errors import ServiceError
-from swaymeter.data.sources.http.answer import TransientError, reading_check
+from swaymeter.data.sources.http.response import TransientError, reading_check
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session
@@ -104,10 +104,10 @@ class InfiniGramApi:
         Raises:
             ServiceError: the tokenizer decodes the tokens as another text.
         """
-        answers = [self._ask(_counted, "count", query=part) for part in _IS_OPERATOR.split(name)]
-        ids = tuple(token for tokens, _ in answers for token in tokens)
-        if len(answers) == 1:
-            self._counts[ids] = answers[0][1]
+        responses = [self._ask(_counted, "count", query=part) for part in _IS_OPERATOR.split(name)]
+        ids = tuple(token for tokens, _ in responses for token in tokens)
+        if len(responses) == 1:
+            self._counts[ids] = responses[0][1]
         if self._tokenizer is None:
             return (ids,)
         if _plain(text := self._tokenizer.decode(ids)) != _plain(name):
@@ -171,8 +171,8 @@ class InfiniGramApi:
 
         form = {"index": self._index, "query_type": query_type, **fields}
         allow = (200, 400, 500)  # errors are JSON, too
-        answer = self._session.ask(form, method="POST", as_json=True, allow=allow, error_of=problem)
-        return read(answer.content)
+        response = self._session.ask(form, method="POST", as_json=True, allow=allow, error_of=problem)
+        return read(response.content)
 
 
 def _plain(text: str) -> list[str]:
@@ -206,27 +206,27 @@ def _occurrences(content: Any) -> list[Occurrence]:
     return occurrences
 
 
-def _passage_of(occurrence: Occurrence, needle: Ids, size: int, answer: dict[str, object]) -> Passage:
-    """Return the passage in an answer of infini-gram.
+def _passage_of(occurrence: Occurrence, needle: Ids, size: int, response: dict[str, object]) -> Passage:
+    """Return the passage in a response of infini-gram.
 
     The API puts the needle into the middle: `size // 2` tokens after the passage's begin, or before its end if the
-    document begins or ends in the passage. If the answer has no offset of the needle, both positions are tried. If the
+    document begins or ends in the passage. Without an offset of the needle, both positions are tried. If the
     needle is at both, the passage is marked as neither beginning nor ending its document; so is a blocked document,
     which gives only the needle.
 
     Raises:
         ValueError: the passage is shorter than requested, or lacks the needle.
     """
-    ids, number, length = answer["token_ids"], answer["doc_ix"], answer["doc_len"]
+    ids, number, length = response["token_ids"], response["doc_ix"], response["doc_len"]
     if not isinstance(ids, list) or type(number) is not int or type(length) is not int:
         raise ValueError("the passage has no tokens")
     if any(type(value) is not int or not 0 <= value < 256**_WIDTH for value in ids):
         raise ValueError("the passage has invalid tokens")
     tokens, half, document = tuple(ids), size // 2, (occurrence.part, number)
-    if answer.get("blocked"):
+    if response.get("blocked"):
         return Passage(document, 0, needle, 0, begins=False, ends=False)
     is_whole = len(tokens) == length
-    offset = answer.get("needle_offset")
+    offset = response.get("needle_offset")
     possible: Iterable[int] = (half, len(tokens) - half)
     if type(offset) is int:
         possible = (offset,)

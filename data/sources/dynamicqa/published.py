@@ -20,6 +20,7 @@ from swaymeter.data.records import Partition, Question, WikidataId, both_context
 from swaymeter.data.sources import slots
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.dynamicqa.layout import FILES, REMEDY, CsvFile, Row, read_rows, rows_of
+from swaymeter.data.sources.http.response import TEXT
 from swaymeter.data.sources.property_names import DISPUTABLE, relation_of
 from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
 
@@ -82,13 +83,13 @@ def downloaded(partition: Partition, session: "Session") -> list[Question]:
         return None
 
     try:
-        answer = session.ask({}, path=name, content="text", error_of=problem, immutable=True)
+        response = session.ask({}, path=name, accept=TEXT, error_of=problem, immutable=True)
     except ServiceBudget:
         raise
     except ServiceError as error:
         message = f"{name} of the published DynamicQA could not be fetched: {error}"
         raise ServiceError(f"{message}; {WITHOUT_IT}") from error
-    return questions_of(rows_of(answer.content.encode(), partition, name), partition, name)
+    return questions_of(rows_of(response.content.encode(), partition, name), partition, name)
 
 
 @dataclass

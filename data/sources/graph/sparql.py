@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from swaymeter.data.errors import InputError, ServiceError, ServiceTimeout, is_text, shown
-from swaymeter.data.sources.http.answer import TransientError, is_timeout_message, reading_check
+from swaymeter.data.sources.http.response import TransientError, is_timeout_message, reading_check
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session
@@ -43,7 +43,7 @@ Row = Mapping[str, Term]
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a query, each with a term for every bound variable, and the address and time (UTC) of the answer.
+    """The rows of a query, each with a term for every bound variable, and the address and time (UTC) of the response.
 
     `rejected` is the number of rows with blank nodes.
     """
@@ -83,10 +83,10 @@ class Endpoint:
 
     def select(self, query: str) -> Rows:
         """Return the rows of a query; raises like `SparqlStore.select`."""
-        answer = self._session.ask({"query": query}, method="POST", accept=RESULTS, error_of=_problem)
-        rows = _rows(answer.content)
+        response = self._session.ask({"query": query}, method="POST", accept=RESULTS, error_of=_problem)
+        rows = _rows(response.content)
         usable = tuple(row for row in rows if row is not None)
-        return Rows(usable, self.address, query, answer.retrieved_at, len(rows) - len(usable))
+        return Rows(usable, self.address, query, response.retrieved_at, len(rows) - len(usable))
 
 
 def bound(row: Row, variable: str) -> Term:
@@ -136,7 +136,7 @@ def string(value: str, language: str | None = None) -> str:
 
 
 def _problem(content: Any) -> ServiceError | TransientError | None:
-    """Return the error that an answer reports, or that no rows can be read from it; None for rows."""
+    """Return the error that a response reports, or that no rows can be read from it; None for rows."""
     reported = (content.get("error") or content.get("exception")) if isinstance(content, dict) else None
     if reported:
         message = reported if isinstance(reported, str) else shown(reported, 10_000)

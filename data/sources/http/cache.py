@@ -16,7 +16,7 @@ import requests
 
 from swaymeter.data.digests import sha256_of_json
 from swaymeter.data.errors import ServiceClosed, WorkspaceError
-from swaymeter.data.sources.http.answer import Answer
+from swaymeter.data.sources.http.response import Response
 from swaymeter.data.storage.notes import seal, unseal
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class HttpCache:
     """The cached responses of one file, for all threads; WorkspaceError if the file cannot be used."""
 
     def __init__(self, file: Path) -> None:
-        self._file, self._lock, self.is_closed = file, threading.RLock(), False
+        self._file, self._lock = file, threading.Lock()
         with self._usable():
             file.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(file, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
@@ -51,7 +51,7 @@ class HttpCache:
                 self._database.close()
                 raise
 
-    def get(self, key: str) -> Answer | None:
+    def get(self, key: str) -> Response | None:
         """Return the response of a key, however old; None without one, and with a warning if it is damaged."""
         with self._usable():
             row = self._database.execute("SELECT value FROM cached_responses WHERE key = ?", (key,)).fetchone()
@@ -62,12 +62,12 @@ class HttpCache:
             if content["key"] != key:
                 raise ValueError("it is the response to another request")
             retrieved_at = datetime.fromisoformat(content["retrieved_at"])
-            return Answer(content["status"], content["body"].encode(), retrieved_at, rerun=content["rerun"])
+            return Response(content["status"], content["body"].encode(), retrieved_at, rerun=content["rerun"])
         except (ValueError, KeyError, TypeError) as error:
             log.warning("a cached response in %s is damaged (%s); the request is sent again", self._file, error)
             return None
 
-    def put(self, key: str, response: Answer) -> None:
+    def put(self, key: str, response: Response) -> None:
         """Cache a response of JSON or text in UTF-8, in place of an earlier one; on return it is on disk."""
         content = {
             "key": key,
@@ -83,7 +83,6 @@ class HttpCache:
     def close(self) -> None:
         """Close the file after the current reads and writes of other threads."""
         with self._lock:
-            self.is_closed = True
             self._database.close()
 
     @contextmanager
@@ -91,9 +90,9 @@ class HttpCache:
         """Hold the lock; refuse a closed file, and turn errors of the file into WorkspaceError."""
         try:
             with self._lock:
-                if self.is_closed:
-                    raise ServiceClosed(f"the cached responses of {self._file} are closed; open a new session")
                 yield
+        except sqlite3.ProgrammingError:
+            raise ServiceClosed(f"the cached responses of {self._file} are closed; open a new session") from None
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # SQLite may quote damaged text in a message
             raise WorkspaceError(
                 f"the cached responses in {self._file} cannot be used: {error}; free space if the disk is full, "

@@ -27,7 +27,7 @@ from urllib3 import exceptions as broken
 from urllib3.util.retry import Retry
 
 from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout, printable
-from swaymeter.data.sources.http.answer import Answer, TransientError, status_phrase
+from swaymeter.data.sources.http.response import Response, TransientError, status_phrase
 from swaymeter.data.sources.http.services import Service
 
 MAX_BYTES = 64 * 2**20
@@ -122,7 +122,7 @@ class Exchange(LimiterSession):
         """Return None: a redirect is refused, and to resolve it would read a body of any size."""
         return None
 
-    def fetch(self, request: requests.PreparedRequest) -> Answer:
+    def fetch(self, request: requests.PreparedRequest) -> Response:
         """Send a request once and read the complete response, of at most 64 MiB.
 
         Raises:
@@ -133,7 +133,7 @@ class Exchange(LimiterSession):
         settings = self.merge_environment_settings(request.url, {}, True, None, None)
         try:
             with self.send(request, timeout=(CONNECT_S, timeout_s), allow_redirects=False, **settings) as response:
-                return self._answer(response)
+                return self._response(response)
         except (failures.ReadTimeout, broken.ReadTimeoutError):
             message = f"was silent for {timeout_s:g} s, or still sends after {DEADLINE_TIMEOUTS * timeout_s:g} s"
             raise TransientError(f"{self._label} {message}", ServiceTimeout, tries=_TRIES) from None
@@ -157,14 +157,14 @@ class Exchange(LimiterSession):
             cause += "; if an authority of your own has signed it, name its certificate's file in REQUESTS_CA_BUNDLE"
         return TransientError(f"{self._label} cannot be reached: {cause}", tries=_TRIES)
 
-    def _answer(self, response: requests.Response) -> Answer:
-        status, wait_s = response.status_code, _retry_after_s(response.headers.get("Retry-After"))
+    def _response(self, response: requests.Response) -> Response:
+        status, wait_s = response.status_code, _retry_after_s(response)
         message = f"{self._label} answers {status_phrase(status)}"
         if response.is_redirect:
             target = self._quoted(response.headers["Location"], 200)
             raise ServiceError(f"{message} and redirects to {target!r}; give its present address in the study file")
         if status not in self._service.transient:
-            return Answer(status, self._body(response), datetime.now(UTC), wait_s)
+            return Response(status, self._body(response), datetime.now(UTC), wait_s)
         raise TransientError(message, {429: ServiceBudget, 504: ServiceTimeout}.get(status, ServiceError), wait_s)
 
     def _body(self, response: requests.Response) -> bytes:
@@ -196,10 +196,10 @@ def _spellings_of(key: str) -> re.Pattern[bytes]:
     return re.compile("".join(f"(?:{spellings(character)})" for character in key).encode())
 
 
-def _retry_after_s(value: str | None) -> float | None:
+def _retry_after_s(response: requests.Response) -> float | None:
     """Return the seconds of a Retry-After, a number or a date; None if it is missing or invalid."""
     try:
-        return None if value is None else float(_RETRY_AFTER.parse_retry_after(value))
+        return _RETRY_AFTER.get_retry_after(response.raw)
     except (broken.InvalidHeader, ValueError, OverflowError):
         return None
 

@@ -23,9 +23,9 @@ from pyrate_limiter import Limiter, Rate
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
 
 from swaymeter.data.errors import ServiceBudget, ServiceClosed, ServiceError, printable
-from swaymeter.data.sources.http.answer import Answer, ErrorOf, Form, TransientError, read_content
 from swaymeter.data.sources.http.cache import HttpCache, key_of
 from swaymeter.data.sources.http.exchange import Exchange, user_agent
+from swaymeter.data.sources.http.response import JSON, ErrorOf, Response, TransientError, read_content
 from swaymeter.data.sources.http.services import Service
 from swaymeter.data.storage.workspace import slug
 
@@ -36,7 +36,6 @@ LONGEST_PAUSE_S = 3600.0
 """Upper bound on a pause that a run waits for."""
 _LONG_PAUSE_S = 5.0
 _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=60, jitter=0.5)
-_ACCEPTED: Mapping[Form, str] = {"json": "application/json", "text": "text/plain, */*;q=0.5"}
 
 
 class Session:
@@ -103,25 +102,23 @@ class Session:
         *,
         method: Literal["GET", "POST"] = "GET",
         path: str = "",
-        accept: str | None = None,
+        accept: str = JSON,
         error_of: ErrorOf = lambda content: None,
         allow: Collection[int] = (200,),
-        content: Form = "json",
         as_json: bool = False,
         immutable: Immutable = False,
         bypass_cache: bool = False,
         keep: bool = True,
-    ) -> Answer:
+    ) -> Response:
         """Return the response to a form, from the cache or the service.
 
         Args:
             form: The fields.
             method: GET sends them in the address, POST in the body.
             path: Added to the service's address; the caller quotes its parts.
-            accept: The accepted format; None for that of `content`.
+            accept: The accepted format, a kind of JSON or text.
             error_of: Returns an error inside a response.
             allow: Statuses of valid responses.
-            content: The form of the response, JSON or text.
             as_json: The body is JSON.
             immutable: The response never expires; a function decides by the content.
             bypass_cache: Send the request, unless offline; a valid response replaces the cached one.
@@ -132,25 +129,25 @@ class Session:
             ServiceTimeout: The service takes too long; ask for less.
             ServiceBudget: The run has sent all its requests, or the service refuses more of them.
         """
-        request = self._prepared(form, method, path, accept or _ACCEPTED[content], as_json=as_json)
-        read = partial(read_content, form=content, allow=allow, error_of=error_of, label=self._label)
+        request = self._prepared(form, method, path, accept, as_json=as_json)
+        read = partial(read_content, is_json="json" in accept, allow=allow, error_of=error_of, label=self._label)
         key = key_of(request, self.service.address if self.service.may_move else "")
         with self._lock:
             in_progress = self._in_progress.setdefault(key, threading.Lock())
         with in_progress:
             cached = self._cache.get(key)
-            if cached and (self.offline or not bypass_cache) and (answer := self._usable(cached, read, immutable)):
-                return answer
+            if cached and (self.offline or not bypass_cache) and (usable := self._usable(cached, read, immutable)):
+                return usable
             if self.offline:
                 forced = " and newer than the last forced fetch" if self.rerun else ""
                 raise ServiceError(
                     f"{self._label} cannot be requested: this run is offline, and no cached response is younger than "
                     f"{self.service.cache_ttl_days:g} days{forced}; run again with a network"
                 )
-            answer = self._retrying(self._send, request, read)
+            response = self._retrying(self._send, request, read)
             if keep:
-                self._cache.put(key, replace(answer, rerun=max(self.rerun, cached.rerun if cached else 0)))
-            return replace(answer, body=b"")
+                self._cache.put(key, replace(response, rerun=max(self.rerun, cached.rerun if cached else 0)))
+            return replace(response, body=b"")
 
     def close(self) -> None:
         """End the waiting of other threads, and close connections and cache."""
@@ -170,22 +167,22 @@ class Session:
         except requests.RequestException as error:
             raise ServiceError(f"{self._label} has an invalid address: {printable(str(error), 200)}") from None
 
-    def _usable(self, answer: Answer, read: Callable[[Answer], Any], immutable: Immutable) -> Answer | None:
+    def _usable(self, cached: Response, read: Callable[[Response], Any], immutable: Immutable) -> Response | None:
         """Return a cached response with its content; None if it is not valid, too old, or of an earlier rerun."""
         try:
-            content = read(answer)
+            content = read(cached)
         except (ServiceError, TransientError):
             return None
-        is_young = datetime.now(UTC) - answer.retrieved_at < timedelta(days=self.service.cache_ttl_days)
+        is_young = datetime.now(UTC) - cached.retrieved_at < timedelta(days=self.service.cache_ttl_days)
         is_immutable = immutable(content) if callable(immutable) else immutable
-        if not is_immutable and (not is_young or answer.rerun < self.rerun):
+        if not is_immutable and (not is_young or cached.rerun < self.rerun):
             return None
-        return replace(answer, body=b"", content=content, from_cache=True)
+        return replace(cached, body=b"", content=content, from_cache=True)
 
-    def _send(self, request: requests.PreparedRequest, read: Callable[[Answer], Any]) -> Answer:
+    def _send(self, request: requests.PreparedRequest, read: Callable[[Response], Any]) -> Response:
         with self._slot():
-            answer = self._exchange.fetch(request)
-            return replace(answer, content=read(answer))
+            response = self._exchange.fetch(request)
+            return replace(response, content=read(response))
 
     @contextmanager
     def _slot(self) -> Iterator[None]:
@@ -239,7 +236,7 @@ def _error(state: RetryCallState) -> TransientError:
     return error
 
 
-def _give_up(state: RetryCallState) -> Answer:
+def _give_up(state: RetryCallState) -> Response:
     error = _error(state)
     message = f"{error}, after {state.attempt_number} tries; run again later: responses are cached"
     raise error.kind(message) from None

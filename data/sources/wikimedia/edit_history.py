@@ -21,7 +21,7 @@ from enum import Enum, auto
 
 from swaymeter.data.errors import ServiceError, printable
 from swaymeter.data.records import WikidataId
-from swaymeter.data.sources.http.answer import MISREAD
+from swaymeter.data.sources.http.response import MISREAD
 from swaymeter.data.sources.wikimedia.mediawiki import Revision, Wiki
 from swaymeter.data.sources.wikimedia.wikidata import Wikidata, statements_of
 

@@ -1,6 +1,6 @@
-"""Client for the Action API of MediaWiki: all parts of an answer, errors, and the history of a page.
+"""Client for the Action API of MediaWiki: all parts of a response, errors, and the history of a page.
 
-The content is untrusted: a title is the value of a field, never part of a path, and an answer of another type raises
+The content is untrusted: a title is the value of a field, never part of a path, and a response of another type raises
 one of MISREAD when it is read.
 """
 
@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
-from swaymeter.data.sources.http.answer import Answer, TransientError, reading_check
+from swaymeter.data.sources.http.response import Response, TransientError, reading_check
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session
@@ -23,7 +23,7 @@ MAXLAG_S = 5
 _PARAMETERS = {"format": "json", "formatversion": "2", "maxlag": str(MAXLAG_S)}
 _METADATA = "ids|timestamp|user|userid|flags|sha1|size|comment|tags"
 ContentCheck = Callable[[Any], object]
-"""A function that reads a response, and raises an error of `http.answer.MISREAD` (such as KeyError) if it cannot."""
+"""A function that reads a response, and raises an error of `http.response.MISREAD` (such as KeyError) if it cannot."""
 PATIENCE = 15
 """Tries while a wiki lags or limits the rate, over about eight minutes."""
 _WAIT_S = 5.0
@@ -78,12 +78,12 @@ class Wiki:
     def __init__(self, session: "Session") -> None:
         self.session = session
 
-    def ask(self, form: Mapping[str, str], *, check: ContentCheck | None = None, **caching: Any) -> Answer:
-        """Return the answer to a form, or its first part.
+    def ask(self, form: Mapping[str, str], *, check: ContentCheck | None = None, **caching: Any) -> Response:
+        """Return the response to a form, or its first part.
 
         Args:
             form: The fields.
-            check: Raises one of MISREAD for an invalid answer, which becomes an error and is not cached.
+            check: Raises one of MISREAD for an invalid response, which becomes an error and is not cached.
             caching: `immutable` and `bypass_cache` of `Session.ask`.
         """
         error_check = reading_check(check or (lambda content: None))
@@ -91,19 +91,21 @@ class Wiki:
             {**_PARAMETERS, **form}, error_of=lambda content: error_of(content) or error_check(content), **caching
         )
 
-    def query(self, form: Mapping[str, str], *, check: ContentCheck | None = None, **caching: Any) -> Iterator[Answer]:
-        """Yield all parts of the answer to a form of action=query; arguments as in `ask`."""
+    def query(
+        self, form: Mapping[str, str], *, check: ContentCheck | None = None, **caching: Any
+    ) -> Iterator[Response]:
+        """Yield all parts of the response to a form of action=query; arguments as in `ask`."""
         form = {"action": "query", **form}
-        check_part = partial(check_part_of_answer, form=form, check=check)
+        check_part = partial(check_part_of_response, form=form, check=check)
         requested: list[Mapping[str, str]] = []
         next_part: Mapping[str, str] = {}
         while next_part or not requested:
             if next_part in requested:
                 raise ServiceError(f"{self._named} repeats a continuation: {next_part}"[:300])
             requested.append(next_part)
-            answer = self.ask({**form, **next_part}, check=check_part, **caching)
-            yield answer
-            next_part = continuation(answer.content)
+            response = self.ask({**form, **next_part}, check=check_part, **caching)
+            yield response
+            next_part = continuation(response.content)
 
     def revisions(self, title: str, *, redirects: bool = False) -> History | None:
         """Return all versions of a page; None for a missing page or an invalid title; `redirects` follows redirects.
@@ -115,14 +117,14 @@ class Wiki:
         form = {"prop": "revisions", "titles": title, "rvprop": _METADATA, "rvlimit": "max", "rvdir": "newer"}
         form |= {"redirects": "1"} if redirects else {}
         for bypass_cache in (False, True):
-            answers = list(self.query(form, check=read_revisions, bypass_cache=bypass_cache))
-            pages = [page for answer in answers if (page := page_of(answer.content)) is not None]
+            responses = list(self.query(form, check=read_revisions, bypass_cache=bypass_cache))
+            pages = [page for response in responses if (page := page_of(response.content)) is not None]
             if not pages:
                 return None
-            is_same_page = len(pages) == len(answers) and len({page["pageid"] for page in pages}) == 1
+            is_same_page = len(pages) == len(responses) and len({page["pageid"] for page in pages}) == 1
             if is_same_page:
-                revisions = tuple(revision for answer in answers for revision in read_revisions(answer.content))
-                title, page_id, retrieved_at = pages[-1]["title"], pages[-1]["pageid"], answers[-1].retrieved_at
+                revisions = tuple(revision for response in responses for revision in read_revisions(response.content))
+                title, page_id, retrieved_at = pages[-1]["title"], pages[-1]["pageid"], responses[-1].retrieved_at
                 return History(title, page_id, revisions, retrieved_at, self.session.service.address)
         raise ServiceError(
             f"{self._named}: {title!r} became the title of another page while its history was read; "
@@ -142,8 +144,8 @@ class Wiki:
         form = {"prop": "revisions", "revids": "|".join(map(str, ids)), "rvprop": "ids|content", "rvslots": "main"}
         contents: dict[int, str] = {}
         try:
-            for answer in self.query(form, immutable=is_complete, check=read_contents):
-                contents |= read_contents(answer.content)
+            for response in self.query(form, immutable=is_complete, check=read_contents):
+                contents |= read_contents(response.content)
         except ServiceTimeout:
             if len(ids) == 1:
                 raise
@@ -162,7 +164,7 @@ def is_title(title: str) -> bool:
 
 
 def error_of(content: Any) -> ServiceError | TransientError | None:
-    """Return the error inside an answer, with the wiki's code and words; transient if the wiki lags or fails."""
+    """Return the error inside a response, with the wiki's code and words; transient if the wiki lags or fails."""
     if not isinstance(content, dict):
         return ServiceError("JSON that is not a wiki's; give the address of its api.php")
     errors = content.get("errors") or ([content["error"]] if "error" in content else [])
@@ -172,7 +174,7 @@ def error_of(content: Any) -> ServiceError | TransientError | None:
 
 
 def pages_of(content: Any) -> list[Mapping[str, Any]]:
-    """Return the pages of an answer; TypeError if they are no list of pages."""
+    """Return the pages of a response; TypeError if they are no list of pages."""
     pages = content.get("query", {}).get("pages", [])
     if not isinstance(pages, list) or not all(isinstance(page, dict) for page in pages):
         raise TypeError("pages that are not a list of pages")
@@ -206,7 +208,7 @@ def whole(value: Any) -> int:
 
 
 def _problem(error: Any) -> ServiceError | TransientError:
-    """Return an entry of an answer's errors as an exception."""
+    """Return an entry of a response's errors as an exception."""
     if not isinstance(error, dict):
         return ServiceError(str(error))
     code = str(error.get("code"))
@@ -220,8 +222,8 @@ def _problem(error: Any) -> ServiceError | TransientError:
     return TransientError(message, kind) if is_internal or code == "readonly" else ServiceError(message)
 
 
-def check_part_of_answer(content: Mapping[str, Any], form: Mapping[str, str], check: ContentCheck | None) -> None:
-    """Check a part of the answer to a query, and its continuation; `check` checks the content."""
+def check_part_of_response(content: Mapping[str, Any], form: Mapping[str, str], check: ContentCheck | None) -> None:
+    """Check a part of the response to a query, and its continuation; `check` checks the content."""
     if not {"query", "batchcomplete", "continue"} & content.keys():
         raise LookupError("neither query nor batchcomplete")
     if continuation(content).keys() & form.keys():
@@ -239,7 +241,7 @@ def continuation(content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def read_revisions(content: Any) -> tuple[Revision, ...]:
-    """Return the versions of the requested page in an answer."""
+    """Return the versions of the requested page in a response."""
     page = page_of(content)
     return () if page is None else tuple(_revision(entry) for entry in page.get("revisions", []))
 
@@ -265,7 +267,7 @@ def _revision(entry: Mapping[str, Any]) -> Revision:
 
 
 def read_contents(content: Any) -> dict[int, str]:
-    """Return the readable contents of the versions in an answer, by their ids."""
+    """Return the readable contents of the versions in a response, by their ids."""
     contents = {}
     for entry in _entries(content):
         main = entry["slots"]["main"]
@@ -277,7 +279,7 @@ def read_contents(content: Any) -> dict[int, str]:
 
 
 def is_complete(content: Any) -> bool:
-    """Return True if every requested version is readable, so that the answer never changes."""
+    """Return True if every requested version is readable, so that the response never changes."""
     return len(read_contents(content)) == len(_entries(content)) and not content.get("query", {}).get("badrevids")
 
 

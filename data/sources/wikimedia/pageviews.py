@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from swaymeter.data.errors import shown
-from swaymeter.data.sources.http.answer import reading_check
+from swaymeter.data.sources.http.response import reading_check
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session
@@ -39,7 +39,7 @@ class PageViews:
             last: The last month.
 
         Raises:
-            ServiceError: The service fails, or its answer is invalid.
+            ServiceError: The service fails, or its response is invalid.
         """
         requested = [_month_name(number) for number in range(_month_number(first), _month_number(last) + 1)]
         year, month = map(int, last.split("-"))
@@ -50,8 +50,8 @@ class PageViews:
         def read(content: Any) -> dict[str, int]:
             return _views(content, requested)
 
-        answer = self.session.ask({}, path=f"{path}/{begin}/{end}", allow=(200, 404), error_of=reading_check(read))
-        views = read(answer.content)
+        response = self.session.ask({}, path=f"{path}/{begin}/{end}", allow=(200, 404), error_of=reading_check(read))
+        views = read(response.content)
         return sum(views.values()) / len(requested)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from swaymeter.data.errors import InputError, shown
 from swaymeter.data.records import WikidataId
-from swaymeter.data.sources.http.answer import reading_check
+from swaymeter.data.sources.http.response import reading_check
 from swaymeter.data.sources.wikimedia.mediawiki import Wiki, text, whole
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ class Wikidata:
             "languages": "|".join(LANGUAGES),
             "sitefilter": WIKIPEDIA,
         }
-        answer = self.wiki.ask(form, check=lambda content: _read(content, ids, datetime.min))
-        return _read(answer.content, ids, answer.retrieved_at)
+        response = self.wiki.ask(form, check=lambda content: _read(content, ids, datetime.min))
+        return _read(response.content, ids, response.retrieved_at)
 
 
 def statements_of(entity: Mapping[str, Any]) -> dict[WikidataId, tuple[Statement, ...]]:
@@ -144,7 +144,7 @@ def _plain(value: Any) -> Any:
 
 
 def _read(content: Any, ids: Sequence[WikidataId], retrieved_at: datetime) -> dict[WikidataId, Item]:
-    """Return the existing items in an answer, by the requested ids."""
+    """Return the existing items in a response, by the requested ids."""
     entities = {item_id: content["entities"][item_id] for item_id in ids}
     return {
         item_id: _item(entity, retrieved_at) for item_id, entity in entities.items() if entity.get("missing") is None
@@ -190,15 +190,15 @@ class Wembedder:
     def similar_items(self, item_id: WikidataId) -> tuple[SimilarItem, ...] | None:
         """Return the other items most similar to an item, most similar first; None for an unknown item."""
         path = f"most-similar/{item_id}"
-        answer = self.session.ask({}, path=path, allow=(200, 404), error_of=reading_check(_similar))
-        similar = _similar(answer.content)
+        response = self.session.ask({}, path=path, allow=(200, 404), error_of=reading_check(_similar))
+        similar = _similar(response.content)
         if similar is None:
             return None
         return tuple(sorted((item for item in similar if item.item_id != item_id), key=lambda item: -item.similarity))
 
 
 def _similar(content: Any) -> list[SimilarItem] | None:
-    """Return the items in the order of the answer; None for an unknown item."""
+    """Return the items in the order of the response; None for an unknown item."""
     if "most_similar" not in content and str(content["message"]).startswith("Not found"):
         return None
     entries = [(entry["item"], entry["similarity"]) for entry in content["most_similar"]]

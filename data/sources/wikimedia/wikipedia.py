@@ -58,14 +58,14 @@ class Wikipedia:
         fields: dict[str, Any] = {}
 
         def is_whole_page(content: Any) -> bool:
-            """Return True for a page in one answer, with a text: parts could come from different days."""
+            """Return True for a page in one response, with a text: parts could come from different days."""
             is_only_part = not fields and "continue" not in content
             return is_only_part and bool((page_of(content) or {}).get("extract"))
 
         caching = {"immutable": self._reuse_pages and is_whole_page}
-        for answer in self.wiki.query(form, check=partial(_check_page, before=fields), **caching):
-            fields.update(page_of(answer.content) or {})
-            retrieved_at = answer.retrieved_at
+        for response in self.wiki.query(form, check=partial(_check_page, before=fields), **caching):
+            fields.update(page_of(response.content) or {})
+            retrieved_at = response.retrieved_at
         return _page(fields, self.wiki.session.service.address, retrieved_at) if fields else None
 
     def history(self, title: str) -> History | None:
@@ -75,8 +75,10 @@ class Wikipedia:
     def linked(self, title: str) -> tuple[str, ...]:
         """Return the articles that a page links to, redirects and missing ones included; InputError without a page."""
         form = {"prop": "links", "titles": title, "redirects": "1", "plnamespace": "0", "pllimit": "max"}
-        answers = self.wiki.query(form, check=lambda content: _links(page_of(content) or {})) if is_title(title) else ()
-        parts = [page_of(answer.content) for answer in answers]
+        responses = (
+            self.wiki.query(form, check=lambda content: _links(page_of(content) or {})) if is_title(title) else ()
+        )
+        parts = [page_of(response.content) for response in responses]
         if not any(parts):
             raise InputError(
                 f"{self.wiki.session.service.name} has no page named {title[:200]!r}; give the title of a list of pages"

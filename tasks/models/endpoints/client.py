@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from swaymeter.data.digests import identity
 from swaymeter.data.errors import ServiceError, UsageError, printable
-from swaymeter.data.sources.http.answer import Answer, ErrorOf
+from swaymeter.data.sources.http.response import ErrorOf, Response
 from swaymeter.data.sources.http.services import TRANSIENT, Service
 from swaymeter.data.sources.http.session import Session, shared_session
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
@@ -157,7 +157,7 @@ class Client:
         fresh: bool = False,
         allow: Collection[int] = (200,),
         error_of: ErrorOf = lambda content: None,
-    ) -> Answer:
+    ) -> Response:
         """Send a body in JSON and return the response.
 
         Args:
@@ -168,7 +168,7 @@ class Client:
             allow: Statuses that are no errors.
             error_of: Returns the error in a response; None without an error.
         """
-        answer = self.session.ask(
+        response = self.session.ask(
             body,
             method="POST",
             path=path,
@@ -178,21 +178,21 @@ class Client:
             keep=store,
             bypass_cache=fresh,
         )
-        self._count(answer)
-        return answer
+        self._count(response)
+        return response
 
     def get(self, path: str) -> Any:
         """Return the content of a route; None if the server lacks the route, ServiceError if the request fails."""
-        answer = self.session.ask(
+        response = self.session.ask(
             {}, path=path, allow=(200, 400, 401, 403, 404, 405, 501), bypass_cache=True, keep=False
         )
-        self._count(answer)
-        error = answer.content.get("error") if answer.status == 200 and isinstance(answer.content, dict) else None
+        self._count(response)
+        error = response.content.get("error") if response.status == 200 and isinstance(response.content, dict) else None
         if error:
             raise ServiceError(
                 f"model {self.endpoint.name} ({self.root}) answered with an error: {printable(str(error), 300)}"
             )
-        return answer.content if answer.status == 200 else None
+        return response.content if response.status == 200 else None
 
     def each(
         self, request: Callable[[Item], Result], items: Iterable[Item], *, prompts_each: float = 1
@@ -235,7 +235,7 @@ class Client:
             raise next(error for error in errors if not isinstance(error, _CancelledRequest))
         return [future.result() for future in futures]
 
-    def _count(self, answer: Answer) -> None:
-        if not answer.from_cache:
+    def _count(self, response: Response) -> None:
+        if not response.from_cache:
             with self._lock:
                 self.requests += 1

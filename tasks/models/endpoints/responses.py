@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from swaymeter.data.errors import ServiceError, shown
-from swaymeter.data.sources.http.answer import TransientError
+from swaymeter.data.sources.http.response import TransientError
 from swaymeter.tasks.models.endpoints.endpoint import Finish, Log, Reply
 
 LARGEST_VOCABULARY = 1_000_000

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from swaymeter.data.errors import ModelError, ServiceError, shown
-from swaymeter.data.sources.http.answer import MISREAD, TransientError, reading_check, reading_problem
+from swaymeter.data.sources.http.response import MISREAD, TransientError, reading_check, reading_problem
 from swaymeter.tasks.models.endpoints import responses
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Log, Prompt, Reply
@@ -269,12 +269,12 @@ class Vllm(Server):
     def tokenize(self, text: str) -> tuple[int, ...] | None:
         """Return the server's own tokens of a text."""
         body = {"model": self.endpoint.model, "prompt": text, "add_special_tokens": False}
-        answer = self.client.post("tokenize", body, store=False, allow=(200, 404))
-        if answer.status != 200:
+        response = self.client.post("tokenize", body, store=False, allow=(200, 404))
+        if response.status != 200:
             return None
-        if error := reading_check(_token_ids)(answer.content):
+        if error := reading_check(_token_ids)(response.content):
             raise ServiceError(f"model {self.endpoint.name} ({self.client.root}) answered with {error}")
-        return _token_ids(answer.content)
+        return _token_ids(response.content)
 
     def _sampling(self, decoding: Decoding) -> Mapping[str, Any]:
         own = {"return_token_ids": True, "return_tokens_as_token_ids": True}

@@ -6,6 +6,7 @@ import requests
 
 from swaymeter.data.errors import ServiceError, ServiceTimeout, shown
 from swaymeter.data.sources.http import exchange
+from swaymeter.data.sources.http.response import TEXT
 from swaymeter.data.sources.http.services import SERVICES
 from tests.data.sources.servers.faults import Say, gzipped, says, serving
 from tests.data.sources.sessions import Open
@@ -120,8 +121,8 @@ TEXTS = [
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_text_is_kept_letter_by_letter(text: str, opened: Open) -> None:
     with serving(Say(text.encode(), headers={"Content-Type": "text/plain; charset=iso-8859-1"})) as server:
-        fresh = opened(server).ask({}, path="Static_final.csv", content="text")
-        kept = opened(server, offline=True).ask({}, path="Static_final.csv", content="text")
+        fresh = opened(server).ask({}, path="Static_final.csv", accept=TEXT)
+        kept = opened(server, offline=True).ask({}, path="Static_final.csv", accept=TEXT)
     assert fresh.content == text
     assert kept.content == text
     assert (fresh.from_cache, kept.from_cache) == (False, True)
@@ -134,8 +135,8 @@ def test_a_text_is_kept_letter_by_letter(text: str, opened: Open) -> None:
 def test_undecodable_content_is_an_error_and_not_cached(body: bytes, opened: Open) -> None:
     with serving(Say(b"a" + body), Say(b"a")) as server:
         with pytest.raises(ServiceError, match=r"YAGO \(http.*not text in UTF-8 \(.* in position \d"):
-            opened(server).ask({}, content="text")
-        assert opened(server).ask({}, content="text").content == "a"
+            opened(server).ask({}, accept=TEXT)
+        assert opened(server).ask({}, accept=TEXT).content == "a"
 
 
 @pytest.mark.parametrize("name", SERVICES)

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from swaymeter.data.errors import ServiceError, WorkspaceError
-from swaymeter.data.sources.http.answer import Answer, TransientError
 from swaymeter.data.sources.http.cache import HttpCache
+from swaymeter.data.sources.http.response import Response, TransientError
 from tests.data.sources.servers.faults import Say, says, serving
 from tests.data.sources.sessions import CONTACT, Open
 
@@ -34,21 +34,21 @@ BODIES = [b"", b'["\xc3\xa5 \xf0\x9f\x99\x82"]\r\n\x00', b"x" * 10**6]
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: repr(body[:8]))
 def test_a_response_is_read_as_it_was_cached(body: bytes, cache: HttpCache, tmp_path: Path) -> None:
     elsewhere = WHEN.astimezone(timezone(timedelta(hours=5)))
-    cache.put("k", Answer(404, body, elsewhere))
+    cache.put("k", Response(404, body, elsewhere))
     with closing(HttpCache(tmp_path / "a.sqlite")) as again:
         for one in (cache, again):
             found = one.get("k")
-            assert found == Answer(404, body, WHEN)
+            assert found == Response(404, body, WHEN)
             assert found.retrieved_at.tzinfo == UTC
         assert again.get("other") is None
 
 
 def test_a_full_disk_is_an_error(cache: HttpCache) -> None:
-    cache.put("k", Answer(200, b"[1]", WHEN))
+    cache.put("k", Response(200, b"[1]", WHEN))
     cache._database.execute("PRAGMA max_page_count = 10")
     with pytest.raises(WorkspaceError, match=r"a\.sqlite cannot be used: .*full"):
-        cache.put("k", Answer(200, b"x" * 10**6, WHEN))
-    assert cache.get("k") == Answer(200, b"[1]", WHEN)
+        cache.put("k", Response(200, b"x" * 10**6, WHEN))
+    assert cache.get("k") == Response(200, b"[1]", WHEN)
 
 
 def test_an_unusable_folder_is_an_error(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_flipped_bit_of_a_response_is_noticed(
     part: str, cache: HttpCache, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    cache.put("k", Answer(200, b'{"capital": "Oslo"}', WHEN))
+    cache.put("k", Response(200, b'{"capital": "Oslo"}', WHEN))
     with closing(sqlite3.connect(tmp_path / "a.sqlite", isolation_level=None)) as database:
         ((sound,),) = database.execute("SELECT value FROM cached_responses")
         start = sound.index(f'"{part}"'.encode())
@@ -75,7 +75,7 @@ def test_a_flipped_bit_of_a_response_is_noticed(
 
 
 def test_a_flipped_bit_anywhere_never_changes_a_response(cache: HttpCache, tmp_path: Path) -> None:
-    response = Answer(200, b'{"capital": "Oslo"}', WHEN)
+    response = Response(200, b'{"capital": "Oslo"}', WHEN)
     for number in range(3):
         cache.put(f"key{number}", response)
     cache.close()
@@ -90,7 +90,7 @@ def test_a_flipped_bit_anywhere_never_changes_a_response(cache: HttpCache, tmp_p
 
 
 def test_closing_while_threads_use_it_refuses_the_rest(cache: HttpCache) -> None:
-    response = Answer(200, b"x" * 1000, WHEN)
+    response = Response(200, b"x" * 1000, WHEN)
     used = threading.Barrier(5)
 
     def use(worker: int) -> str:

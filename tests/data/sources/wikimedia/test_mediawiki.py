@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
-from swaymeter.data.sources.http.answer import TransientError
+from swaymeter.data.sources.http.response import TransientError
 from swaymeter.data.sources.wikimedia.mediawiki import PATIENCE, error_of
 from tests.data.sources.servers.faults import ANSWERS, Say, ServedRequest, recorded, says, serving
 from tests.data.sources.sessions import Clock

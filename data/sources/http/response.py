@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from http import HTTPStatus
 from http.client import responses
-from typing import Any, Literal
+from typing import Any
 
 from swaymeter.data.errors import ServiceError, ServiceTimeout, is_text, printable
 
-Form = Literal["json", "text"]
-
+JSON, TEXT = "application/json", "text/plain, */*;q=0.5"
+"""Formats that a request accepts."""
 MISREAD = (LookupError, TypeError, ValueError, AttributeError)
 """Exceptions of functions that read a response of an unexpected form."""
 _TIMEOUT_WORDS = re.compile(rb"timed?[ -]?out|TimeoutException|deadline is expired|cancel+ed", re.IGNORECASE)
@@ -20,7 +20,7 @@ _SEARCHED_BYTES = 2**16
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """A complete response.
 
     Attributes:
@@ -78,9 +78,8 @@ def reading_check(reads: Callable[[Any], object]) -> ErrorOf:
         try:
             reads(content)
         except MISREAD as error:
-            return ServiceError(
-                f"JSON that is not the requested answer ({reading_problem(error)}); correct its address"
-            )
+            reason = reading_problem(error)
+            return ServiceError(f"JSON that is not the requested answer ({reason}); correct its address")
         return None
 
     return problem
@@ -96,7 +95,7 @@ def status_phrase(status: int) -> str:
     return f"{status} {responses.get(status, '')}".rstrip()
 
 
-def read_content(answer: Answer, *, form: Form, allow: Collection[int], error_of: ErrorOf, label: str) -> Any:
+def read_content(response: Response, *, is_json: bool, allow: Collection[int], error_of: ErrorOf, label: str) -> Any:
     """Return the content of a valid response; of an error page with an allowed status, its text.
 
     Raises:
@@ -104,48 +103,49 @@ def read_content(answer: Answer, *, form: Form, allow: Collection[int], error_of
         ServiceError: The response is not valid.
         TransientError: `error_of` returned it.
     """
-    if answer.status not in allow:
-        raise _refusal(answer, label)
-    content = _parse(answer, form, label)
+    if response.status not in allow:
+        raise _refusal(response, label)
+    content = _parse(response, is_json, label)
     error = error_of(content)
     if error is None:
         return content
-    if form == "json" and isinstance(content, str):  # an error page
-        raise _refusal(answer, label, str(error))
+    if is_json and isinstance(content, str):  # an error page
+        raise _refusal(response, label, str(error))
     message = f"{label} answered with an error: {printable(str(error), 300)}"
     if isinstance(error, ServiceError):
         raise type(error)(message)
-    raise replace(error, message=message, wait_s=error.wait_s if answer.wait_s is None else answer.wait_s)
+    raise replace(error, message=message, wait_s=error.wait_s if response.wait_s is None else response.wait_s)
 
 
-def _refusal(answer: Answer, label: str, reason: str = "") -> ServiceError:
-    message = f"{label} answered {status_phrase(answer.status)}: {printable(reason, 300) or printable(answer.body)!r}"
-    if answer.status == HTTPStatus.INTERNAL_SERVER_ERROR and is_timeout_message(answer.body):
+def _refusal(response: Response, label: str, reason: str = "") -> ServiceError:
+    reason = printable(reason, 300) or printable(response.body)
+    message = f"{label} answered {status_phrase(response.status)}: {reason!r}"
+    if response.status == HTTPStatus.INTERNAL_SERVER_ERROR and is_timeout_message(response.body):
         return ServiceTimeout(f"{message}; choose fewer entities or pairs")
     return ServiceError(message)
 
 
-def _parse(answer: Answer, form: Form, label: str) -> Any:
+def _parse(response: Response, is_json: bool, label: str) -> Any:
     try:
-        if form == "text":
-            return answer.body.decode()
-        text = answer.body.decode("utf-8-sig")
+        if not is_json:
+            return response.body.decode()
+        text = response.body.decode("utf-8-sig")
         content = json.loads(text, parse_constant=_refuse_constant)
         if "\\u" in text and not is_text(json.dumps(content, ensure_ascii=False)):
             raise ValueError("a lone surrogate")
         return content
     except (ValueError, RecursionError) as error:
-        if form == "json" and answer.status != HTTPStatus.OK:
-            return answer.body.decode("utf-8-sig", "replace")
-        is_json = form == "json" and answer.body.lstrip()[:1] in (b"{", b"[", b"")
-        if is_json and (isinstance(error, json.JSONDecodeError) or "unexpected end of data" in str(error)):
+        if is_json and response.status != HTTPStatus.OK:
+            return response.body.decode("utf-8-sig", "replace")
+        begins_as_json = is_json and response.body.lstrip()[:1] in (b"{", b"[", b"")
+        if begins_as_json and (isinstance(error, json.JSONDecodeError) or "unexpected end of data" in str(error)):
             raise ServiceTimeout(
-                f"{label} answered with JSON cut short after {len(answer.body)} bytes; choose fewer entities or pairs"
+                f"{label} answered with JSON cut short after {len(response.body)} bytes; choose fewer entities or pairs"
             ) from None
-        expected = "JSON" if form == "json" else "text in UTF-8"
+        expected = "JSON" if is_json else "text in UTF-8"
+        reason, beginning = printable(str(error), 160), printable(response.body)
         raise ServiceError(
-            f"{label} answered with something that is not {expected} ({printable(str(error), 160)}): "
-            f"{printable(answer.body)!r}"
+            f"{label} answered with something that is not {expected} ({reason}): {beginning!r}"
         ) from None
 
 
