@@ -1,7 +1,8 @@
 """The columns of users' questions, their names in other tools, and errors for missing columns."""
 
+import difflib
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ FLAT: Mapping[str, str] = {
     "context_score": "score",
 }
 """Columns of the one context of a row, each with the short key that the objects of a list of contexts may use, too."""
+OPTIONAL_OF_PASSAGES = ("kind", "context_answer")
+"""Optional columns that tell right passages from wrong ones."""
 COLUMNS = ("id", "group", "question", "answer", "aliases", "contexts", *FLAT)
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "question": (
@@ -90,8 +93,23 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """Names of required columns in other tools and data sets, the surest first."""
+REPLY_COLUMNS = (
+    "response",
+    "reply",
+    "output",
+    "completion",
+    "prediction",
+    "generation",
+    "model_answer",
+    "model_output",
+    "generated_answer",
+    "result",
+)
+"""Usual names of a column of recorded replies, the surest first."""
 TRUTHS = frozenset(SYNONYMS["answer"][: SYNONYMS["answer"].index("expected_output")])
 """Names of a column of right answers; in a file with such a column, `answer` often has a model's reply."""
+SIMILARITY = 0.8
+"""Smallest similarity of the name of a column to a required name for a suggestion, from 0 to 1."""
 MAX_EXAMINED_ROWS = 100
 """Number of rows by which columns of lists or objects are recognised."""
 QUESTIONS = frozenset({"question", *SYNONYMS["question"]})
@@ -116,13 +134,14 @@ def checked_map(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return columns
 
 
-def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> None:
-    """Refuse a file that lacks a required or a mapped column; the message has the option that maps it.
+def check_columns(file: Path, content: FileRows, columns: Mapping[str, str], replies: Sequence[str] = ()) -> None:
+    """Refuse a file that lacks columns; the message has all of them, and the options that name them.
 
     Args:
         file: The file, for errors.
         content: The columns and rows of the file.
         columns: The file's names of columns, or paths into them, by Swaymeter's names.
+        replies: Columns of recorded replies.
 
     Raises:
         InputError: A column is missing, or has objects in place of texts.
@@ -133,15 +152,14 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> 
             "question,answer,context, with a comma, semicolon, tab or | between them"
         )
     list_columns = _list_columns(content.rows)
-    for name, column in columns.items():
-        if not _exists(column, content, list_columns):
-            raise InputError(
-                f"{file} has no column {column} for {name}; it has {named(content.columns)}; name one of them"
-            )
+    unmatched = [
+        f"{column} for {name}" for name, column in columns.items() if not _exists(column, content, list_columns)
+    ]
     unmapped = [name for name in content.columns if name not in columns.values()]
     present = {*columns, *(name.strip().lower() for name in unmapped)}
     missing = [name for name in SYNONYMS if name not in present and not (name == "context" and "contexts" in present)]
-    suggestions = {name: _synonym(name, unmapped) for name in missing}  # such as answer: gold
+    not_replies = [name for name in unmapped if name not in replies]
+    suggestions = {name: _synonym(name, unmapped) or _similar(name, not_replies) for name in missing}  # answer: gold
     if suggestions.get("context") in list_columns:
         suggestions["contexts"] = suggestions.pop("context")
     contexts_column = columns.get("contexts") or suggestions.get("contexts") or "contexts"
@@ -150,11 +168,23 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> 
         suggestions["context"] = _synonym("context", context_keys)
         missing = missing or [f"text of contexts, whose keys are {named(context_keys)}"]
     paths = {name: path for name in SYNONYMS if (path := _text_path(name, suggestions.get(name, name), content.rows))}
+    problems, advice = [], []
     if suggestions:
         *others, last = missing
         what = f"columns {', '.join(others)} and {last}" if others else f"column {last}"
-        advice = _map_advice({**suggestions, **paths})
-        raise InputError(f"{file} lacks the {what}; it has {named(content.columns)}; {advice}")
+        problems.append(f"lacks the {what}")
+        optional = [name for name in OPTIONAL_OF_PASSAGES if name not in present]
+        likewise = f", and likewise {' and '.join(optional)} if the file has them" if optional else ""
+        advice.append(_map_advice({**suggestions, **paths}) + likewise)
+    if unmatched:
+        problems.append(f"has no column {' and no column '.join(unmatched)}")
+        advice.append("name one of them")
+    if unmatched_replies := [column for column in replies if not _exists(column, content, list_columns)]:
+        problems.append(f"has no column {' and no column '.join(unmatched_replies)} of replies")
+        unused = [name for name in unmapped if name not in suggestions.values()]
+        advice.append(_reply_advice(unmatched_replies[0], unused))
+    if problems:
+        raise InputError(f"{file} {', and '.join(problems)}; it has {named(content.columns)}; {'; '.join(advice)}")
     if paths := {name: path for name, path in paths.items() if name not in columns}:
         raise InputError(f"{file} has objects in the column {' and in '.join(paths)}; {_map_advice(paths)}")
     truths = [name for name in unmapped if plain(name) in TRUTHS]
@@ -165,9 +195,17 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> 
         )
 
 
-def has_column(column: str, content: FileRows) -> bool:
-    """Return True if a file has a column, a key in the objects of its lists, or a path of this name."""
-    return column in content.columns or _exists(column, content, _list_columns(content.rows))
+def check_replies(file: Path, content: FileRows, replies: Sequence[str]) -> None:
+    """Refuse a file without the columns, keys in the objects of its lists, or paths that have recorded replies.
+
+    Raises:
+        InputError: A column is missing.
+    """
+    list_columns = _list_columns(content.rows)
+    if missing := [column for column in replies if not _exists(column, content, list_columns)]:
+        problem = f"has no column {' and no column '.join(missing)} of replies"
+        advice = _reply_advice(missing[0], content.columns)
+        raise InputError(f"{file} {problem}; it has {named(content.columns)}; {advice}")
 
 
 def _list_columns(rows: Iterable[FileRow]) -> dict[str, dict[str, Any]]:
@@ -214,6 +252,20 @@ def _synonym(name: str, columns: Iterable[str]) -> str:
     """Return the column of the file whose name is a synonym; empty without such a column."""
     by_plain_name = {plain(column): column for column in columns}
     return next((by_plain_name[synonym] for synonym in SYNONYMS[name] if synonym in by_plain_name), "")
+
+
+def _similar(name: str, columns: Iterable[str]) -> str:
+    """Return the column of the file whose spelling is close to a name; empty without such a column."""
+    others = [column for column in columns if plain(column) not in COLUMNS]
+    return next(iter(difflib.get_close_matches(name, others, n=1, cutoff=SIMILARITY)), "")
+
+
+def _reply_advice(column: str, columns: Sequence[str]) -> str:
+    """Return the option that names a column of replies; `columns` are the file's columns without another use."""
+    by_plain_name = {plain(name): name for name in columns}
+    usual = next((by_plain_name[name] for name in REPLY_COLUMNS if name in by_plain_name), "")
+    name = _similar(column, columns) or usual or "NAME"
+    return f"name the replies: --replies {shlex.quote(name)} (in a study file replies: {name})"
 
 
 def _map_advice(suggestions: Mapping[str, str]) -> str:

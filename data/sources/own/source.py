@@ -13,11 +13,11 @@ from pydantic import Field, PrivateAttr, field_validator
 
 from swaymeter.data import reasons
 from swaymeter.data.digests import digest_of_named_file
-from swaymeter.data.errors import InputError, nearest
+from swaymeter.data.errors import InputError
 from swaymeter.data.records import Condition, Partition, Passage, Question, QuestionContext, Rejected
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.layouts.reader import ROWS_OF_LAYOUTS, own_rows, recognise_layout
-from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, checked_map, has_column
+from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, check_replies, checked_map
 from swaymeter.data.sources.own.files import FileRow, FileRows, is_csv, read_rows
 from swaymeter.data.sources.own.lists import none_where_empty
 from swaymeter.data.sources.own.named_file import Origin, OwnFile, unusable_rows_message, wrong_rows
@@ -245,12 +245,14 @@ def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str]
         InputError: The file cannot be read, has no rows, or lacks a column.
     """
     content = read_rows(file, {*QUESTIONS, *ROWS_OF_LAYOUTS, columns.get("question", "question").lower()})
-    for column in replies:
-        if not has_column(column, content):
-            raise InputError(f"{file} has no column {column} of replies; {nearest(column, content.columns)}")
+    match = None if columns else recognise_layout(content)
+    if match is None and content.columns:
+        check_columns(file, content, columns, replies)
+    else:
+        check_replies(file, content, replies)
     if replies and is_csv(file):
         content = _with_missing_replies(content, replies)
-    if not columns and (match := recognise_layout(content)):
+    if match:
         layout = f"{match.layout.title}, {match.form.name}"
         rows = own_rows(match.form, content.rows)
         if replies and match.form.rows:
@@ -258,8 +260,6 @@ def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str]
                 f"{file} has the layout of {layout}, whose rows have several questions; write a row for each question"
             )
         return OwnRows(_with_replies(rows, content.rows, replies), layout)
-    if content.columns:
-        check_columns(file, content, columns)
     if not content.rows:
         raise InputError(f"{file} has no rows; write questions below the header")
     return OwnRows(content.rows)

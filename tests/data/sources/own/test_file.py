@@ -309,6 +309,9 @@ def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
         ("Results \x1b]0", {}, "has one column, Results ]0; its first line names the columns, such as question,"),
         ("question,answer,context", {"answer": "gold"},
          "has no column gold for answer; it has question, answer, context; name one of them"),
+        ("qustion,answer,context,kind,context_answer", {},
+         "lacks the column question; it has qustion, answer, context, kind, context_answer; map columns: --map "
+         "question=qustion (in a study file columns: {question: qustion})"),
     ],
 )  # fmt: skip
 def test_missing_columns_are_named_with_what_maps_them(
@@ -319,6 +322,21 @@ def test_missing_columns_are_named_with_what_maps_them(
     with pytest.raises(InputError) as failed:
         read_questions(OwnQuestions(file=str(file), columns=columns))
     assert str(failed.value).startswith(f"{file} {said}")
+
+
+def test_one_error_names_columns_and_replies(tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text("query,gold,passage,label,output\n")
+    source = OwnQuestions(file=str(file))
+    source.read_replies(["response"])
+    with pytest.raises(InputError) as failed:
+        read_questions(source)
+    assert str(failed.value) == (
+        f"{file} lacks the columns question, answer and context, and has no column response of replies; it has query, "
+        "gold, passage, label, output; map columns: --map question=query --map answer=gold --map context=passage (in a "
+        "study file columns: {question: query, answer: gold, context: passage}), and likewise kind and context_answer "
+        "if the file has them; name the replies: --replies output (in a study file replies: output)"
+    )
 
 
 def test_keys_of_contexts_are_mapped_too(tmp_path: Path) -> None:

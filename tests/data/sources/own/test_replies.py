@@ -54,7 +54,11 @@ def test_rows_of_a_question_with_and_without_passage(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "columns", "message"),
     [
-        ([{**ROW, "context": CLOSES, "said": "6"}], ("sayd",), "no column sayd of replies; did you mean 'said'?"),
+        (
+            [{**ROW, "context": CLOSES, "said": "6"}],
+            ("sayd",),
+            "has no column sayd of replies; it has question, answer, context, said; .* --replies said",
+        ),
         ([{**ROW, "context": CLOSES, "said": None}], (), "no reply in the column said"),
     ],
 )
