@@ -82,24 +82,24 @@ def _check_drawn(questions: Sequence[Question]) -> list[Question]:
     missing_by_question = [_passages_without_answer(question) for question in questions]
     if missing := [description for descriptions in missing_by_question for description in descriptions]:
         log.warning(
-            "%d contexts do not contain the answer that is given for them: %s; add the form that stands "
-            "there as an alias, or correct the kind",
+            "passages without the answer that the file gives for them (%d): %s; add the form in the passage as an "
+            "alias, or correct the kind",
             len(missing),
             textwrap.shorten("; ".join(missing), 1000),
         )
     if both := [description for question in questions for description in _passages_with_both(question)]:
         log.warning(
-            "%d passages state both the right answer and the answer of a conflicting passage: %s; shorten them, or "
+            "passages with both the right answer and the answer of a conflicting passage (%d): %s; shorten them, or "
             "give them the kind unknown, because replies to them cannot be attributed",
             len(both),
             textwrap.shorten("; ".join(both), 1000),
         )
     if long := [question.printable_name for question in questions if question.is_own and _is_long(question)]:
         log.warning(
-            "%d questions have answers of more than %d words: %s; replies rarely repeat long answers word by word, so "
-            "name a judge at measures.judged_answers.judge (audit: --judge)",
-            len(long),
+            "questions with answers of more than %d words (%d): %s; replies rarely repeat long answers word by word, "
+            "so name a judge at measures.judged_answers.judge (audit: --judge)",
             MAX_ANSWER_WORDS,
+            len(long),
             textwrap.shorten(", ".join(long), 300),
         )
     return [

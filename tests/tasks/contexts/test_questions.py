@@ -85,7 +85,7 @@ def test_answers_that_are_sentences_are_named(caplog: pytest.LogCaptureFixture, 
     candidates = own(tmp_path, brief=("Bergen", "Oslo"), wordy=(long, "Oslo"))
     with caplog.at_level(logging.WARNING):
         choose_questions(candidates, count=None, seed=0)
-    assert f"1 questions have answers of more than 8 words: {candidates[1].question!r}" in caplog.text
+    assert f"questions with answers of more than 8 words (1): {candidates[1].question!r}" in caplog.text
 
 
 def test_duplicates_are_asked_once() -> None:
@@ -112,7 +112,7 @@ def test_a_passage_that_states_both_answers_is_named(tmp_path: Path, caplog: pyt
     read = read_questions(OwnQuestions(file=str(tmp_path / "mine.jsonl")))
     choose_questions(read.questions, count=None, seed=0)
     (said,) = caplog.messages
-    assert said.startswith("1 passages state both the right answer and the answer of a conflicting passage: q")
+    assert said.startswith("passages with both the right answer and the answer of a conflicting passage (1): q")
 
 
 def test_a_passage_with_one_answer_is_not_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

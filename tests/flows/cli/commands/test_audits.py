@@ -170,7 +170,7 @@ def test_warnings_name_the_question(application: tuple[Application, str], swayme
     gate = ("--model", application[1], "--workspace", str(tmp_path / "ws"))
     ended = swaymeter("audit", questions(tmp_path / "mine.csv", rows), *gate)
     said = " ".join(f"{ended.out} {ended.err}".split())
-    assert "1 contexts do not contain the answer that is given for them: 'When does the library" in said
+    assert "passages without the answer that the file gives for them (1): 'When does the library" in said
     assert not re.search(r"\b[0-9a-f]{8,}\b", said)
 
 
