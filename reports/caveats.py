@@ -126,10 +126,13 @@ def neither(frames: Frames) -> str:
     """Return a sentence on the replies that state neither answer, of replies with a context that states an answer."""
     rows = frames["greedy_answers_of_neither"]
     count, total = int(rows["answers"].sum()), int(rows["of_all_variants"].iloc[0])
-    return f"{count} of {plural(total, 'reply')} with a context {'states' if count == 1 else 'state'} neither answer."
+    verb = "states" if count == 1 else "state"
+    return f"{count} of {plural(total, 'reply')} with a context {verb} another answer or none."
 
 
 def undecided(frames: Frames) -> str:
     """Return a sentence on undecided replies and, if no judge was asked, the option that decides them."""
     remedy = "" if len(frames["judges_of_answers"]) else "; a judge decides them (audit: --judge NAME)"
-    return counted(frames, "silent_replies", "undecided", f"undecided{remedy}")
+    return counted(
+        frames, "silent_replies", "undecided", f"without a decision (another answer, or other words){remedy}"
+    )

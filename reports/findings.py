@@ -4,7 +4,7 @@ The page, the terminal, findings.json and Prefect's artifact render the same fin
 
     variants, queries, questions   the headline: at most five, the answer that a report opens with
     details                        measures beside the headline
-    caveats                        reasons to distrust the headline
+    caveats                        limits of the headline
 
 A sentence ends in numbers with their 95% intervals in brackets, one for each variant or group. Questions from a user's
 file are reported in the user's words (right and wrong passages), questions of a paper in the paper's words.

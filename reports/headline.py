@@ -1,6 +1,6 @@
 """The headline figure and its sentence: rows of a study that answer its question, and their sum in words.
 
-    own questions    shares of replies: right, wrong, both, neither or undecided, declined; by kind of passage and order
+    own questions    shares of replies: right, wrong, both, another, declined; by kind of passage and order
     DynamicQA        shares of replies: persuaded, agreed, stubborn, other; by category of questions
     facts            mean susceptibility: real beside invented entities by relation, or labels of entities by set
 
@@ -48,7 +48,7 @@ QUERIES = (
 PARTS = ("right", "wrong", "both", "passage", "neither", "declined")
 OUTCOMES = ("persuaded", "agreed", "stubborn", "other")
 PART_NAMES: Mapping[str, str] = {
-    "neither": "neither or undecided",
+    "neither": "another answer or no decision",
     "passage": "the passage's answer",
     "agreed": "agreed already",
 }
@@ -198,7 +198,7 @@ def _mostly_undecided(frames: Frames) -> str:
     undecided, replies = (int(rows[name].sum()) if len(rows) else 0 for name in ("undecided", "replies"))
     if 2 * undecided <= replies:
         return ""
-    return f"{percent(undecided / replies)} of replies are undecided, and count as neither. "
+    return f"{percent(undecided / replies)} of replies are without a decision (another answer, or other words). "
 
 
 def _range_of_variants(chart: HeadlineFigure, named: str) -> str:
@@ -244,22 +244,28 @@ def _comparison(
         right_share, wrong_share = percent(follows), percent(repeats)
         order = _larger(right, wrong)
         if order < 0:
-            return f"Repeats wrong passages ({wrong_share}) more often than it follows right ones ({right_share})."
-        if order > 0:
-            return f"Follows right passages ({right_share}) more often than it repeats wrong ones ({wrong_share})."
-        return f"Follows right passages ({right_share}) and repeats wrong ones ({wrong_share}): no difference shown."
+            words = f"repeats wrong passages ({wrong_share}) more often than it follows right ones ({right_share})"
+        elif order > 0:
+            words = f"follows right passages ({right_share}) more often than it repeats wrong ones ({wrong_share})"
+        else:
+            both = f"follows right passages ({right_share}) and repeats wrong ones ({wrong_share})"
+            words = f"{both}; neither is shown to be more frequent"
+        return f"The model {words}."
     if follows is not None:
         unknown = sum(bar.n for bar in chart.bars if bar.label.startswith(CONDITION_LABELS["unknown"]))
         unjudged = f"; no passage is known to be wrong, and {unknown} have no kind" * (unknown > 0)
-        return f"Follows right passages in {percent(follows)} of replies{unjudged}."
+        return f"The model follows right passages in {percent(follows)} of replies{unjudged}."
     if repeats is not None:
-        return f"Repeats wrong passages in {percent(repeats)} of replies."
+        return f"The model repeats wrong passages in {percent(repeats)} of replies."
     if mixed:
         first, other = (percent(_pooled(mixed, name) or 0.0) for name in ("right", "wrong"))
         return (
-            f"Given right and wrong passages, gives the right answer in {first} of replies, the wrong one in {other}."
+            f"Given right and wrong passages, the model gives the right answer in {first} of replies, the wrong one in "
+            f"{other}."
         )
-    return f"Gives the right answer without a passage in {percent(_pooled(alone, 'right') or 0.0)} of replies."
+    return (
+        f"Without a passage, the model gives the right answer in {percent(_pooled(alone, 'right') or 0.0)} of replies."
+    )
 
 
 def percent(share: float) -> str:

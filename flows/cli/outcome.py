@@ -22,11 +22,12 @@ MAX_ROWS, MAX_NUMBERS, MAX_CHECKS, MAX_FINDINGS, MAX_CAVEATS = 6, 2, 2, 3, 3
 KEY_WIDTH = 9
 """Columns of the words before lines."""
 _ARTICLE = re.compile("^with (an? )?")
-WORDS: Mapping[str, str] = {"passage": "passage's answer"}
+WORDS: Mapping[str, str] = {"passage": "passage's answer", "neither": "another"}
+"""Heads of columns that differ from the name of their part."""
 
 
 def show_outcome(console: Console, name: str, findings: Findings, note_count: int = 0) -> None:
-    """Print the headline figure, the verdict, further findings, the gate, and what to distrust.
+    """Print the headline figure, the verdict, further findings, the gate, and caveats.
 
     Args:
         console: The terminal.
@@ -50,9 +51,9 @@ def show_outcome(console: Console, name: str, findings: Findings, note_count: in
         _line(console, "gate", line)
     caveats = findings.caveats if len(findings.caveats) <= caveat_limit else findings.caveats[: caveat_limit - 1]
     for caveat in caveats:
-        _line(console, "distrust", Text(caveat.strip()))
+        _line(console, "caveat", Text(caveat.strip()))
     if len(caveats) < len(findings.caveats):
-        _line(console, "distrust", Text(f"{len(findings.caveats) - len(caveats)} more on the page"))
+        _line(console, "caveat", Text(f"{len(findings.caveats) - len(caveats)} more on the page"))
 
 
 def show_notes(console: Console, notes: Sequence[str]) -> None:

@@ -63,7 +63,7 @@ _MISSING = {
 """Reason for a missing reply, by the state of the reply."""
 _MEASURED = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion"}
 OUTCOMES = ("persuaded", "agreed", "stubborn", "other")
-_LETTERS = ("verdict", "outcome")
+_LETTERS = ("verdict", "reason", "outcome")
 """Scores that are words: a column of scores-M has their first letters, and - where there is none."""
 _ORDER: Mapping[str, int] = {condition: at for at, condition in enumerate(CONDITIONS)}
 

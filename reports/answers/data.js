@@ -3,6 +3,7 @@
 const KEPT = 40;
 const NAMES = {
   verdict: {c: "context", o: "original", b: "both", n: "neither", r: "refusal", u: "undecided"},
+  reason: {a: "another answer or none", y: "yes or no of neither side"},
   outcome: {p: "persuaded", a: "agreed", s: "stubborn", o: "other"},
 };
 const parsedShards = new Map();
@@ -56,6 +57,7 @@ function caseOfRow(row, at) {
     text: row.greedy?.[at] ?? null,
     ended: row.ended?.[at] ?? "-",
     verdict: judgement?.value ?? word("verdict"),
+    reason: judgement ? "" : word("reason"),
     by: row.by?.[at] ?? "",
     before: row.before?.[at] ?? null,
     isNew: judgement !== undefined && !isInStudy(judgement),

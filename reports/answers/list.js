@@ -123,20 +123,23 @@ function beforeOf([text, verdict], condition) {
   return element("span", {class: "differs"}, `since last time; before: ${stating(verdict, condition)}, `, foreign(text, "q"));
 }
 
-function verdictOf({verdict}, condition) {
+function verdictOf({verdict, reason}, condition) {
   if (!verdict) return "";
   const side = verdict === "original" || (verdict === "context" && SUPPORTING.has(condition)) ? "original" : verdict;
-  return element("span", {class: `verdict ${side}`}, stating(verdict, condition));
+  return element("span", {class: `verdict ${side}`}, stating(verdict, condition, reason));
 }
 
-/* Whose answer it is, in the words of this study. */
+/* Whose answer a reply states, in the words of this study. The reason tells apart replies that state neither answer. */
 function stating(verdict, condition, reason) {
   if (reason === "yes or no of neither side" && index.own) return "wrong answer";
   const original = index.own ? "right answer" : "original answer";
   if (verdict === "context" && SUPPORTING.has(condition)) return original;
   const named = index.own ? ["a wrong passage's answer", "the passage's answer"] : ["a conflicting context's answer", "the context's answer"];
   const context = named[condition === "none" ? 0 : 1];
-  return {context, original, both: "both answers", neither: "neither answer", refusal: "declines", undecided: "undecided"}[verdict] ?? "–";
+  const isAnother = reason?.startsWith("another");
+  const neither = isAnother ? "another answer" : "another or none";
+  const undecided = isAnother ? "another answer, or other words" : "no decision";
+  return {context, original, both: "both answers", neither, refusal: "declines", undecided}[verdict] ?? "–";
 }
 
 /* The texts to mark in an answer or a context, by the side that they belong to: the right answers, and those that the

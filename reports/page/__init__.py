@@ -160,6 +160,8 @@ def headline(findings: Findings) -> Markup:
 
 
 WORST_QUERIES = ("worst_replies",)
+ANOTHER_ANSWER = "another answer or none"
+"""Reason of an undecided reply that has another answer, or an expected answer in other words."""
 
 
 def worst(frames: Frames, answers: str, *, several: bool) -> Markup:
@@ -174,7 +176,11 @@ def worst(frames: Frames, answers: str, *, several: bool) -> Markup:
     if not rows or not answers:
         return Markup()
     filters = {"clipped": clipped, "question_address": lambda row: question_address(row["question_id"], _model(row))}
-    return Markup(template("swaymeter.reports.page", "worst.html", filters).render(worst=rows, several=several))
+    return Markup(
+        template("swaymeter.reports.page", "worst.html", filters).render(
+            worst=rows, several=several, another_answer=ANOTHER_ANSWER
+        )
+    )
 
 
 def clipped(text: str, length: int = MAX_PASSAGE) -> str:

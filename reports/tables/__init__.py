@@ -19,7 +19,7 @@ __all__ = ["TABLES", "FilledTable", "Table", "filled"]
 TABLES: Registry[Table] = Registry(
     "table",
     (
-        variants.WHAT_MAKES_IT_FOLLOW,
+        variants.COMPARISON,
         models.AT_A_GLANCE,
         passages.EFFECTS,
         passages.AT_PLACES,

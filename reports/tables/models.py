@@ -140,12 +140,12 @@ SIDE_BY_SIDE = Table(
 )
 DIFFERENCES = Table(
     "differences-between-models",
-    "Where two models differ",
+    "Differences between models",
     "The model's mean minus the other's, over the n answers or queries that both have, with the 95% interval over "
     "clusters: subjects (questions without a subject), or entities. p is of a two-sided sign-flip permutation test, "
     "after Benjamini-Hochberg over the rows on right and wrong passages, by which variants are chosen, and over all "
     "other rows; intervals are not adjusted. Larger or smaller: p is at most 0.05, and the interval excludes 0. Equal: "
-    "the interval lies within the margin on both sides of 0. Undecided: neither.",
+    "the interval lies within the margin on both sides of 0. Undecided: neither a difference nor equality is shown.",
     ("model_differences",),
     _differences,
 )
@@ -225,8 +225,8 @@ def _origin(value: PublishedValue) -> str:
 
 
 SETUP = Table(
-    "what-was-asked-with",
-    "What was asked with",
+    "size-of-the-study",
+    "Size of the study",
     "Entities, queries, contexts and questions: in how many relations, of each of them (fewest to most), and in "
     "total. Contexts of a query are counted for each query; contexts that mention its entity are relevant. Every model "
     "was asked the same.",
@@ -238,7 +238,7 @@ SETUP = Table(
 
 SHARDS = Table(
     "corpus",
-    "What was read of the corpus",
+    "Corpus of the counts",
     "The files, or the index, in which names were counted: documents, words (of an index: tokens), unpacked bytes, the "
     "lines (of a text file: bytes) that could not be read and were left out, the first of them, and the time (UTC).",
     ("corpus_summary",),
@@ -246,7 +246,7 @@ SHARDS = Table(
 )
 EXCLUDED = Table(
     "names-that-are-words",
-    "Entities whose counts say nothing of them",
+    "Entities without a usable count",
     "Entities that are left out of figures and correlations with a corpus, with the reason: occurrences of the name in "
     "the corpus, and of the same word in lower case.",
     ("excluded_entities",),

@@ -111,8 +111,8 @@ CORRELATIONS = Table(
     items=("liu-table-1", "liu-section-5.2", "liu-fig-1"),
 )
 TEST_SUMMARY = Table(
-    "tests-in-short",
-    "The tests in short",
+    "summary-of-tests",
+    "Summary of the tests",
     "A row is a comparison over all relations: the number of testable relations with a significant difference (p ≤ "
     "0.05 after Benjamini-Hochberg), and the mean of the finite signed effect sizes (Cohen's d, above zero if the "
     f"first group is larger), both with their 95% interval over relations (at least {FEWEST_FOR_INTERVAL}); then the "

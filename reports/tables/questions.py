@@ -196,7 +196,7 @@ NUMBERS = Table(
 )
 CORRELATIONS = Table(
     "correlations-of-persuasion",
-    "What coherent persuasion goes together with, one by one",
+    "Correlations of coherent persuasion",
     "Pearson's r of coherent persuasion over instances. Low, high and p take instances as independent, as published; "
     "subject low and high are ends of a 95% bootstrap interval that draws whole subjects. A correlation that is not "
     "defined is a dash, with the reason.",
@@ -206,7 +206,7 @@ CORRELATIONS = Table(
 )
 REGRESSIONS = Table(
     "predictors-of-persuasion",
-    "What coherent persuasion goes together with, all at once",
+    "Predictors of coherent persuasion, in one regression",
     "Ordinary least squares of coherent persuasion (nats) on predictors with mean 0 and standard deviation 1: beta is "
     "the change for one standard deviation, with the other predictors fixed. Standard error and p take instances as "
     "independent, as published; subject standard error and p allow for dependence between the instances of a subject. "
@@ -314,7 +314,7 @@ ACCURACY = Table(
 )
 OUTCOMES = Table(
     "persuaded-and-stubborn",
-    "Whose answer the greedy answers are",
+    "Whose answer do greedy answers state?",
     "An instance is a question with a context. Its greedy answer states the context's answer: newly (persuaded), or as "
     "without the context (agreed). Otherwise it stays the answer without the context (stubborn) or is another answer "
     "(other). The share following is of persuaded and agreed instances among measured instances whose context states "
@@ -326,8 +326,8 @@ OUTCOMES = Table(
     ),
 )
 ANSWERS = Table(
-    "what-became-of-answers",
-    "What became of the answers",
+    "sampled-answers",
+    "Sampled answers: empty, unfinished and cut",
     "Answers are sampled; among greedy answers, only unfinished ones are counted. An empty answer ended before its "
     "first word: it is equivalent only to other empty answers, and as a greedy answer it matches nothing. An "
     "unfinished answer was cut off at the limit of tokens. Unfinished thoughts, also of greedy answers, have no "
@@ -338,8 +338,8 @@ ANSWERS = Table(
     _answers,
 )
 REJECTED = Table(
-    "what-became-no-question",
-    "What did not become a question, and why",
+    "rejected-questions",
+    "Rejected questions, with reasons",
     "",
     ("rejected_summary", "answers_of_questions"),
     _rejected,

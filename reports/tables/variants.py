@@ -3,9 +3,9 @@
 from swaymeter.reports import variants
 from swaymeter.reports.tables.table import Table
 
-WHAT_MAKES_IT_FOLLOW = Table(
-    "what-makes-it-follow",
-    "What makes it follow",
+COMPARISON = Table(
+    "comparison-of-variants",
+    "Comparison of variants",
     "A variant is a model, with its prompt and its decoding if there are several. Shares of greedy answers with 95% "
     "intervals over questions: answers that state the right answer, and no wrong one, if a right passage is given; "
     "that do not state the wrong answer alone, if a wrong passage is given; that are right without a passage; that "

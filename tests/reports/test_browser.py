@@ -124,7 +124,7 @@ def test_the_list_shows_answers_their_verdicts_and_marks(browser: Browser, answe
         "original answer",
         "the context's answer",
         "a conflicting context's answer",
-        "neither answer",
+        "another or none",
     }
 
 

@@ -131,11 +131,12 @@ def test_what_study_asks_of_fisher_is_said_first(known: dict[str, pd.DataFrame])
     assert first.sentence.startswith("Rank correlation of susceptibility with Fisher susceptibility")
 
 
-def test_what_to_distrust(known: dict[str, pd.DataFrame]) -> None:
+def test_caveats_of_every_kind_are_listed(known: dict[str, pd.DataFrame]) -> None:
     said = findings(known, CARD).caveats
     words = ("Parts of the study are missing: 1 piece", "Few items", "Few entities", "Contexts about other entities",
              "Not to be compared",
-             "with a context state neither answer", "replies are undecided", "The judge large decided")  # fmt: skip
+             "with a context state another answer or none", "replies are without a decision",
+             "The judge large decided")  # fmt: skip
     assert [word in sentence for sentence, word in zip(said, words, strict=True)] == [True] * len(words)
 
 
@@ -189,7 +190,7 @@ def test_share_of_judgements_is_said(known: dict[str, pd.DataFrame]) -> None:
     assert any("Judgements that do not count: v.csv, row 3: no such question was asked." in text for text in said)
 
 
-def test_nothing_is_distrusted_without_a_reason() -> None:
+def test_without_a_reason_there_is_no_caveat() -> None:
     nothing = with_empty({}, queries())
     assert headline(nothing) == []
     assert basis(nothing) == ""

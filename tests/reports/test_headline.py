@@ -85,19 +85,19 @@ def bar(condition: str, main: str, share: float, n: int = 40, low: float = 0.0, 
     ("bars", "said"),
     [
         ([bar("supporting", "right", 0.4, 40, 0.3, 0.5), bar("conflicting", "wrong", 0.8, 40, 0.7, 0.9)],
-         "Repeats wrong passages (80%) more often than it follows right ones (40%)."),
+         "The model repeats wrong passages (80%) more often than it follows right ones (40%)."),
         ([bar("supporting", "right", 0.9, 40, 0.8, 1.0), bar("conflicting", "wrong", 0.1, 40, 0.0, 0.2)],
-         "Follows right passages (90%) more often than it repeats wrong ones (10%)."),
+         "The model follows right passages (90%) more often than it repeats wrong ones (10%)."),
         ([bar("conflicting", "wrong", 0.5), bar("mixed", "wrong", 0.25, 120)],
-         "Repeats wrong passages in 50% of replies. Of all 160 replies to a wrong passage, alone or beside others, 31% "
-         "repeat it."),
+         "The model repeats wrong passages in 50% of replies. Of all 160 replies to a wrong passage, alone or beside "
+         "others, 31% repeat it."),
         ([bar("supporting", "right", 0.5), bar("conflicting", "wrong", 0.6)],
-         "Follows right passages (50%) and repeats wrong ones (60%): no difference shown."),
-        ([bar("supporting", "right", 0.9)], "Follows right passages in 90% of replies."),
+         "The model follows right passages (50%) and repeats wrong ones (60%); neither is shown to be more frequent."),
+        ([bar("supporting", "right", 0.9)], "The model follows right passages in 90% of replies."),
         ([bar("supporting", "right", 0.9), bar("unknown", "passage", 0.1)],
-         "Follows right passages in 90% of replies; no passage is known to be wrong, and 40 have no kind."),
-        ([bar("conflicting", "wrong", 0.25)], "Repeats wrong passages in 25% of replies."),
-        ([bar("none", "right", 0.25)], "Gives the right answer without a passage in 25% of replies."),
+         "The model follows right passages in 90% of replies; no passage is known to be wrong, and 40 have no kind."),
+        ([bar("conflicting", "wrong", 0.25)], "The model repeats wrong passages in 25% of replies."),
+        ([bar("none", "right", 0.25)], "Without a passage, the model gives the right answer in 25% of replies."),
         ([bar("conflicting", "wrong", 1.0, n=3)], "Too few replies for a verdict: 3 of each kind."),
     ],
 )  # fmt: skip
@@ -106,7 +106,9 @@ def test_a_sentence_compares_right_with_wrong(bars: list[Bar], said: str, own: d
     assert answer_sentence(alone, HeadlineFigure("", "share", PARTS, tuple(bars)), []) == said
 
 
-@pytest.mark.parametrize(("undecided", "begins"), [(20, "Follows "), (21, "53% of replies are undecided, ")])
+@pytest.mark.parametrize(
+    ("undecided", "begins"), [(20, "The model follows "), (21, "53% of replies are without a decision (")]
+)
 def test_mostly_undecided_replies_are_said(undecided: int, begins: str, own: dict[str, pd.DataFrame]) -> None:
     silent = pd.DataFrame([{"replies": 40, "undecided": undecided}])
     alone = own | {"models_side_by_side": own["models_side_by_side"].iloc[:0], "silent_replies": silent}
@@ -128,21 +130,29 @@ def test_the_worst_replies_come_with_their_passages(own: dict[str, pd.DataFrame]
     assert rows["question_id"].nunique() == 3
     assert rows["repeats"].tolist() == [True, False, True]
     html = worst(own, "answers.html", several=True)
-    assert html.count("Repeats the wrong passage") == 2
+    assert html.count("The reply repeats the wrong passage") == 2
     assert html.count("A text of supporting.") == 1
     assert html.count('href="answers.html#model=') == 3
     assert worst(own, "", several=True) == ""
 
 
 @pytest.mark.parametrize(
-    ("verdict", "decided_by", "title"),
-    [("neither", None, "Undecided"), ("refusal", "rule", "Declines despite"), ("neither", "rule", "Ignores")],
+    ("verdict", "reason", "decided_by", "title"),
+    [
+        (
+            "neither",
+            "another answer or none",
+            None,
+            "The reply gives another answer than the right passage, or other words",
+        ),
+        ("neither", "unclear stance", None, "No decision whether the reply follows the right passage (unclear stance)"),
+        ("neither", "another value", "rule", "The reply ignores the right passage"),
+        ("refusal", None, "rule", "The reply declines despite the right passage"),
+    ],
 )
 def test_a_worst_reply_is_titled_by_verdict(
-    verdict: str, decided_by: str | None, title: str, own: dict[str, pd.DataFrame]
+    verdict: str, reason: str | None, decided_by: str | None, title: str, own: dict[str, pd.DataFrame]
 ) -> None:
-    row = own["worst_replies"].iloc[[1]].assign(verdict=verdict, decided_by=decided_by)
+    row = own["worst_replies"].iloc[[1]].assign(verdict=verdict, reason=reason, decided_by=decided_by)
     html = worst({"worst_replies": row}, "answers.html", several=False)
-    assert [html.count(f"<h3>{name}") for name in ("Undecided", "Declines despite", "Ignores")] == [
-        int(name == title) for name in ("Undecided", "Declines despite", "Ignores")
-    ]
+    assert f"<h3>{title}</h3>" in html

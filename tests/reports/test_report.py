@@ -208,16 +208,16 @@ def parsed(html: str) -> Parsed:
 
 
 def test_the_page_opens_with_the_answer(html: str) -> None:
-    headings = ["Figures", "Tables", "How to read it", "A worked example", "What was not run", "For researchers"]
+    headings = ["Figures", "Tables", "How to read it", "A worked example", "Missing work", "For researchers"]
     assert re.findall(r"<h2 [^>]*>([^<]+)", html) == headings
     opens = html[html.index('id="found"') : html.index("</section>", html.index('id="found"'))]
     classes = ('class="verdict"', 'id="headline"', 'class="lines"')
-    parts = (CARD.question, *classes, "What to distrust: ", "Read the answers")
+    parts = (CARD.question, *classes, " caveats</h3>", "Read all replies")
     assert [opens.count(part) for part in parts] == [1] * len(parts)
     assert [*parts] == sorted(parts, key=opens.index)
-    assert opens.count("<li><bdi>", opens.index('class="lines"'), opens.index("What to distrust")) == MAX_LINES
-    distrusted = opens[opens.index("What to distrust") :]
-    assert distrusted[: distrusted.index("<details>")].count("<li>") == OPEN_CAVEATS
+    assert opens.count("<li><bdi>", opens.index('class="lines"'), opens.index(" caveats</h3>")) == MAX_LINES
+    caveats = opens[opens.index(" caveats</h3>") :]
+    assert caveats[: caveats.index("<details>")].count("<li>") == OPEN_CAVEATS
     assert CARD.not_run[0].reason in html
 
 

@@ -13,7 +13,7 @@ from swaymeter.reports.tables import TABLES, filled
 from tests.reports.study import MODEL, frames, tables
 
 OF_TWO_OR_OWN = (
-    "differences-between-models", "what-makes-it-follow", "what-moves-the-answer", "passages-by-place",
+    "differences-between-models", "comparison-of-variants", "what-moves-the-answer", "passages-by-place",
     "citations-and-persuasion-of-passages",
 )  # fmt: skip
 """Tables that a study of one model on DynamicQA's questions does not have."""
@@ -84,11 +84,11 @@ def test_means_of_models_have_all_digits(known: dict[str, pd.DataFrame]) -> None
 
 
 def test_rejected_candidates_have_reasons_in_words(known: dict[str, pd.DataFrame]) -> None:
-    table = filled(TABLES["what-became-no-question"], known)
+    table = filled(TABLES["rejected-questions"], known)
     assert list(table.rows["partition"]) == ["static", "not known yet"]
     assert list(table.rows["example"].fillna("")) == ["Norway", ""]
     assert "beside the 30 questions with scores" in table.caption
-    unscored = filled(TABLES["what-became-no-question"], {"rejected_summary": known["rejected_summary"]})
+    unscored = filled(TABLES["rejected-questions"], {"rejected_summary": known["rejected_summary"]})
     assert "was looked at, and rejected by a rule" in unscored.caption
 
 
@@ -100,7 +100,7 @@ def test_the_ten_most_persuasive_contexts_come_first(known: dict[str, pd.DataFra
 
 
 def test_relevant_contexts_of_query_stand_beside_papers(known: dict[str, pd.DataFrame]) -> None:
-    rows = filled(TABLES["what-was-asked-with"], known).rows.set_index("what")
+    rows = filled(TABLES["size-of-the-study"], known).rows.set_index("what")
     row = rows.loc["relevant contexts of a query"]
     assert (row["relations"], row["of_each"]) == (4, "3")  # one of each kind
     assert row["published"].startswith("8 (of 256, Pythia and GPT-2")
@@ -171,8 +171,8 @@ def test_many_variants_are_counted_together() -> None:
     reasons = [{**name, "greedy_answers": 9, "reason": reason, "answers": 1 + number}
                for number, name in enumerate(names) for reason in ("denied", "empty")]  # fmt: skip
     assert neither_sentences(pd.DataFrame(reasons)) == (
-        " Neither answer is stated by 30 of 45 greedy answers with a context that states one, of the 5 variants with "
-        "such answers, 2 to 10 of each (denied: 15, empty: 15)."
+        " Another answer or none is stated by 30 of 45 greedy answers with a context that states one, of the 5 "
+        "variants with such answers, 2 to 10 of each (denied: 15, empty: 15)."
     )
     servers = pd.DataFrame([{**name, "server": "vllm" if number else "llama.cpp"} for number, name in enumerate(names)])
     assert server_sentences(servers).startswith(
@@ -221,7 +221,7 @@ def test_what_states_neither_answer_is_counted_by_reason() -> None:
     frame = pd.DataFrame(rows, columns=["model", "dtype", "greedy_answers", "reason", "answers"])
     text = neither_sentences(frame)
     assert text == (
-        " Neither answer is stated by 12 of 40 greedy answers with a context that states one, of m (float32) "
+        " Another answer or none is stated by 12 of 40 greedy answers with a context that states one, of m (float32) "
         "(denied: 7, part of another name: 5)."
     )
     assert neither_sentences(frame.iloc[:0]) == ""

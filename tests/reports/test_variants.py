@@ -10,7 +10,7 @@ from swaymeter.reports.figures.figure import draw_all
 from swaymeter.reports.figures.front import FRONT
 from swaymeter.reports.models import RUNS
 from swaymeter.reports.tables.table import filled
-from swaymeter.reports.tables.variants import WHAT_MAKES_IT_FOLLOW
+from swaymeter.reports.tables.variants import COMPARISON
 
 FOLLOWS, RESISTS = variants.FOLLOWS, variants.RESISTS
 
@@ -77,7 +77,7 @@ def test_variants_with_other_answers_are_named() -> None:
     assert variants.uneven(variants.variants_of(found)) == ""
     means = found[variants.MEANS]
     fewer = {**found, variants.MEANS: means.assign(n=means["n"].where(means["model"] != "b", 15))}
-    assert "(15 to 40 answers and 15 to 40 answers)" in filled(WHAT_MAKES_IT_FOLLOW, fewer).caption
+    assert "(15 to 40 answers and 15 to 40 answers)" in filled(COMPARISON, fewer).caption
 
 
 def test_one_that_is_best_in_both() -> None:
@@ -96,7 +96,7 @@ def test_one_variant_alone_is_not_chosen() -> None:
 
 def test_the_table_and_the_figure() -> None:
     found = frames({"a": (0.9, 0.2), "b": (0.5, 0.5), "c": (0.4, 0.4)})
-    table = filled(WHAT_MAKES_IT_FOLLOW, found)
+    table = filled(COMPARISON, found)
     assert table.caption.startswith("None of the 3 variants")
     assert table.rows["not beaten"].tolist() == ["yes", "yes", ""]
     assert "declines" not in table.rows  # of none of them
@@ -110,5 +110,5 @@ def test_the_table_and_the_figure() -> None:
 def test_answers_that_resist_in_silence_are_counted() -> None:
     found = frames({"a": (0.9, 0.2), "b": (0.5, 0.5)})
     found[variants.SPENT] = found[variants.SPENT].assign(answers_with_wrong=8, neither_with_wrong=2)
-    caption = filled(WHAT_MAKES_IT_FOLLOW, found).caption
-    assert "With a wrong passage neither answer is stated by 2 of 8 of a (float32)." in caption
+    caption = filled(COMPARISON, found).caption
+    assert "With a wrong passage, another answer or none is stated by 2 of 8 of a (float32)." in caption

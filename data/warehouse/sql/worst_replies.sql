@@ -3,7 +3,7 @@
 WITH replies AS (
     SELECT
         verdicts.model, verdicts.dtype, verdicts.relation, verdicts.question_id, verdicts.context_id, verdicts.condition, verdicts.verdict,
-        verdicts.decided_by, closed_book.verdict = 'original' AS known,
+        verdicts.decided_by, verdicts.reason, closed_book.verdict = 'original' AS known,
         verdicts.condition <> 'supporting' AS repeats
     FROM stated_answers AS verdicts
     LEFT JOIN stated_answers AS closed_book ON
@@ -34,7 +34,7 @@ picked AS (
 SELECT
     picked.model, picked.dtype, picked.question_id, questions.question, questions."object" AS right_answer,
     picked.context_id, picked.condition, contexts."text" AS passage, replies."text" AS reply, picked.verdict,
-    picked.decided_by, picked.repeats, coalesce(picked.known, false) AS known
+    picked.decided_by, picked.reason, picked.repeats, coalesce(picked.known, false) AS known
 FROM picked
 JOIN questions USING (relation, question_id)
 JOIN question_contexts AS contexts USING (relation, question_id, context_id)

@@ -41,16 +41,16 @@ def test_an_outcome_has_table_verdict_and_gate() -> None:
     caveats = ["Few items: " + "x" * 90, "two", "three", "four"]
     assert printed(replace(FOUND, gate=GATE, caveats=caveats), note_count=1) == [
         "mine · m · 15 questions",
-        "                      right        wrong        neither",
+        "                      right        wrong        another",
         "with a right passage  40% [20,64]  0%           60%      follow.right",
         "with a wrong passage  0%           73% [20,64]  27%      follow.wrong",
         "=> Repeats wrong passages (73%).",
         "found    [red]half[/red] is said in 50.0% of 8",
         "gate     FAIL  follow.right 40.0%, bound >= 90%",
         "gate     pass  follow.wrong 73.3%, bound <= 80%",
-        f"distrust Few items: {'x' * 59}…",
-        "distrust two",
-        "distrust 2 more on the page",
+        f"caveat   Few items: {'x' * 59}…",
+        "caveat   two",
+        "caveat   2 more on the page",
     ]
 
 
