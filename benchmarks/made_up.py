@@ -71,7 +71,7 @@ def write_prompts(file: Path) -> None:
 def write_scores(file: Path, seed: int = 0, relation: str | None = None) -> None:
     """Writes the scores of all relations, or new ones of the first model of one: persuasion of all pairs, its means."""
     for group in ("persuasion", "susceptibility"):
-        for number, node in enumerate(node for node in graph_of(file) if node.id.group == group):
+        for number, node in enumerate(node for node in graph_of(file) if node.id.product == group):
             assert node.step is not None
             if relation is None or (relation == node.id.subject and MODEL in str(node.id)):
                 write_made_up(node.step, group, np.random.default_rng((seed, number)))

@@ -73,7 +73,7 @@ def measured(study: Path) -> dict[str, Cost]:
     undone = [str(node.id) for node in graph_of(study) if node.state != "done"]
     assert not undone, undone
     costs["run_again"] = cost_of(study, "run")
-    changed = next(node.id.subject for node in graph_of(study) if node.id.group == "persuasion")
+    changed = next(node.id.subject for node in graph_of(study) if node.id.product == "persuasion")
     write_scores(study, 1, changed)
     return {**costs, "aggregate_one_changed": cost_of(study, "run", "--stage", "aggregate")}
 

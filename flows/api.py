@@ -369,7 +369,7 @@ def _rows(plan: Plan, node: Node) -> Iterator[StatusRow]:
     """Yield the row of a step; a score step has a row for each of its measures."""
     subject = " ".join(part for part in (node.id.subject, node.id.part) if part)
     model = plan.display_name(node.id)
-    states = plan.measure_states(node) if node.id.stage == "score" else [(node.id.group, node.state, node.reason)]
+    states = plan.measure_states(node) if node.id.stage == "score" else [(node.id.product, node.state, node.reason)]
     fetched = node.checks.get("facts") if node.id.stage == "fetch" else None
     rejected = fetched.about.get("rejected", {}) if fetched and fetched.about else {}
     for name, state, reason in states:

@@ -22,14 +22,14 @@ from typing import Any
 
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.rerun import RerunNumbers, numbers_file, read_numbers
-from swaymeter.flows.stages.aggregate import aggregate, apply_judgements
-from swaymeter.flows.stages.build import build
-from swaymeter.flows.stages.fetch import fetch
-from swaymeter.flows.stages.frequency import frequency
+from swaymeter.flows.stages.aggregate import add_database, add_judgements
+from swaymeter.flows.stages.build import add_build_steps
+from swaymeter.flows.stages.fetch import add_fetch_steps
+from swaymeter.flows.stages.frequency import add_counts
 from swaymeter.flows.stages.plan import Plan
-from swaymeter.flows.stages.report import report
-from swaymeter.flows.stages.score import score
-from swaymeter.flows.stages.seeds import compare_seeds
+from swaymeter.flows.stages.report import add_report
+from swaymeter.flows.stages.score import add_score_steps
+from swaymeter.flows.stages.seeds import add_comparisons_of_seeds
 
 
 def graph_of(
@@ -48,11 +48,11 @@ def graph_of(
     workspace = plan.workspace
     workspace.check_layout()
     graph = Graph(workspace, rerun_numbers=rerun_numbers or read_numbers(numbers_file(workspace)), memory=memory)
-    fetched = fetch(graph, plan)
-    built = build(graph, plan, fetched)
-    scores = score(graph, plan, built)
-    compared = compare_seeds(graph, plan, fetched, built, scores)
-    counted, decided = frequency(graph, plan, built), apply_judgements(graph, plan, built, scores)
-    database = aggregate(graph, plan, fetched, built, [*scores, *compared, *counted, *decided])
-    report(graph, plan, fetched, built, database)
+    fetched = add_fetch_steps(graph, plan)
+    built = add_build_steps(graph, plan, fetched)
+    scores = add_score_steps(graph, plan, built)
+    compared = add_comparisons_of_seeds(graph, plan, fetched, built, scores)
+    counted, decided = add_counts(graph, plan, built), add_judgements(graph, plan, built, scores)
+    database = add_database(graph, plan, fetched, built, [*scores, *compared, *counted, *decided])
+    add_report(graph, plan, fetched, built, database)
     return graph

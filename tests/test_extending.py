@@ -148,7 +148,7 @@ def test_the_measure_has_a_documented_table(database: duckdb.DuckDBPyConnection)
 
 def test_the_step_writes_its_file(selected: Study, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     module = importlib.import_module("mine.swayed_queries")
-    monkeypatch.setattr(study_graph, "report", lambda graph, *inputs: module.swayed_queries(graph, inputs[-1]))
+    monkeypatch.setattr(study_graph, "add_report", lambda graph, *inputs: module.add_swayed_queries(graph, inputs[-1]))
     run(lambda: graph_of(selected.plan))
     rows = pd.read_csv(selected.workspace.report.with_name("swayed-queries") / "swayed-queries.csv")
     assert graph_of(selected.plan).nodes[module.WRITE_SWAYED_QUERIES.id("study")].state == "done"

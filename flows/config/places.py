@@ -15,16 +15,6 @@ AUDIT = "audit.yaml"
 """The study that an audit writes into its workspace."""
 
 
-def study_file(path: str | Path) -> Path:
-    """Return the study file of a path: the file itself, a bundled study of this name, or the audit of a workspace."""
-    bundled, audit = STUDIES / f"{path}.yaml", Path(path) / AUDIT
-    if audit.is_file():
-        return audit
-    if Path(path).exists():
-        return Path(path)
-    return bundled if bundled.exists() else Path(path)
-
-
 def workspace_folder(study: str, workspace: str | None) -> str | None:
     """Return the workspace of `--workspace`, or a folder that a command names in place of a study file."""
     return workspace or (study if Path(study).is_dir() else None)

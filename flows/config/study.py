@@ -20,7 +20,7 @@ from swaymeter.data.options import NamedPath, Options, PrintableText, Problem, p
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.source import OwnQuestions
 from swaymeter.data.untrusted import text_of, untrusted_yaml
-from swaymeter.flows.config.places import AUDIT, STUDIES, RunnerName, study_file
+from swaymeter.flows.config.places import AUDIT, STUDIES, RunnerName
 from swaymeter.flows.config.prompt import TEXTS, PromptPart, Prompts
 from swaymeter.flows.config.sections import (
     ContextsPart,
@@ -246,6 +246,16 @@ class StudyFile(Options):
         """
         cache = Path(self.services.cache) if self.services.cache else None
         return Access(downloads, self.services.by_name(), self.services.requester, cache, **options)
+
+
+def study_file(path: str | Path) -> Path:
+    """Return the study file of a path: the file itself, a bundled study of this name, or the audit of a workspace."""
+    bundled, audit = STUDIES / f"{path}.yaml", Path(path) / AUDIT
+    if audit.is_file():
+        return audit
+    if Path(path).exists():
+        return Path(path)
+    return bundled if bundled.exists() else Path(path)
 
 
 def read_study(path: str | Path, changes: Mapping[str, Any] = MappingProxyType({})) -> StudyFile:

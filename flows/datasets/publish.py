@@ -10,8 +10,7 @@ from typing import Any
 from swaymeter.data import catalog
 from swaymeter.data.errors import UsageError
 from swaymeter.data.storage.workspace import DATABASE
-from swaymeter.flows.config.places import study_file
-from swaymeter.flows.config.study import StudyFile
+from swaymeter.flows.config.study import StudyFile, study_file
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.stages.build import seed_part
 from swaymeter.flows.stages.contents import Contents

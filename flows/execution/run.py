@@ -231,7 +231,7 @@ class StudyRun:
         """Return a warning about page and database if scores are missing; "" without a warning."""
         whole_only = self.plan.study.whole_only
         scores = (node for node in self.graph if node.id.stage == "score")
-        missing = sorted({node.id.group for node in scores if node.state != "done"})
+        missing = sorted({node.id.product for node in scores if node.state != "done"})
         warning = f"scores are missing ({', '.join(missing)}): "
         if blocking_score_step(self.graph, whole_only=whole_only):
             return f"{warning}the page and the database of the earlier run stay as they were"
@@ -274,7 +274,7 @@ def _run_flow(run: StudyRun, display: Progress) -> str:
 
         flow = importlib.import_module(FLOW)
         try:
-            state = flow.study(**run.parameters, return_state=True)
+            state = flow.study(**run.parameters, return_state=True)  # Prefect shows the parameters; `run` is taken over
         except TerminationSignal:  # Prefect's SIGTERM does not end the first process of a container
             raise SystemExit(TERMINATED) from None
         except Exception as error:  # an error of Prefect: errors of the flow are in its state

@@ -196,12 +196,12 @@ class Task:
             workers: Workers that compute the steps.
             display: Receives the beginning and the end of each step.
         """
-        failures: dict[str, str] = {}  # group of the first step by reason
+        failures: dict[str, str] = {}  # product of the first step by reason
         outcomes: list[Outcome] = []
         for node in self.nodes:
             outcomes.append(self.make(node, run, workers, display))
             if node.state != "done":
-                failures.setdefault(outcomes[-1].failed or node.reason or node.state, node.id.group)
+                failures.setdefault(outcomes[-1].failed or node.reason or node.state, node.id.product)
         if not failures:
             return Outcome()
         reasons = [f"{group}: {reason}" if len(failures) > 1 else reason for reason, group in failures.items()]
@@ -211,7 +211,7 @@ class Task:
         """Make the outputs of a step, unless the workspace has verified files with their keys.
 
         `Graph.resolve` computes the keys from kind, version, subject, parameters and the digests of the inputs, and
-        verifies the files with these keys. The files that the step writes are verified in the same manner.
+        checks the files with these keys, each once in a run. After the step, `Graph.recheck` verifies its files.
         """
         if self.graph.resolve(node).state == "done":
             return Outcome()
@@ -231,11 +231,11 @@ class Task:
 
 def task_name(step: StepId) -> str:
     """Return the name of the task that a step belongs to; scores of queries and of questions are two tasks."""
-    if step.stage != "score" or step.group == JUDGED:
+    if step.stage != "score" or step.product == JUDGED:
         return str(step)
-    measure = MEASURES.get(step.group)
+    measure = MEASURES.get(step.product)
     is_about_questions = measure is not None and measure.about == "questions"
-    return str(replace(step, group="questions" * is_about_questions))
+    return str(replace(step, product="questions" * is_about_questions))
 
 
 def tasks_of(graph: Graph, nodes: Iterable[Node]) -> dict[str, Task]:

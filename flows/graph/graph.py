@@ -41,7 +41,7 @@ class StepId:
     Attributes:
         stage: Stage of the step.
         subject: Relation, class, partition or list of the step.
-        group: Product of the step; for scores the leading measure of the pass.
+        product: Product of the step; for scores the leading measure of the pass.
         part: Piece of the subject, such as the title of a page.
         model: Name of the model; empty without one.
         dtype: Dtype of the model in the study.
@@ -50,7 +50,7 @@ class StepId:
 
     stage: Stage
     subject: str
-    group: str
+    product: str
     part: str = ""
     model: str = ""
     dtype: str = ""
@@ -59,7 +59,7 @@ class StepId:
     def __str__(self) -> str:
         """Return the name of the step in messages and pages."""
         model = f"{with_setup(self.model, self.setup)} ({self.dtype})" if self.model else ""
-        return " · ".join(part for part in (self.stage, self.subject, self.part, self.group, model) if part)
+        return " · ".join(part for part in (self.stage, self.subject, self.part, self.product, model) if part)
 
 
 def with_setup(model: str, setup: str) -> str:
@@ -157,7 +157,7 @@ class StepKind:
 
     Attributes:
         stage: Stage of the steps.
-        group: Name of the product.
+        product: Name of the product.
         makes: Roles of the outputs; `scores` stands for the tables of all measures of a pass.
         function: Function that makes the outputs.
         version: Version of the function, raised if the same inputs give another output.
@@ -166,7 +166,7 @@ class StepKind:
     """
 
     stage: Stage
-    group: str
+    product: str
     makes: tuple[str, ...]
     function: Function
     version: int = 1
@@ -174,10 +174,10 @@ class StepKind:
     changes_daily: bool = False
 
     def id(
-        self, subject: str, part: str = "", *, group: str = "", model: str = "", dtype: str = "", setup: str = ""
+        self, subject: str, part: str = "", *, product: str = "", model: str = "", dtype: str = "", setup: str = ""
     ) -> StepId:
         """Return the identity of the step of this kind for a subject."""
-        return StepId(self.stage, subject, group or self.group, part, model, dtype, setup)
+        return StepId(self.stage, subject, product or self.product, part, model, dtype, setup)
 
 
 @dataclass(frozen=True)
@@ -373,7 +373,7 @@ class Graph:
         inputs = {**node.required, **node.optional}
         usable = {role: reference for role, reference in inputs.items() if reference.is_usable}
         key_inputs: dict[str, Any] = {
-            "step": [identity.stage, identity.group],
+            "step": [identity.stage, identity.product],
             "version": node.kind.version,
             "subject": [identity.subject, identity.part],
             "parameters": dict(node.parameters),

@@ -45,7 +45,7 @@ class Selection:
         return (
             self._is_of_selected_relation(step)
             and (not self.models or not step.model or step.model in self.models)
-            and (not groups or step.stage != "score" or step.group in {*groups, ALL_MEASURES})
+            and (not groups or step.stage != "score" or step.product in {*groups, ALL_MEASURES})
         )
 
     def _is_of_selected_relation(self, step: StepId) -> bool:
@@ -92,7 +92,7 @@ class Selection:
         stopped = {
             node.id.subject
             for node in graph
-            if (node.id in failed and node.id.group != CLASS_STEPS) or node.blocked_by in failed
+            if (node.id in failed and node.id.product != CLASS_STEPS) or node.blocked_by in failed
         }
         failed_relations = tuple(
             sorted(stopped - NO_RELATIONS | stopped & {CORPUS})

@@ -148,7 +148,7 @@ def runs_of(tables: Iterable[CheckedTable], run: RunSettings) -> list[Mapping[st
         key_inputs, metadata = artifact.key_inputs, check.about or {}
         parameters = key_inputs["parameters"]
         dtype = parameters["dtype"]
-        model = with_setup(parameters["model"], parameters.get("way", ""))
+        model = with_setup(parameters["model"], parameters.get("setup", ""))
         rows.append(
             {
                 "relation": key_inputs["subject"][0],
@@ -189,7 +189,7 @@ DECIDE_ANSWERS = StepKind("aggregate", "decided answers", makes=("decided_answer
 MAKE_DATABASE = StepKind("aggregate", "database", makes=("files", "history"), function=make_database, version=2)
 
 
-def aggregate(
+def add_database(
     graph: Graph, plan: Plan, fetched: FetchedInputs, built: BuiltPrompts, scores: Iterable[Reference]
 ) -> Node:
     """Add the step of the database; `scores` includes the results of seeds and of a corpus."""
@@ -238,7 +238,7 @@ def _variant_row(variant: PlannedVariant, study: StudyFile) -> dict[str, Any]:
     }
 
 
-def apply_judgements(graph: Graph, plan: Plan, built: BuiltPrompts, scores: Iterable[Reference]) -> list[Reference]:
+def add_judgements(graph: Graph, plan: Plan, built: BuiltPrompts, scores: Iterable[Reference]) -> list[Reference]:
     """Add the steps that replace the rule's verdicts by verdicts of a judge and of people, if a study has such."""
     score_tables = [reference for reference in scores if reference.role in COLUMNS_READ]
     verdicts = counted_verdicts(plan.judgements)

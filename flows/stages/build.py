@@ -1,6 +1,6 @@
 """Stage `build`: queries and contexts from facts, questions from candidates.
 
-`build` adds a step for each relation to the graph; later a worker calls the function of the step, such as
+`add_build_steps` adds a step for each relation to the graph; later a worker calls the function of the step, such as
 `build_prompts`.
 """
 
@@ -181,7 +181,7 @@ class BuiltPrompts:
     waiting: Mapping[Partition, Node] = field(default_factory=dict)
 
 
-def build(graph: Graph, plan: Plan, fetched: FetchedInputs) -> BuiltPrompts:
+def add_build_steps(graph: Graph, plan: Plan, fetched: FetchedInputs) -> BuiltPrompts:
     """Add the steps that build prompts from fetched facts and questions."""
     prompts = {relation: add_prompts(graph, plan, fetched, relation) for relation in fetched.facts}
     chosen = {partition: _add_choice(graph, plan, fetched, partition) for partition in fetched.candidates}

@@ -86,8 +86,8 @@ class Contents:
         excluded: set[str] = {str(name) for name in PARTITIONS if name not in partitions}
         if not {"static", "temporal"} & {*partitions}:  # relations are subjects of steps that fetch these two
             excluded |= {node.id.subject for node in self.graph} - {*partitions}
-        steps_of_facts = (FETCH_FACTS.group, FETCH_NAMES.group)
-        nodes = (node for node in self.graph if node.id.stage == "fetch" and node.id.group not in steps_of_facts)
+        steps_of_facts = (FETCH_FACTS.product, FETCH_NAMES.product)
+        nodes = (node for node in self.graph if node.id.stage == "fetch" and node.id.product not in steps_of_facts)
         return [str(node.id) for node in nodes if node.state != "done" and node.id.subject not in excluded]
 
     def _nodes(self, kind: StepKind) -> Iterator[Node]:

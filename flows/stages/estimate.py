@@ -119,7 +119,7 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
         if not (count := _prompts(plan, node)):
             has_unlimits = has_unlimits or count is None
             continue
-        about: About = "questions" if node.id.group == ALL_MEASURES else MEASURES[node.id.group].about
+        about: About = "questions" if node.id.product == ALL_MEASURES else MEASURES[node.id.product].about
         tokens = TOKENS_OF_SAMPLE if about == "contexts" and plan.study.contexts.sample else TOKENS[about]
         thoughts, is_sure = _thoughts(plan, node)
         sure_thoughts = thoughts * is_sure
@@ -127,7 +127,7 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
         score_bytes += count * BYTES[about] + BYTES_OF_THOUGHT * sure_thoughts
         for name in (plan.display_name(node.id), ""):
             work = works.setdefault(name, _Work())
-            rate = rates.get((node.id.model, node.id.dtype, node.id.group))
+            rate = rates.get((node.id.model, node.id.dtype, node.id.product))
             work.prompts += count
             work.seconds += count * (rate or 0.0)
             operations = 2 * (count * tokens + sure_thoughts) * (size or 0)  # a multiplication and an addition
@@ -192,9 +192,9 @@ def _disk(score_bytes: int) -> str:
 
 def _is_leading_unfinished(plan: Plan, node: Node) -> bool:
     """Return True if the leading measure of a pass is not done; derived measures need no prompts."""
-    if node.id.stage != "score" or node.id.group not in MEASURES:
+    if node.id.stage != "score" or node.id.product not in MEASURES:
         return False
-    return any(name == node.id.group and state != "done" for name, state, _ in plan.measure_states(node))
+    return any(name == node.id.product and state != "done" for name, state, _ in plan.measure_states(node))
 
 
 def _prompts(plan: Plan, node: Node, leading: str = "") -> int | None:
@@ -202,11 +202,11 @@ def _prompts(plan: Plan, node: Node, leading: str = "") -> int | None:
 
     `leading` is the measure of the prompts, "" for any.
     """
-    if node.id.stage == "score" and node.id.group == ALL_MEASURES:
+    if node.id.stage == "score" and node.id.product == ALL_MEASURES:
         return _prompts_of_partition(plan, node.id.subject, leading)
-    if not _is_leading_unfinished(plan, node) or leading not in ("", node.id.group):
+    if not _is_leading_unfinished(plan, node) or leading not in ("", node.id.product):
         return 0
-    measure = MEASURES[node.id.group]
+    measure = MEASURES[node.id.product]
     return measure.count_prompts(plan.parameters[measure.name], **_prompt_counts(plan, node))
 
 
@@ -218,7 +218,9 @@ def _prompts_of_partition(plan: Plan, partition: str, leading: str) -> int | Non
     limits, cases = [count for count in counts if count is not None], questions.cases
     if not limits or cases is None:
         return None
-    leading_measures = [group.leading for group in plan.passes if group.leading.about == "questions"]
+    leading_measures = [
+        scoring_pass.leading for scoring_pass in plan.passes if scoring_pass.leading.about == "questions"
+    ]
     return sum(
         measure.count_prompts(plan.parameters[measure.name], cases=cases * min(limits))
         for measure in leading_measures
@@ -249,7 +251,7 @@ def _seconds_per_prompt(graph: Graph) -> dict[tuple[str, str, str], float]:
     for node in graph:
         check = next(iter(node.checks.values()), None)
         if node.id.stage == "score" and check is not None and check.about and check.about["prompts"]:
-            kind = (node.id.model, node.id.dtype, node.id.group)
+            kind = (node.id.model, node.id.dtype, node.id.product)
             seconds, prompts = costs.get(kind, (0.0, 0))
             costs[kind] = (seconds + check.about["seconds"], prompts + check.about["prompts"])
     return {kind: seconds / prompts for kind, (seconds, prompts) in costs.items()}

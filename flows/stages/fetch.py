@@ -1,6 +1,7 @@
 """Stage `fetch`: facts by relation, invented names by class, questions by partition.
 
-`fetch` adds a step for each of them to the graph; later a worker calls the function of the step, such as `fetch_facts`.
+`add_fetch_steps` adds a step for each of them to the graph; later a worker calls the function of the step, such as
+`fetch_facts`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -87,9 +88,9 @@ class FetchedInputs:
     unfinished_lists: Mapping[Partition, list[Node]]
 
 
-def fetch(graph: Graph, plan: Plan) -> FetchedInputs:
+def add_fetch_steps(graph: Graph, plan: Plan) -> FetchedInputs:
     """Add the steps that fetch the facts and questions of the study's measures."""
-    study, prompt_kinds = plan.study, {group.leading.about for group in plan.passes}
+    study, prompt_kinds = plan.study, {scoring_pass.leading.about for scoring_pass in plan.passes}
     facts: dict[str, Reference] = {}
     names: dict[str, Reference] = {}
     if study.facts is not None and prompt_kinds - {"questions"}:

@@ -134,7 +134,7 @@ COUNT_PART = StepKind("build", "counts", makes=("shard_counts", "shards"), funct
 ADD_COUNTS = StepKind("build", "frequencies", makes=("frequencies",), function=add_up, version=3)
 
 
-def frequency(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[Reference]:
+def add_counts(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[Reference]:
     """Add the steps, and return the counts of the whole corpus."""
     options = plan.study.frequency
     if options is None:

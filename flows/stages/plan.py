@@ -167,8 +167,8 @@ class Plan:
 
     def measure_states(self, node: Node) -> Iterator[tuple[str, StepState, str]]:
         """Yield the measures of a score step with state and reason; a pass may be done for some measures only."""
-        passes = (group.measures for group in self.passes if group.leading.name == node.id.group)
-        for name in next(passes, (node.id.group,)):
+        passes = (scoring_pass.measures for scoring_pass in self.passes if scoring_pass.leading.name == node.id.product)
+        for name in next(passes, (node.id.product,)):
             check = node.checks.get(name)
             if check is not None and check.state == "done":
                 yield name, "done", ""
@@ -286,10 +286,12 @@ def _further_passes(passes: tuple[Pass, ...], *, has_new_decoding: bool) -> tupl
     Measures of queries and contexts do not depend on prompt and decoding. A new decoding changes only the answers and
     the measures that follow from answers.
     """
-    about_questions = tuple(group for group in passes if group.leading.about == "questions")
+    about_questions = tuple(scoring_pass for scoring_pass in passes if scoring_pass.leading.about == "questions")
     if not has_new_decoding:
         return about_questions
-    return tuple(group for group in about_questions if group.leading.capability in (None, "samples"))
+    return tuple(
+        scoring_pass for scoring_pass in about_questions if scoring_pass.leading.capability in (None, "samples")
+    )
 
 
 def _variant(
@@ -309,7 +311,7 @@ def _variant(
         position,
         prompts,
         str(dtype),
-        tuple(group for group in passes if _applies(group, parameters, str(dtype))),
+        tuple(scoring_pass for scoring_pass in passes if _applies(scoring_pass, parameters, str(dtype))),
         None if isinstance(identity, SwaymeterError) else identity,
         refusal,
         replies=None if isinstance(replies, SwaymeterError) else replies,
@@ -355,9 +357,9 @@ def _resolved_dtype(model: ModelPart) -> str:
     return resolve_dtype(model.dtype, model.device)
 
 
-def _applies(group: Pass, parameters: Mapping[str, Any], dtype: str) -> bool:
+def _applies(scoring_pass: Pass, parameters: Mapping[str, Any], dtype: str) -> bool:
     """Return True if the leading measure of a pass applies to a model in this dtype."""
-    measure = group.leading
+    measure = scoring_pass.leading
     return measure.applies(parameters[measure.name], dtype)
 
 

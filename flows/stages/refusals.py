@@ -70,7 +70,7 @@ def _relations(graph: Graph, selection: Selection) -> list[str]:
     valid = {node.id.subject for node in graph if node.id.stage == "build"}
     if any(node.state != "done" for node in graph if node.id.subject in ("static", "temporal")):
         valid |= {*catalog.relations(), DISPUTABLE}
-    valid |= {node.id.subject for node in graph if node.id.stage == "fetch" and node.id.group != CLASS_STEPS}
+    valid |= {node.id.subject for node in graph if node.id.stage == "fetch" and node.id.product != CLASS_STEPS}
     if any(node.id.subject == "own" and node.state != "done" for node in graph):
         valid |= {*selection.relations}  # the groups of the file are not read yet
     return sorted(valid - NO_RELATIONS)
@@ -85,12 +85,12 @@ def refusals(
     """
     nodes = [node for node in graph if node.id in selected]
     for node in nodes:
-        is_checked_early = node.id.stage == "fetch" or node.id.group in (BUILD_PROMPTS.group, ADD_COUNTS.group)
+        is_checked_early = node.id.stage == "fetch" or node.id.product in (BUILD_PROMPTS.product, ADD_COUNTS.product)
         if is_checked_early and node.refusal and not isinstance(node.refusal, ModelError):
             yield str(node.refusal)
     sample = plan.study.contexts.sample
-    entity_groups = {FETCH_FACTS.group, BUILD_PROMPTS.group}
-    relations = dict.fromkeys(node.id.subject for node in nodes if node.id.group in entity_groups and not node.refusal)
+    products = {FETCH_FACTS.product, BUILD_PROMPTS.product}
+    relations = dict.fromkeys(node.id.subject for node in nodes if node.id.product in products and not node.refusal)
     for relation in relations:
         if graph.nodes[FETCH_FACTS.id(relation)].refusal:
             continue  # yielded above
@@ -106,7 +106,7 @@ def refusals(
             yield from _too_few_built_contexts(graph, relation, sample)
     yield from refused_models(plan, variants_to_score(graph, plan, selected, force=force), offline=offline)
     judge_groups = {JUDGED, ALL_MEASURES}  # UNKNOWN_MEASURES until the questions are fetched
-    steps_of_judge = [node for node in nodes if node.id.group in judge_groups]
+    steps_of_judge = [node for node in nodes if node.id.product in judge_groups]
     if JUDGED in plan.parameters and any(force or node.state != "done" for node in steps_of_judge):
         yield from _refused_judge(plan, offline=offline)
     about_questions = [node.id for node in nodes if _is_about_questions(node.id)]
@@ -174,7 +174,7 @@ def _lacking_capabilities(plan: Plan, variant: PlannedVariant, endpoint: Endpoin
         yield f"models.{variant.position}: {error}"
         return
     without: dict[str, list[str]] = {}  # measures by the capability that the server lacks
-    for name in dict.fromkeys(name for group in variant.passes for name in group.measures):
+    for name in dict.fromkeys(name for scoring_pass in variant.passes for name in scoring_pass.measures):
         for capability in _needed_capabilities(plan, name):
             if reason := model.lacks(capability):
                 without.setdefault(f"{capability} ({reason})", []).append(name)
@@ -223,7 +223,7 @@ def _refused_templates(variants: Iterable[PlannedVariant]) -> Iterator[str]:
 
 
 def _is_about_questions(step: StepId) -> bool:
-    return step.group == ALL_MEASURES or (step.group in MEASURES and MEASURES[step.group].about == "questions")
+    return step.product == ALL_MEASURES or (step.product in MEASURES and MEASURES[step.product].about == "questions")
 
 
 def _too_few_facts(plan: Plan, relation: RelationName, sample: PerQuery | None) -> Iterator[str]:

@@ -162,7 +162,7 @@ CATALOG_FILES = ("models.yaml", "papers.yaml", "published.csv")
 """Files of the catalog that reports print: labels of models, and the results of papers."""
 
 
-def report(graph: Graph, plan: Plan, fetched: FetchedInputs, built: BuiltPrompts, database: Node) -> Node:
+def add_report(graph: Graph, plan: Plan, fetched: FetchedInputs, built: BuiltPrompts, database: Node) -> Node:
     """Add the step that draws the report."""
     not_run = tuple(
         NotRun(

@@ -1,6 +1,6 @@
 """Stage `score`: the passes over each relation with each variant.
 
-`score` adds a step for each pass to the graph; later a worker calls the function of the step, `run_pass`.
+`add_score_steps` adds a step for each pass to the graph; later a worker calls the function of the step, `run_pass`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -54,8 +54,7 @@ def run_pass(step: Step, run: RunSettings) -> Cost:
     _check_declarations(arguments)
     inputs, workspace = _inputs(step, run), Workspace(run.workspace)
     if MEASURES[arguments.leading].about == "contexts":
-        for _ in inputs.by_contexts(inputs.queries):  # a relation with too few contexts fails before a model is loaded
-            pass
+        list(inputs.by_contexts(inputs.queries))  # an error of too few contexts comes before a model is loaded
 
     def progress(done: int, total: int) -> None:
         workspace.check_mounted()  # a chunk that is written below an unmounted shared folder is lost
@@ -151,7 +150,7 @@ def _check_declarations(arguments: PassArguments) -> None:
 RUN_PASS = StepKind("score", "the measure whose pass it is", makes=("scores",), function=run_pass)
 
 
-def score(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[Reference]:
+def add_score_steps(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[Reference]:
     """Add the passes over what is built, and return the score tables.
 
     `built.queries[relation]` is a reference to an output of the step that builds the prompts of the relation.
@@ -169,7 +168,7 @@ def score(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[Reference]:
             scores += add_passes(graph, plans[relation], variant, relation, prompts)
         for partition, node in built.waiting.items():
             placeholder = RUN_PASS.id(
-                partition, group=ALL_MEASURES, model=model.name, dtype=model.dtype, setup=variant.setup
+                partition, product=ALL_MEASURES, model=model.name, dtype=model.dtype, setup=variant.setup
             )
             graph.wait(RUN_PASS, placeholder, node)
     return scores
@@ -202,10 +201,10 @@ def add_passes(
     A pass needs scores of earlier passes only. `part` is the part of the identity of the prompts, such as "seed 2".
     """
     scored: dict[str, Reference] = {}
-    for group in variant.passes:
-        if set(INPUTS[group.leading.about]) <= prompts.keys():
-            node = _add_pass(graph, plan, variant, relation, part, group, {**prompts, **scored})
-            scored |= {name: node.output(name) for name in group.measures}
+    for scoring_pass in variant.passes:
+        if set(INPUTS[scoring_pass.leading.about]) <= prompts.keys():
+            node = _add_pass(graph, plan, variant, relation, part, scoring_pass, {**prompts, **scored})
+            scored |= {name: node.output(name) for name in scoring_pass.measures}
     return list(scored.values())
 
 
@@ -215,16 +214,16 @@ def _add_pass(
     variant: PlannedVariant,
     relation: str,
     part: str,
-    group: Pass,
+    scoring_pass: Pass,
     available: Mapping[str, Reference],
 ) -> Node:
     model, study = variant.model, plan.study
     identity = RUN_PASS.id(
-        relation, part, group=group.leading.name, model=model.name, dtype=model.dtype, setup=variant.setup
+        relation, part, product=scoring_pass.leading.name, model=model.name, dtype=model.dtype, setup=variant.setup
     )
-    inputs = {name: available[name] for name in (*INPUTS[group.leading.about], *group.needs)}
+    inputs = {name: available[name] for name in (*INPUTS[scoring_pass.leading.about], *scoring_pass.needs)}
     declared, refusal = dict[str, Mapping[str, Any]](), variant.refusal
-    for name in group.measures:
+    for name in scoring_pass.measures:
         declaration = plan.declarations[name]
         if isinstance(declaration, SwaymeterError):
             refusal = refusal or declaration
@@ -238,15 +237,15 @@ def _add_pass(
         "revision": variant.identity.revision,
         "dtype": variant.dtype,
         "seed": study.seed,
-        "prompt": _prompt_key(variant, group),
+        "prompt": _prompt_key(variant, scoring_pass),
     }
     folders = ("scores", relation, model.name, *([part] if part else []))
-    outputs = {name: Output(MEASURES[name].table, folders, name, declared[name]) for name in group.measures}
-    per_query = study.contexts.sample if group.leading.about == "contexts" else None
+    outputs = {name: Output(MEASURES[name].table, folders, name, declared[name]) for name in scoring_pass.measures}
+    per_query = study.contexts.sample if scoring_pass.leading.about == "contexts" else None
     if per_query is not None:
         common["per_query"] = asdict(per_query)
     if variant.setup:
-        common["way"] = variant.setup
+        common["setup"] = variant.setup
     if variant.contrast is not None:
         common["decoding"] = asdict(variant.contrast)
     resolved_model = model.model_copy(update={"dtype": variant.dtype})  # a worker could resolve `auto` otherwise
@@ -264,7 +263,7 @@ def _add_pass(
         decoding=variant.contrast,
     )
     arguments = PassArguments(
-        group.leading.name, resolved_model, variant.identity.revision, declared, settings, variant.replies
+        scoring_pass.leading.name, resolved_model, variant.identity.revision, declared, settings, variant.replies
     )
     return graph.add(
         RUN_PASS,
@@ -273,15 +272,19 @@ def _add_pass(
         inputs=inputs,
         parameters=common,
         arguments=arguments,
-        **_queue(group, plan.parameters, model),
+        **_queue(scoring_pass, plan.parameters, model),
     )
 
 
-def _prompt_key(variant: PlannedVariant, group: Pass) -> str:
+def _prompt_key(variant: PlannedVariant, scoring_pass: Pass) -> str:
     """Return the part of the key that stands for the prompt: a digest, or the start token of queries."""
     if variant.model.text_only_kind:  # an application, or recorded replies: Swaymeter writes no prompt
         return ""
-    return content_key(variant.prompts.content) if group.leading.about == "questions" else variant.prompts.start_token
+    return (
+        content_key(variant.prompts.content)
+        if scoring_pass.leading.about == "questions"
+        else variant.prompts.start_token
+    )
 
 
 class _Queue(TypedDict):
@@ -289,9 +292,9 @@ class _Queue(TypedDict):
     device: str
 
 
-def _queue(group: Pass, parameters: Mapping[str, Any], model: ModelPart) -> _Queue:
+def _queue(scoring_pass: Pass, parameters: Mapping[str, Any], model: ModelPart) -> _Queue:
     """Return the resource of a pass and the device of its model; a pass at a server has no device."""
-    names = (group.leading.name, *group.measures)
+    names = (scoring_pass.leading.name, *scoring_pass.measures)
     asks_model = any(MEASURES[name].capability for name in names)
     judges = [parameters[name] for name in names if name == "judged_answers"]
     if (asks_model and not model.is_local) or any(judge.endpoint for judge in judges):

@@ -53,7 +53,7 @@ def _sample(step: Step, measure: str, seed: int) -> Any:
 COMPARE_SEEDS = StepKind("aggregate", "reliability", makes=("reliability",), function=compute_reliability)
 
 
-def compare_seeds(
+def add_comparisons_of_seeds(
     graph: Graph, plan: Plan, fetched: FetchedInputs, built: BuiltPrompts, scores: Iterable[Reference]
 ) -> list[Reference]:
     """Add the steps that compare seeds, and return the tables of variances; empty for a study with one seed.

@@ -69,15 +69,15 @@ def measure_relation(
     """
     chunk_notes: list[Mapping[str, Any]] = []
     missing = [name for name, output in outputs.items() if not _is_done(output)]
-    for scoring in MEASURES.passes(missing):
-        stored = {name: outputs[name] for name in scoring.needs if name in outputs}
+    for scoring_pass in MEASURES.passes(missing):  # without the measures of the step that are stored already
+        stored = {name: outputs[name] for name in scoring_pass.needs if name in outputs}
         scores = {**inputs.scores, **{name: output.read() for name, output in stored.items()}}
         rejected = dict(inputs.rejected)
         for output in stored.values():
             rejected |= rejected_of(output)
-        pass_inputs = replace(inputs, outputs=frozenset(scoring.measures), scores=scores, rejected=rejected)
-        pass_outputs = {name: outputs[name] for name in scoring.measures}
-        chunk_notes += _compute_pass(scoring.leading, pass_inputs, pass_outputs, load_model, progress)
+        pass_inputs = replace(inputs, outputs=frozenset(scoring_pass.measures), scores=scores, rejected=rejected)
+        pass_outputs = {name: outputs[name] for name in scoring_pass.measures}
+        chunk_notes += _compute_pass(scoring_pass.leading, pass_inputs, pass_outputs, load_model, progress)
     return Cost.total(chunk_notes)
 
 

@@ -26,11 +26,11 @@ from swaymeter.data.errors import UsageError
 from swaymeter.tasks.models.capabilities import AnswerScores
 from swaymeter.tasks.models.next_token.broken import check_contexts_matter, check_scores
 from swaymeter.tasks.models.prompts.tokens import no_distribution, tokenize, tokenize_prompts
-from swaymeter.tasks.scoring.persuasion import Persuasion, distinct_contexts, divergence_from_mixture
+from swaymeter.tasks.scoring.persuasion import PersuasionScores, distinct_contexts, divergence_from_mixture
 
 
 @dataclass(frozen=True, eq=False)
-class AnswerSetPersuasion(Persuasion):
+class AnswerSetPersuasion(PersuasionScores):
     """Scores over a set of answers.
 
     Attributes:
@@ -68,7 +68,7 @@ def answer_set_persuasion(
         ScoreError: a prompt does not fit the model, or a score is not finite.
     """
     aliases, groups = _aliases(model, answers)
-    distinct, weights, rows = distinct_contexts(contexts)
+    distinct, weights, columns = distinct_contexts(contexts)
     prompts = tokenize_prompts(model, distinct, queries, start_token=start_token)
     log_probs, sound, engine = model.complete_answers(
         distinct, queries, aliases, terminators=terminators, prompts=prompts, start_token=start_token
@@ -83,7 +83,7 @@ def answer_set_persuasion(
     check_contexts_matter(model, unmoved.numpy(), prompts, queries)
     # Rounding: a context that changes nothing may give -1e-17, and a whole mass 1 + 1e-7.
     scores, mass = np.maximum(scores, 0.0), np.minimum(np.exp(log_mass), 1.0)
-    return AnswerSetPersuasion(scores[:, rows], scores @ weights, engine, mass[:, rows])
+    return AnswerSetPersuasion(scores[:, columns], scores @ weights, engine, mass[:, columns])
 
 
 def _persuasion(

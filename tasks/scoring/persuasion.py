@@ -30,7 +30,7 @@ _TINY = torch.finfo(torch.float32).tiny
 
 
 @dataclass(frozen=True, eq=False)
-class Persuasion:
+class PersuasionScores:
     """Persuasion and susceptibility, in nats, float64.
 
     Attributes:
@@ -52,7 +52,7 @@ def persuasion(
     prompts: Sequence[Sequence[Tokens]] | None = None,
     start_token: bool = True,
     memory: int | None = None,
-) -> Persuasion:
+) -> PersuasionScores:
     """Return the persuasion of every context and the susceptibility of every query [Du et al. 2024, Eq. 2-4].
 
     Args:
@@ -68,7 +68,7 @@ def persuasion(
         UsageError: contexts or queries are empty.
         ScoreError: a prompt does not fit the model, or a score is not finite; the message has its query and context.
     """
-    distinct, weights, rows = distinct_contexts(contexts)
+    distinct, weights, columns = distinct_contexts(contexts)
     context_weights = torch.from_numpy(weights).to(model.device, torch.float32)
     tokens = prompts
     if tokens is None:
@@ -92,15 +92,15 @@ def persuasion(
     check_contexts_matter(model, unmoved, tokens, queries)
     # Rounding: a context that changes nothing may give -1e-8.
     scores = np.maximum(scores, 0.0)
-    return Persuasion(scores[:, rows], scores @ weights, model.engine_of_next_token(tokens))
+    return PersuasionScores(scores[:, columns], scores @ weights, model.engine_of_next_token(tokens))
 
 
 def distinct_contexts(contexts: Sequence[str]) -> tuple[list[str], NDArray[np.float64], list[int]]:
     """Return the distinct contexts, their weights p(c), and the index of each context among the distinct ones."""
     counts = Counter(contexts)
-    row_of = {context: row for row, context in enumerate(counts)}
+    column_of = {context: column for column, context in enumerate(counts)}
     weights = np.array(list(counts.values()), dtype=np.float64) / len(contexts)
-    return list(counts), weights, [row_of[context] for context in contexts]
+    return list(counts), weights, [column_of[context] for context in contexts]
 
 
 @torch.inference_mode()

@@ -68,7 +68,7 @@ def test_scores_equal_those_of_plain_transformers(study: Study) -> None:
     relation, model = STUDY[study.study.name], study.study.models[0]
     build = StepId("build", relation, "queries and contexts")
     queries, contexts = rows(study, build, "queries"), rows(study, build, "contexts")
-    of_set = {node.id.group: node.id for node in study.graph if node.id.subject == relation and node.id.model}
+    of_set = {node.id.product: node.id for node in study.graph if node.id.subject == relation and node.id.model}
     persuasion: dict[str, dict[str, float]] = defaultdict(dict)
     for row in rows(study, of_set["persuasion"], "persuasion"):
         persuasion[row["query_id"]][row["context_id"]] = row["persuasion"]

@@ -30,7 +30,7 @@ def write_swayed_queries(step: Step, run: RunSettings) -> None:
 WRITE_SWAYED_QUERIES = StepKind("report", "swayed queries", makes=("files",), function=write_swayed_queries)
 
 
-def swayed_queries(graph: Graph, database: Node) -> Node:
+def add_swayed_queries(graph: Graph, database: Node) -> Node:
     """Add the step, which needs the database."""
 
     def files(key_inputs: Mapping[str, Any]) -> FilesArtifact:

@@ -149,10 +149,10 @@ def test_where_every_score_fails_the_earlier_page_stays(tmp_path: Path) -> None:
     gone = [{"name": str(tmp_path / "gone"), "dtype": "float32", "device": "cpu"}]
     study = prepare(selected(tmp_path, models=gone))
     of_study = ["database", "page"]
-    assert {node.state for node in study.graph if node.id.group in of_study} == {"missing", "blocked"}
+    assert {node.state for node in study.graph if node.id.product in of_study} == {"missing", "blocked"}
     study.workspace.database.touch()
-    blocked = [node for node in again(study).graph if node.id.group in of_study]
-    assert [(node.id.group, node.state) for node in blocked] == [(name, "blocked") for name in of_study]
+    blocked = [node for node in again(study).graph if node.id.product in of_study]
+    assert [(node.id.product, node.state) for node in blocked] == [(name, "blocked") for name in of_study]
     scores = score(prepare(selected(tmp_path)))
     assert scores.graph.nodes[StepId("aggregate", "study", "database")].state == "missing"
 
@@ -164,7 +164,7 @@ def test_damaged_score_blocks_what_is_derived_from_it(tmp_path: Path) -> None:
     content[-1] ^= 0x01
     file.write_bytes(content)
     undone = {
-        (node.id.subject, node.id.group): node.state
+        (node.id.subject, node.id.product): node.state
         for node in again(study).graph
         if node.id.stage == "score" and node.state != "done"
     }
@@ -198,7 +198,7 @@ def test_precision_is_measured_against_another_dtype(
 ) -> None:
     models = [{"name": str(tmp_path / "model"), "dtype": dtype, "device": "cpu"}]
     study = selected(tmp_path, models=models, measures={"precision": {"reference": reference}}, questions=None)
-    assert any(node.id.group == "precision" for node in study.graph) is measured
+    assert any(node.id.product == "precision" for node in study.graph) is measured
 
 
 def test_missing_published_files_are_named(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_relation_may_be_named_as_class_is(tmp_path: Path) -> None:
 
 def test_every_step_makes_what_its_kind_names(study: Study) -> None:
     nodes = [node for node in study.graph if node.step]
-    assert {node.kind.group for node in nodes} >= {"facts", "queries and contexts", "choice of questions", "database"}
+    assert {node.kind.product for node in nodes} >= {"facts", "queries and contexts", "choice of questions", "database"}
     for node in nodes:
         assert node.step is not None
         collective = node.kind.makes == ("scores",)

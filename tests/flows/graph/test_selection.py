@@ -20,7 +20,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 def chosen(study: Study, selection: Selection, stage: Stage) -> set[tuple[str, str]]:
-    return {(one.subject, one.group) for one in selection.of(study.graph) if one.stage == stage}
+    return {(one.subject, one.product) for one in selection.of(study.graph) if one.stage == stage}
 
 
 def test_the_whole_study_is_selected_by_default(study: Study) -> None:

@@ -139,7 +139,7 @@ def test_the_database_follows_every_column(tmp_path: Path) -> None:
 
     def keys() -> tuple[str, str]:
         graph = again(study).graph
-        (scored,) = (node.step for node in graph if node.id.group == "persuasion" and node.id.subject == "capital")
+        (scored,) = (node.step for node in graph if node.id.product == "persuasion" and node.id.subject == "capital")
         assert scored is not None
         return scored.key, step_of(study).key
 

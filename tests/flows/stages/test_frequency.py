@@ -44,7 +44,7 @@ def built(study: Study) -> tuple[Graph, list[str]]:
     counted: list[str] = []
 
     def note(step: Step) -> None:
-        if step.id.group == "counts":
+        if step.id.product == "counts":
             counted.append(step.id.part)
 
     memory: dict[Any, Any] = {}
@@ -117,7 +117,7 @@ def test_an_api_counts_tokens_and_says_so(closed: None, tmp_path: Path) -> None:
 
 def test_api_that_is_away_stops_counts_alone(closed: None, tmp_path: Path) -> None:
     graph, _ = built(study_of(tmp_path, unused_address(), source="infini-gram", index="pieces"))
-    states = {node.id.group: node for node in graph if node.id.stage == "build"}
+    states = {node.id.product: node for node in graph if node.id.stage == "build"}
     assert re.search(r"infini-gram .* cannot be reached: .*; or count a corpus of your own", states["counts"].reason)
     assert (states["frequencies"].state, states["queries and contexts"].state) == ("blocked", "done")
 
@@ -170,7 +170,7 @@ def test_file_that_changes_while_counted_is_counted_again(tmp_path: Path, monkey
 
     monkeypatch.setattr(Reading, "pieces", grown)
     graph, counted = built(study_of(tmp_path, corpus=[str(file)]))
-    (counts,) = [node for node in graph if node.id.group == "counts"]
+    (counts,) = [node for node in graph if node.id.product == "counts"]
     (shard,) = counts.output("shards").read().to_pylist()
     assert (shard["words"], shard["digest"]) == (2, blake2b(b"Norway Norway").hexdigest())
     assert counted == ["a.txt", "a.txt"]  # what was read first is of no digest that is known
@@ -182,7 +182,7 @@ def test_a_killed_run_keeps_the_files_it_counted(tmp_path: Path) -> None:
     if (child := os.fork()) == 0:
         memory: dict[Any, Any] = {}
         resolve = lambda: graph_of(study.plan, memory)  # noqa: E731
-        run(resolve, Selection(stages=PREPARED), lambda step: step.id.group != "counts" or _die())
+        run(resolve, Selection(stages=PREPARED), lambda step: step.id.product != "counts" or _die())
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     graph, counted = built(study)
@@ -204,13 +204,13 @@ def test_a_file_cut_short_stops_the_counts_alone(tmp_path: Path) -> None:
     (corpus / "b.txt.zst").write_bytes(packed[:500])
     (corpus / "c.jsonl").write_bytes(b"")
     graph, _ = built(study_of(tmp_path, corpus=[str(corpus)]))
-    states = {node.id.part: node for node in graph if node.id.group == "counts"}
+    states = {node.id.part: node for node in graph if node.id.product == "counts"}
     assert [states[name].state for name in ("a.txt", "b.txt.zst", "c.jsonl")] == ["done", "failed", "failed"]
     assert "b.txt.zst cannot be read to its end" in states["b.txt.zst"].reason
     assert "c.jsonl has no text that can be read" in states["c.jsonl"].reason
     assert all("move it out of the folder" in states[name].reason for name in ("b.txt.zst", "c.jsonl"))
     assert graph.nodes[FREQUENCIES].state == "blocked"
-    assert {node.state for node in graph if node.id.group == "queries and contexts"} == {"done"}
+    assert {node.state for node in graph if node.id.product == "queries and contexts"} == {"done"}
 
 
 def test_counts_wait_for_the_first_queries(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_aliases_of_other_names_are_told(tmp_path: Path, caplog: pytest.LogCaptu
     assert "1 of 2 names are no entities or answers: 'Nowhere'" in caplog.text
     aliases.write_text("name,alias\nNowhere,Erewhon\n")
     graph, _ = built(study_of(tmp_path, corpus=[str(corpus)], aliases=str(aliases)))
-    reasons = {node.id.group: node.reason for node in graph if node.id.subject == "corpus"}
+    reasons = {node.id.product: node.reason for node in graph if node.id.subject == "corpus"}
     assert "1 of 1 names are no entities or answers: 'Nowhere'" in reasons["names to count"]
 
 

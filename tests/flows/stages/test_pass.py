@@ -33,7 +33,9 @@ def test_no_chunk_is_begun_where_workspace_went_away(tmp_path: Path, monkeypatch
 
 def test_another_judge_than_the_run_has_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = prepare(selected(tmp_path))
-    steps = (node.step for node in study.graph if node.id.group == "answers" and node.step and node.state == "missing")
+    steps = (
+        node.step for node in study.graph if node.id.product == "answers" and node.step and node.state == "missing"
+    )
     monkeypatch.setattr(clusters, "identify_entailment", lambda name: "of another worker")
     with pytest.raises(ModelError, match="this worker differs from the run in entailment; restart it"):
         score.run_pass(next(steps), RunSettings(study.workspace.root))
@@ -41,7 +43,7 @@ def test_another_judge_than_the_run_has_is_refused(tmp_path: Path, monkeypatch: 
 
 def test_the_model_of_the_run_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = prepare(selected(tmp_path))
-    step = next(node.step for node in study.graph if node.id.group == "persuasion" and node.step)
+    step = next(node.step for node in study.graph if node.id.product == "persuasion" and node.step)
     wanted = replace(step, arguments=replace(step.arguments, revision="of the run"))
     with pytest.raises(ModelError, match="but the run needs of the run; copy the same files"):
         score.run_pass(wanted, RunSettings(study.workspace.root))

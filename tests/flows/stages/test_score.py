@@ -38,7 +38,7 @@ def test_pass_that_asks_server_takes_no_device(tmp_path: Path) -> None:
     study = prepare(selected(tmp_path, facts=None, models=[here, {"name": "there", "endpoint": "http://127.0.0.1:1"}],
                              measures={"answers": {}, "accuracy": {}}))  # fmt: skip
     steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
-    asked = {(one.id.model == "there", one.resource, one.device) for one in steps if one.id.group == "answers"}
+    asked = {(one.id.model == "there", one.resource, one.device) for one in steps if one.id.product == "answers"}
     assert asked == {(False, "compute", "cpu"), (True, "server", "")}
 
 
@@ -57,10 +57,10 @@ def test_each_prompt_is_a_variant(tmp_path: Path) -> None:
     study = prepare(selected(tmp_path, measures={"answers": {}, "whose_answer": {}, "persuasion": {}}, prompts=prompts))
     steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
     texts = {
-        one.id.setup: one.arguments.inputs.answer_prompts.with_context for one in steps if one.id.group == "answers"
+        one.id.setup: one.arguments.inputs.answer_prompts.with_context for one in steps if one.id.product == "answers"
     }
     assert texts == {"strict": catalog.prompts("strict").with_context, "mine": "{context} ? {question}"}
-    assert {one.id.setup for one in steps if one.id.group == "persuasion"} == {"mine"}, "the first has the queries"
+    assert {one.id.setup for one in steps if one.id.product == "persuasion"} == {"mine"}, "the first has the queries"
     name = study.study.models[0].name
     database = study.graph.nodes[StepId("aggregate", "study", "database")].step
     assert database is not None
@@ -94,7 +94,7 @@ def test_each_decoding_is_a_variant(tmp_path: Path) -> None:
         selected(tmp_path, facts=None, models=models, measures=measures, decodings=decodings, prompts=["cite", "role"])
     )
     steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
-    asked = {(one.id.model == "there", one.id.setup, one.id.group): one.arguments.inputs.decoding for one in steps}
+    asked = {(one.id.model == "there", one.id.setup, one.id.product): one.arguments.inputs.decoding for one in steps}
     ways = {way for there, way, group in asked if group == "answers" and not there}
     assert ways == {"cite · greedy", "cite · cad", "role · greedy", "role · cad"}
     assert {way for there, way, group in asked if there} == {"cite · greedy", "role · greedy"}

@@ -34,7 +34,7 @@ def score(study: Study, measure: str) -> Study:
     """Stores scores of a measure: of a query 1, of a query and a context what is drawn for seed and query."""
     about: dict[str, Any] = {"relation": "capital", "model": "m", "dtype": "float32"}
     for node in study.graph:
-        if node.id.stage == "score" and node.id.group == measure:
+        if node.id.stage == "score" and node.id.product == measure:
             assert node.step is not None
             table, part = node.step.table(measure), node.id.part
             scores = [{"query_id": one["query_id"], "susceptibility": 1.0} for one in stored(study, "queries", part)]
@@ -57,7 +57,7 @@ def test_further_seeds_have_own_contexts_and_measures(study: Study) -> None:
     scored: dict[str, set[str]] = {}
     for node in study.graph:
         if node.id.stage == "score":
-            scored.setdefault(node.id.part, set()).add(node.id.group)
+            scored.setdefault(node.id.part, set()).add(node.id.product)
     two = {"persuasion", "susceptibility"}
     assert scored == {"": {*two, "greedy_answers"}, "seed 1": two, "seed 2": two}
     assert stored(study, "queries") == stored(study, "queries", "seed 1") == stored(study, "queries", "seed 2")
@@ -86,7 +86,7 @@ def test_scores_of_further_seeds_are_listed_where_published(study: Study) -> Non
 
 def test_what_all_samples_have_is_compared(study: Study) -> None:
     scored = score(score(study, "persuasion"), "susceptibility")
-    (node,) = (node for node in scored.graph if node.id.group == "reliability")
+    (node,) = (node for node in scored.graph if node.id.product == "reliability")
     assert node.step is not None
     node.step.function(node.step, RunSettings(scored.workspace.root))
     rows = {(r["measure"], r["over"], r["query_type"]): r for r in node.step.table("reliability").read().to_pylist()}
@@ -106,6 +106,6 @@ def test_a_model_named_twice_is_compared_once(tmp_path: Path) -> None:
     models = [{**model, "dtype": dtype} for dtype in ("auto", "float32")]
     changes: dict[str, Any] = {"facts": FACTS, "contexts": CONTEXTS, "measures": ["persuasion"], "questions": None}
     study = score(prepare(selected(tmp_path, seeds=[0, 1], models=models, **changes)), "persuasion")
-    steps = [node.step for node in study.graph if node.id.group == "reliability"]
+    steps = [node.step for node in study.graph if node.id.product == "reliability"]
     assert len(steps) == 2
     assert len({step.table("reliability").key for step in steps if step}) == 1

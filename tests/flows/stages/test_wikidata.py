@@ -94,7 +94,7 @@ def test_before_the_list_is_there_its_questions_wait(tmp_path: Path) -> None:
 
 def test_the_limit_of_triples_holds_for_each_property(tmp_path: Path) -> None:
     nodes = listed(live(tmp_path)).graph.nodes
-    steps = {node.id.subject: node.step for node in nodes.values() if node.id.group == "questions" and node.step}
+    steps = {node.id.subject: node.step for node in nodes.values() if node.id.product == "questions" and node.step}
     assert {name: len(step.arguments[1]) for name, step in steps.items() if name != "disputable"} == {
         "capital": 2, "twinnedTown": 1,
     }  # fmt: skip
