@@ -11,6 +11,7 @@ import duckdb
 import pytest
 import typer.main
 
+import swaymeter
 from swaymeter.flows.cli.main import app
 from tests.data.warehouse.small_study import TABLES, build_study, row, small_study, table
 
@@ -74,6 +75,26 @@ def test_command_that_queries_database_prints_answer(database: Path) -> None:
 def test_there_are_commands_to_test() -> None:
     assert len(SWAYMETER) >= 4
     assert {"study", "test"} <= set(MAKE)
+
+
+def test_log_and_function_are_audited(tmp_path: Path) -> None:
+    (log,) = re.findall(r"^```csv\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    (code,) = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    (tmp_path / "log.csv").write_text(log)
+    (tmp_path / "my_app.py").write_text(code)
+    audit = swaymeter.audit(
+        tmp_path / "log.csv",
+        models=[f"{tmp_path / 'my_app.py'}:answer"],
+        replies=["response"],
+        workspace=tmp_path / "audit",
+    )
+    verdicts = audit.frame("answers_of_questions").set_index(["model", "condition"])["verdict"]
+    assert verdicts["response", "supporting"] == verdicts["response", "conflicting"] == "context"
+    assert verdicts["my_app.py:answer"].to_dict() == {
+        "none": "refusal",
+        "supporting": "context",
+        "conflicting": "context",
+    }
 
 
 def test_options_named_in_the_text_exist(cli: Any) -> None:
