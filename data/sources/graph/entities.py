@@ -27,7 +27,7 @@ from swaymeter.data.sources.graph.sparql import (
 BATCH = 100
 """First number of entities in a query."""
 MAX_ROWS = 10_000
-"""Limit of the rows of an answer; an answer of this size counts as cut off, because services cut without notice."""
+"""Limit of the rows of a response; so many rows count as cut off, because services cut without notice."""
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 SAME_AS = ("http://www.w3.org/2002/07/owl#sameAs", "http://schema.org/sameAs")
@@ -166,12 +166,12 @@ def in_batches(
     while start < len(items):
         batch = items[start : start + size]
         try:
-            answer = store.select(query(batch))
-            if len(answer) >= MAX_ROWS:
+            response = store.select(query(batch))
+            if len(response) >= MAX_ROWS:
                 raise ServiceTimeout(
-                    f"{store.address} answered with {len(answer)} rows, which may not be all; fetch from a dump"
+                    f"{store.address} answered with {len(response)} rows, which may not be all; fetch from a dump"
                 )
-            rows: Iterable[Row] = answer.rows
+            rows: Iterable[Row] = response.rows
         except ServiceTimeout:
             if len(batch) > 1:
                 size = (len(batch) + 1) // 2

@@ -22,12 +22,12 @@ SMALLEST_PAGE = 10
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two terms that the graph joins under a relation, the sampling key, and the service's answer with them."""
+    """Two terms that the graph joins under a relation, the sampling key, and the service's response with them."""
 
     key: str
     subject: Uri
     object: Term
-    answer: Rows
+    response: Rows
 
     def directed(self, relation: Relation) -> tuple[Term, Term]:
         """Return the entity of the query, and the answer."""
@@ -86,21 +86,22 @@ class _Pages:
         """
         while True:
             try:
-                answer = self._store.select(self._query(prefix, after))
+                response = self._store.select(self._query(prefix, after))
             except ServiceTimeout:
                 if len(prefix) == max_length:
                     raise
                 self._size = max(SMALLEST_PAGE, self._size // 2)
                 break
-            pairs = sorted((_pair(row, answer) for row in answer.rows), key=_order)
+            pairs = sorted((_pair(row, response) for row in response.rows), key=_order)
             # After a page other than the requested one, the next request would return the same pairs again.
             outside = any(not pair.key.startswith(prefix) or pair.key <= after for pair in pairs)
-            if outside or len(answer) > self._size:
+            if outside or len(response) > self._size:
+                clause = "FILTER" if outside else "LIMIT"
                 raise ServiceError(
-                    f"{answer.address} returned pairs outside the query's {'FILTER' if outside else 'LIMIT'}: a cache "
+                    f"{response.address} returned pairs outside the query's {clause}: a cache "
                     "ignores parts of the query, or the service does not support SPARQL 1.1; give another address"
                 )
-            if len(answer) < self._size:
+            if len(response) < self._size:
                 yield from pairs
                 return
             # Some pairs with the last key of a full page may be on the next page.
@@ -132,13 +133,13 @@ class _Pages:
         )
 
 
-def _pair(row: Row, answer: Rows) -> Pair:
+def _pair(row: Row, response: Rows) -> Pair:
     subject, value, key = row.get("s"), row.get("o"), row.get("k")
     if not isinstance(subject, Uri) or value is None or not isinstance(key, Literal):
         raise ServiceError(
-            f"{answer.address} answered with a pair without its MD5; use a service that supports SPARQL 1.1"
+            f"{response.address} answered with a pair without its MD5; use a service that supports SPARQL 1.1"
         )
-    return Pair(key.value, subject, value, answer)
+    return Pair(key.value, subject, value, response)
 
 
 def _order(pair: Pair) -> tuple[str, str, str, str]:

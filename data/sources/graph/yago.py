@@ -224,7 +224,7 @@ def _facts(choice: _Choice, source: str, licence: str) -> list[Fact]:
     answer_degrees = graph.relation_degrees(relation, answers, as_subject=relation.reverse)
     listed: list[Fact] = []
     for entity, chosen in choice.chosen.items():
-        uri, response = chosen.object_uri, chosen.pair.answer
+        uri, response = chosen.object_uri, chosen.pair.response
         true_answers = {
             choice.answer(value) for namesake in choice.namesakes[chosen.name] for value in objects.get(namesake, ())
         }

@@ -70,7 +70,7 @@ def triples_of_property(store: SparqlStore, property_id: WikidataId, count: int,
 
 
 class _ItemPair(NamedTuple):
-    """Two items that the property joins, and the time (UTC, ISO 8601) of the answer with them."""
+    """Two items that the property joins, and the time (UTC, ISO 8601) of the response with them."""
 
     subject: WikidataId
     object: WikidataId
@@ -86,7 +86,7 @@ def _chosen(store: SparqlStore, property_id: WikidataId, count: int, seed: int) 
     examined = 0
     while len(chosen) < count and (block := list(islice(pairs, BLOCK))):
         item_pairs = [
-            _ItemPair(subject, object_, pair.answer.retrieved_at.isoformat())
+            _ItemPair(subject, object_, pair.response.retrieved_at.isoformat())
             for pair in block
             if (subject := _item(pair.subject)) and (object_ := _item(pair.object)) and subject != object_
         ]
