@@ -22,7 +22,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.records import CONDITIONS, CONFLICTING, SUPPORTING
 from swaymeter.reports.frames import Frames, are_own, partitions, present, records
 from swaymeter.reports.models import models, rows_of
-from swaymeter.reports.page.shell import sealed
+from swaymeter.reports.page.shell import script_json
 from swaymeter.reports.words import CONDITION_NAMES, outcome
 
 SHARD = 100
@@ -105,7 +105,7 @@ def blocks(frames: Frames) -> Iterator[Block]:
     sides = {"supporting": SUPPORTING, "conflicting": {*CONFLICTING, "mixed"}}
     kinds = {side: [name for name in settings["conditions"] if name in of] for side, of in sides.items()}
     settings["judgements"] = [{name: row[name] for name in _JUDGEMENT} for row in records(frames["judgements_to_read"])]
-    yield "index", sealed({**settings, **choices, **kinds, "shard": SHARD, **_listed(questions, contexts)})
+    yield "index", script_json({**settings, **choices, **kinds, "shard": SHARD, **_listed(questions, contexts)})
     yield from _shards("texts", [_texts(row, contexts[row["question_id"]]) for row in questions])
     for number, model in enumerate(models(frames["answers_to_read"])):
         rows, scored = (rows_of(frames[name], model) for name in ("answers_to_read", "answers_of_questions"))
@@ -189,7 +189,7 @@ def _model_cases(
         [_shown(answers[question].get(name), scores.get((question, name), {})) for name in ids[question]]
         for question in answered
     ]
-    yield f"scores-{number}", sealed({"place": [position[question] for question in answered], **_columns(cases)})
+    yield f"scores-{number}", script_json({"place": [position[question] for question in answered], **_columns(cases)})
     shown = [
         {"cases": [_without_text(case) for case in question_cases], "stand_ins": stand_ins[question]}
         for question, question_cases in zip(answered, cases, strict=True)
@@ -218,7 +218,7 @@ _BETWEEN_IDS = "\x1f"
 
 def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:
     for number, start in enumerate(range(0, len(rows), SHARD)):
-        yield f"{name}-{number}", sealed(rows[start : start + SHARD])
+        yield f"{name}-{number}", script_json(rows[start : start + SHARD])
 
 
 def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:

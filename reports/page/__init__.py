@@ -38,7 +38,7 @@ from swaymeter.reports.models import (
 )
 from swaymeter.reports.page.bars import groups, legend
 from swaymeter.reports.page.shell import asset, cell, heading, linked, numeric, template, written
-from swaymeter.reports.page.tooltips import names, tooltips
+from swaymeter.reports.page.tooltips import question_texts, tooltips
 from swaymeter.reports.tables import FilledTable
 from swaymeter.reports.words import CONDITION_NAMES, outcome
 
@@ -130,8 +130,8 @@ def page(
         several=several,
         basis=basis(frames),
         kinds=kinds,
-        told=mark_tooltips,
-        names=names(frames),
+        tooltips=mark_tooltips,
+        question_texts=question_texts(frames),
         script=Markup(script),
         script_hash=integrity(script),
         since=since,

@@ -48,8 +48,8 @@ def written(package: str, file: str, css: str, filters: Mapping[str, Any], **wor
 _MARKUP = re.compile("[<>&\x7f-\x9f\u2028\u2029]")
 
 
-def sealed(value: object) -> Markup:
-    """The value as JSON in which nothing can end a script element or be taken for markup."""
+def script_json(value: object) -> Markup:
+    """Return a value as JSON for a script element, in which no text ends the element or is read as markup."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return Markup(_MARKUP.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 

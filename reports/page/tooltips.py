@@ -9,51 +9,76 @@ from swaymeter.reports.figures.figure import DrawnFigure
 from swaymeter.reports.figures.marks import numbers_of
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.frames import Frames, units
-from swaymeter.reports.page.shell import cell, heading, sealed
+from swaymeter.reports.page.shell import cell, heading, script_json
 
-ITEMS = ("question_id", "query_id", "entity", "relation")
-"""The columns that name an item: that of a row is by the first which it has."""
-MAX_LINES, MAX_LETTERS = 10, 60
+ITEM_COLUMNS = ("question_id", "query_id", "entity", "relation")
+"""Columns with the id of an item; the first one that the rows have counts."""
+ID_COLUMNS = ("question_id", "query_id", "context_id")
+"""Columns of ids, which a tooltip leaves out."""
+MAX_LINES = 10
+"""Upper bound on the lines of a tooltip."""
+MAX_LETTERS = 60
+"""Upper bound on the letters of a cell or a question."""
+NO_ITEM = -1
+"""Number of the item of a row without one."""
 
 
 def tooltips(drawn: DrawnFigure, pictures: Pictures) -> Markup | None:
-    """Size, headings, items, rows and marks of a figure as JSON for the page's script; None where no mark is known.
+    """Return the tooltips of a figure as JSON for the script of the page; None without marks.
 
-    A row has the number of its item, and its cells; a mark its place and the number of its row.
+    The JSON has these keys:
+        size: Width and height of the picture, in points.
+        heads: Headings of the cells.
+        items: Ids of the items, such as questions.
+        rows: For each row the number of its item and its cells.
+        marks: For each mark its x and y in points, and the number of its row.
     """
     if not pictures.marks:
         return None
-    rows = numbers_of(drawn.drawing).iloc[(mark_rows := sorted({mark.row for mark in pictures.marks}))]
-    item = next((name for name in ITEMS if name in rows), "")
-    shown = _worth(rows.drop(columns=[name for name in ("question_id", "query_id", "context_id") if name in rows]))
-    of = {**units(drawn.drawing.shown), **units(drawn.drawing.numbers)}
-    keys = [None if pd.isna(name) else str(name) for name in rows[item]] if item else [None] * len(rows)
-    items = [name for name in dict.fromkeys(keys) if name is not None]
-    at = {name: number for number, name in enumerate(items)}
-    cells = zip(*([_short(value, of.get(str(name), "")) for value in shown[name]] for name in shown), strict=True)
-    value: dict[str, Any] = {
+    mark_rows = sorted({mark.row for mark in pictures.marks})
+    rows = numbers_of(drawn.drawing).iloc[mark_rows]
+    units_of_columns = {**units(drawn.drawing.shown), **units(drawn.drawing.numbers)}
+    columns = {str(name): units_of_columns.get(str(name), "") for name in _tooltip_columns(rows)}
+    cells = [[_cell_text(value, unit) for value in rows[name]] for name, unit in columns.items()]
+    ids = _item_ids(rows)
+    items = [name for name in dict.fromkeys(ids) if name is not None]
+    number_of_item = {name: number for number, name in enumerate(items)}
+    item_numbers = [NO_ITEM if name is None else number_of_item[name] for name in ids]
+    content = {
         "size": pictures.size,
-        "heads": [heading(str(name), of.get(str(name), "")) for name in shown],
+        "heads": [heading(name, unit) for name, unit in columns.items()],
         "items": items,
-        "rows": [[-1 if key is None else at[key], *cell] for key, cell in zip(keys, cells, strict=True)],
+        "rows": [[number, *row] for number, row in zip(item_numbers, zip(*cells, strict=True), strict=True)],
         "marks": [(mark.x, mark.y, mark_rows.index(mark.row)) for mark in pictures.marks],
     }
-    return sealed(value)
+    return script_json(content)
 
 
-def names(frames: Frames) -> Markup:
-    """The texts of questions by their ids."""
+def question_texts(frames: Frames) -> Markup:
+    """Return the beginnings of the questions by their ids, as JSON for the script of the page."""
     rows = frames["questions_to_read"]
     questions = zip(rows["question_id"], rows["question"], strict=True) if len(rows) else ()
-    return sealed({str(question): str(text)[:MAX_LETTERS] for question, text in questions})
+    return script_json({str(question_id): str(text)[:MAX_LETTERS] for question_id, text in questions})
 
 
-def _worth(rows: pd.DataFrame) -> pd.DataFrame:
-    """The columns that tell the rows apart, texts first: what is the same in all stands in the caption."""
-    columns = [name for name in rows if rows[name].notna().any() and (len(rows) == 1 or rows[name].nunique() > 1)]
-    texts = [name for name in columns if not pd.api.types.is_numeric_dtype(rows[name])]
-    return rows[[*texts, *(name for name in columns if name not in texts)][:MAX_LINES]]
+def _item_ids(rows: pd.DataFrame) -> list[str | None]:
+    """Return the id of the item of each row; None for a row without an item."""
+    column = next((name for name in ITEM_COLUMNS if name in rows), None)
+    if column is None:
+        return [None] * len(rows)
+    return [None if pd.isna(name) else str(name) for name in rows[column]]
 
 
-def _short(value: Any, unit: str) -> str:
+def _tooltip_columns(rows: pd.DataFrame) -> list[str]:
+    """Return the columns that differ between rows, texts before numbers; the caption has equal values."""
+    values = rows.drop(columns=[name for name in ID_COLUMNS if name in rows])
+    differing = [
+        name for name in values if values[name].notna().any() and (len(values) == 1 or values[name].nunique() > 1)
+    ]
+    texts = [name for name in differing if not pd.api.types.is_numeric_dtype(values[name])]
+    return [*texts, *(name for name in differing if name not in texts)][:MAX_LINES]
+
+
+def _cell_text(value: Any, unit: str) -> str:
+    """Return a value as the page shows it; empty for a missing value."""
     return "" if pd.isna(value) else cell(value, unit)[:MAX_LETTERS]

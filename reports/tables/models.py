@@ -125,7 +125,7 @@ AT_A_GLANCE = Table(
         + thinking_sentence(frames["unfinished_greedy_answers"])
         + limit_sentences(frames["unfinished_greedy_answers"])
     ),
-    leads=True,
+    is_summary=True,
 )
 SIDE_BY_SIDE = Table(
     "models-side-by-side",

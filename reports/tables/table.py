@@ -26,9 +26,9 @@ class Table:
         caption: Explanation of its rows and columns.
         queries: Named queries of the warehouse. Without rows of the first query the table is empty.
         rows: Function from frames to the table's rows, or None for the rows of the first query. Frames may be empty.
-        lead: Function from frames to the sentences before the caption.
+        finding: Function from frames to the finding before the caption.
         note: Function from frames to the sentences after the caption.
-        leads: True if the table stands beside the findings.
+        is_summary: True if the page shows the table directly after its findings.
         items: Items of papers.yaml that the table shows, such as liu-table-1; the caption ends with them.
     """
 
@@ -37,9 +37,9 @@ class Table:
     caption: str
     queries: tuple[str, ...]
     rows: Callable[[Frames], pd.DataFrame] | None = None
-    lead: Callable[[Frames], str] = lambda frames: ""
+    finding: Callable[[Frames], str] = lambda frames: ""
     note: Callable[[Frames], str] = lambda frames: ""
-    leads: bool = False
+    is_summary: bool = False
     items: tuple[str, ...] = ()
 
 
@@ -49,7 +49,7 @@ class FilledTable:
 
     Attributes:
         table: The declared table.
-        caption: Whole caption, with lead and notes.
+        caption: Whole caption, with finding and notes.
         rows: Rows of the CSV file.
         printed: Published values for the rows of the table.
     """
@@ -145,7 +145,8 @@ def filled(table: Table, frames: Frames) -> FilledTable:
     printed = printed_of(in_papers, names, frames_with_empty, listed=not published_columns)
     unused = [name for name in published_columns if is_audit(frames) or (rows[name].fillna("") == "").all()]
     rows = rows.drop(columns=unused)
-    lead = table.lead(frames_with_empty)
+    finding = table.finding(frames_with_empty)
     items = in_papers if are_published(frames_with_empty) else ()
-    caption = (f"{lead} " if lead else "") + table.caption + table.note(frames_with_empty) + as_in(items) + printed.note
+    caption = f"{finding} {table.caption}" if finding else table.caption
+    caption += table.note(frames_with_empty) + as_in(items) + printed.note
     return FilledTable(table, caption, rows, printed)

@@ -16,7 +16,7 @@ COMPARISON = Table(
     "Benjamini-Hochberg.",
     (variants.MEANS, variants.DIFFERENCES, variants.SPENT),
     variants.table,
-    lead=variants.advice,
+    finding=variants.advice,
     note=lambda frames: variants.silent(frames) + variants.uneven(variants.variants_of(frames)),
-    leads=True,
+    is_summary=True,
 )

@@ -58,24 +58,24 @@ def counted_verdicts(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
 def decided_answers(
     questions: Sequence[Question],
     answers: Iterable[Row],
-    stated: Iterable[Row],
-    judged: Iterable[Row] = (),
-    verdicts: Sequence[Judgement] = (),
+    rule_verdicts: Iterable[Row],
+    judge_verdicts: Iterable[Row] = (),
+    people_verdicts: Sequence[Judgement] = (),
 ) -> Iterator[Row]:
     """Yield rows of decided_answers: replies that a person or a judge decides, and replies whose outcome changes.
 
     Args:
         questions: The questions of one relation.
         answers: Stored answers of any models, greedy and sampled.
-        stated: The rule's verdicts, rows of whose_answer.
-        judged: The judge's verdicts, rows of judged_answers.
-        verdicts: People's verdicts, on any questions.
+        rule_verdicts: The rule's verdicts, rows of whose_answer.
+        judge_verdicts: The judge's verdicts, rows of judged_answers.
+        people_verdicts: People's verdicts, on any questions.
     """
-    by_question = _by_question(questions, verdicts)
-    rules = {tuple(row[name] for name in _KEY): row for row in stated}
+    by_question = _by_question(questions, people_verdicts)
+    rules = {tuple(row[name] for name in _KEY): row for row in rule_verdicts}
     judges = {
         tuple(row[name] for name in _KEY): _DecidedVerdict(row["verdict"], "judge", row["judge"])
-        for row in judged
+        for row in judge_verdicts
         if row["verdict"] and row["rule"] is None
     }
     decided_ids = {*by_question, *(key[_KEY.index("question_id")] for key in judges)}

@@ -13,7 +13,7 @@ import pytest
 
 from swaymeter.data.errors import InputError
 from swaymeter.reports.answers import GROUP_HUES, write_answers
-from swaymeter.reports.page.shell import sealed
+from swaymeter.reports.page.shell import script_json
 from swaymeter.reports.report import write_report
 from swaymeter.reports.style import THEMES
 from tests.reports.frames_of_answers import SAMPLES, frames_of_answers
@@ -257,7 +257,7 @@ def test_hostile_texts_are_json_and_nothing_else(tmp_path: Path, text: str) -> N
 
 def test_numbers_that_json_has_not_are_refused() -> None:
     with pytest.raises(ValueError, match="JSON"):
-        sealed([float("nan")])
+        script_json([float("nan")])
 
 
 def test_the_policy_allows_the_style_and_script_alone(page: Parsed) -> None:

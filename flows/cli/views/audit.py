@@ -66,22 +66,32 @@ from swaymeter.tasks.statistics.statistic import Row
 
 NOT_USED = "rows-not-used.txt"
 """The file of the workspace with the unusable rows."""
-MOVED: Mapping[str, Any] = {"clusters": {"entailment": "all-minilm-l6-v2"}, "coherent_persuasion": {}}
+PERSUASION_MEASURES: Mapping[str, Any] = {
+    "clusters": {"entailment": "all-minilm-l6-v2"},
+    "coherent_persuasion": {},
+}
 """Measures that need enough sampled replies of a model on this machine."""
 DTYPES = frozenset(get_args(ModelPart.model_fields["dtype"].annotation))
 THOUGHTS = 2048
 """Default limit of the tokens of thoughts in an audit."""
 
 
-class Audited(NamedTuple):
-    """Results of an audit: tables of each model, differences of models, truncated replies, and served models.
+class AuditResults(NamedTuple):
+    """Results of an audit, from the database.
 
-    Attributes that the names do not explain:
-        means: The rows behind `measured`.
-        variants: A row for each of several variants, and `advice`, the sentence that recommends a variant.
-        judged: Counts of people's judgements.
-        skipped: Rejected questions of usable rows, by reason with an example.
-        effects: Effects of order, length and so on among several passages.
+    Attributes:
+        measured: The quantities of each model that thresholds name.
+        differences: Rows of the query model_differences, for the same quantities.
+        unfinished: Rows of the query unfinished_greedy_answers.
+        servers: Rows of the query served_models.
+        means: Rows of the query models_side_by_side, from which `measured` is made.
+        variants: A row for each variant; empty for one variant.
+        advice: The sentence that recommends a variant; empty without one.
+        people: Sentences on people's judgements.
+        skipped: Lines on rejected questions of usable rows, by reason with an example.
+        effects: Rows of the query passage_effects_summary: effects of order, length and so on.
+        silent: Rows of the query silent_replies: empty, undecided and missing replies by model and condition.
+        judge: Sentences on the verdicts of the judge and its agreement; empty without a judge.
     """
 
     measured: list[MeasuredQuantity]
@@ -89,15 +99,13 @@ class Audited(NamedTuple):
     unfinished: pd.DataFrame
     servers: pd.DataFrame
     means: pd.DataFrame
-    variants: pd.DataFrame = pd.DataFrame()
-    advice: str = ""
-    judged: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()
-    effects: pd.DataFrame = pd.DataFrame()
-    silent: pd.DataFrame = pd.DataFrame()
-    """Rows of the query silent_replies: greedy replies and how many are undecided, by model and condition."""
-    judge: str = ""
-    """A sentence on the judge: its verdicts, and its agreement with the rule and with people; "" without a judge."""
+    variants: pd.DataFrame
+    advice: str
+    people: tuple[str, ...]
+    skipped: tuple[str, ...]
+    effects: pd.DataFrame
+    silent: pd.DataFrame
+    judge: str
 
 
 def read_rows(
@@ -145,7 +153,7 @@ def about_rows(read: FileQuestions, file: Path, folder: Path) -> list[str]:
     return layout if not text else [*layout, f"not used: {text}", f"all rows that are not used: {folder / NOT_USED}"]
 
 
-def about_answers(results: Audited) -> list[str]:
+def about_answers(results: AuditResults) -> list[str]:
     """Return lines on served models, thinking, and unfinished replies."""
     unfinished = results.unfinished
     sentences = (
@@ -157,7 +165,7 @@ def about_answers(results: Audited) -> list[str]:
         (undecided_sentence(results.silent), "" if results.judge else "; --judge NAME[@URL] decides them"),
         (results.judge, ""),
     )
-    return [*(f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence), *results.judged]
+    return [*(f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence), *results.people]
 
 
 def _thought(unfinished: pd.DataFrame) -> bool:
@@ -344,7 +352,7 @@ def _measures(options: AuditOptions) -> dict[str, Any]:
     has_server = any("@http" in name for name in options.models)
     return {
         "answers": answers,
-        **(MOVED if options.samples >= FEWEST_SAMPLES and not has_server else {}),
+        **(PERSUASION_MEASURES if options.samples >= FEWEST_SAMPLES and not has_server else {}),
         "whose_answer": {},
         **({"judged_answers": _judge(options.judge, options)} if options.judge else {}),
     }
@@ -490,7 +498,7 @@ class Outcome(NamedTuple):
     """
 
     error: SwaymeterError | None = None
-    results: Audited | None = None
+    results: AuditResults | None = None
     notes: Sequence[str] = ()
     lines: Sequence[str] = ()
     checks: JudgedThresholds = ()
@@ -528,36 +536,40 @@ def write_outcome(file: Path, prepared: PreparedAudit, outcome: Outcome) -> None
     )
 
 
-def results_in(database: Path) -> Audited:
+def results_in(database: Path) -> AuditResults:
     """Return the results of a database."""
     with opened(database, schema()) as warehouse:
-        rows = warehouse.frame("models_side_by_side")
-        differences = warehouse.frame("model_differences")
-        unfinished, servers = (warehouse.frame(name) for name in ("unfinished_greedy_answers", "served_models"))
+        means = warehouse.frame(variants.MEANS)
+        differences = warehouse.frame(variants.DIFFERENCES)
+        spent = warehouse.frame(variants.SPENT)
+        unfinished = warehouse.frame("unfinished_greedy_answers")
+        servers = warehouse.frame("served_models")
+        rejected = warehouse.frame("rejected_summary")
+        effects = warehouse.frame("passage_effects_summary")
+        silent = warehouse.frame("silent_replies")
         judge = agreement.sentences({name: warehouse.frame(name) for name in agreement.QUERIES})
         people = people_sentences(warehouse.frame("answers_judged_by_people"), warehouse.frame("judgements_to_read"))
-        spent, rejected = warehouse.frame(variants.SPENT), warehouse.frame("rejected_summary")
-        effects, silent = warehouse.frame("passage_effects_summary"), warehouse.frame("silent_replies")
-    frames = {variants.MEANS: rows, variants.DIFFERENCES: differences, variants.SPENT: spent}
-    several = rows[["model", "dtype"]].drop_duplicates().shape[0] > 1
+    frames = {variants.MEANS: means, variants.DIFFERENCES: differences, variants.SPENT: spent}
+    has_several_variants = len(means[["model", "dtype"]].drop_duplicates()) > 1
     measured_rows = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
-    return Audited(
-        measured_of(rows, silent),
-        records(measured_rows.where(measured_rows.notna(), None)),
-        unfinished,
-        servers,
-        rows,
-        variants.table(frames) if several else pd.DataFrame(),
-        variants.advice(frames),
-        people,
-        tuple(map(_line_of_skipped, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))),
-        effects,
-        silent,
-        judge,
+    return AuditResults(
+        measured=measured_of(means, silent),
+        differences=records(measured_rows.where(measured_rows.notna(), None)),
+        unfinished=unfinished,
+        servers=servers,
+        means=means,
+        variants=variants.table(frames) if has_several_variants else pd.DataFrame(),
+        advice=variants.advice(frames),
+        people=people,
+        skipped=tuple(map(_line_of_skipped, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))),
+        effects=effects,
+        silent=silent,
+        judge=judge,
     )
 
 
 def _line_of_skipped(row: Mapping[str, Any]) -> str:
+    """Return a line on the rejected questions of a reason, with an example."""
     example = "" if pd.isna(row["example"]) else f": {row['example']}"
     return f"not asked: {REASONS[row['reason']].removesuffix('.')} ({row['candidates']}{example})"
 

@@ -74,8 +74,8 @@ class Compared(NamedTuple):
     tests: int = 1
 
     @property
-    def in_short(self) -> str:
-        """The number before and now, with the evidence for a change."""
+    def change_words(self) -> str:
+        """The number before and now, with the direction of its change."""
         return f"{self.name} of {self.model} {self.before} → {self.now} ({self.direction})"
 
 
@@ -150,18 +150,24 @@ def compare_with_baseline(before: LastRun, database: Path) -> Gate:
     comparison = compare(before.snapshot, now.snapshot, over_time=True)
     numbers = compared_numbers(comparison)
     lines = change_lines(comparison)
-    cut_off = f"{now.cut_off} greedy answers were cut off at the limit of tokens; before {before.cut_off}"
-    worse = [row.worse for row in numbers if row.worse]
-    is_tested = any(row.p is not None for row in numbers)
-    if worse or not is_tested:
-        reasons = [*worse, *also_worse(numbers)] if worse else [nothing_tested(before.name, numbers)]
-        if now.unfinished > before.unfinished:
-            reasons.append(cut_off)
-        failure = "; ".join(reasons)
+    if failure := _failure(before, now, numbers):
         return Gate(numbers, lines, not_compared(now.snapshot, numbers), failure)
     lines += [not_worse(before.name, numbers), smallest_fall_line(numbers)]
     warnings = [*not_tested(numbers), *not_compared(now.snapshot, numbers)]
     return Gate(numbers, lines, warnings)
+
+
+def _failure(before: LastRun, now: LastRun, numbers: Sequence[Compared]) -> str:
+    """Return the reasons why the gate fails; empty if numbers were tested and none is worse."""
+    if worse := [row.worse for row in numbers if row.worse]:
+        reasons = [*worse, *also_worse(numbers)]
+    elif all(row.p is None for row in numbers):
+        reasons = [nothing_tested(before.name, numbers)]
+    else:
+        return ""
+    if now.unfinished > before.unfinished:
+        reasons.append(f"{now.cut_off} greedy answers were cut off at the limit of tokens; before {before.cut_off}")
+    return "; ".join(reasons)
 
 
 def not_worse(run: str, numbers: Sequence[Compared]) -> str:
@@ -188,7 +194,7 @@ def nothing_tested(run: str, numbers: Sequence[Compared]) -> str:
     """Return a sentence that the questions are too few for a test, with the needed number and the largest fall."""
     largest, lowest = max(numbers, key=lambda row: row.clusters), min(numbers, key=lambda row: row.gain)
     change = (
-        f"largest change for the worse: {lowest.in_short}" if lowest.gain < 0 else "no number changed for the worse"
+        f"largest change for the worse: {lowest.change_words}" if lowest.gain < 0 else "no number changed for the worse"
     )
     return (
         f"{plural(largest.clusters, largest.over)} cannot show a change, and nothing was tested against {run}: ask at "
@@ -201,7 +207,7 @@ def not_tested(numbers: Sequence[Compared]) -> list[str]:
     rows = [row for row in numbers if row.p is None and row.gain < 0]
     if not rows:
         return []
-    changes = ", ".join(row.in_short for row in rows)
+    changes = ", ".join(row.change_words for row in rows)
     return [f"changed for the worse, on fewer than {plural(MIN_CLUSTERS_TO_TEST, rows[0].over)}: {changes}"]
 
 
@@ -213,7 +219,7 @@ def not_compared(now: Snapshot, numbers: Sequence[Compared]) -> list[str]:
 
 def also_worse(numbers: Sequence[Compared]) -> list[str]:
     """Return a line on numbers that fell without a significant test; empty without such numbers."""
-    rows = [row.in_short for row in numbers if row.gain < 0 and not row.worse]
+    rows = [row.change_words for row in numbers if row.gain < 0 and not row.worse]
     return [f"also changed for the worse, but not shown: {', '.join(rows)}"] if rows else []
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from swaymeter.data.escaping import latex, markdown
 from swaymeter.reports.page import linked
-from swaymeter.reports.page.shell import sealed
+from swaymeter.reports.page.shell import script_json
 from swaymeter.reports.publish.texts import latex_table, markdown_table
 from swaymeter.reports.tables import FilledTable, Table
 from tests.reports.hostile import HOSTILE
@@ -25,7 +25,7 @@ def test_hostile_text_stays_text_in_every_format(text: str) -> None:
     assert not re.search(r"\\(input|frac)|(?<!\\)[$%&#_]", latex(text))
     assert not re.search(r"(?<!\\)[<>\[\]*_`&|]", markdown(text))
     assert not re.search("[<>\"']", linked(text))
-    assert not re.search("[<>&\u2028\u2029]", sealed(text))
+    assert not re.search("[<>&\u2028\u2029]", script_json(text))
 
 
 def filled(rows: int = 1) -> FilledTable:
