@@ -37,7 +37,7 @@ function casesOf(row, shown, state) {
       "tr",
       {},
       element("th", {scope: "row"}, short(one.condition), idOf(one).map((id) => [" · ", foreign(id)]), otherOf(texts, one, at)),
-      columns.map((of) => element("td", {}, answersInCell(of, texts, at, state))),
+      columns.map((of) => element("td", {"data-model": nameOf(of[0].model).textContent}, answersInCell(of, texts, at, state))),
     );
   return element(
     "table",

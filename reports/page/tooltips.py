@@ -73,7 +73,7 @@ def _tooltip_columns(rows: pd.DataFrame) -> list[str]:
     """Return the columns that differ between rows, texts before numbers; the caption has equal values."""
     values = rows.drop(columns=[name for name in ID_COLUMNS if name in rows])
     differing = [
-        name for name in values if values[name].notna().any() and (len(values) == 1 or values[name].nunique() > 1)
+        str(name) for name in values if values[name].notna().any() and (len(values) == 1 or values[name].nunique() > 1)
     ]
     texts = [name for name in differing if not pd.api.types.is_numeric_dtype(values[name])]
     return [*texts, *(name for name in differing if name not in texts)][:MAX_LINES]

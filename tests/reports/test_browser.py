@@ -128,6 +128,16 @@ def test_the_list_shows_answers_their_verdicts_and_marks(browser: Browser, answe
     }
 
 
+def test_narrow_list_names_the_model_beside_each_reply(browser: Browser, answers: Path) -> None:
+    browser.look(390, "light")
+    browser.open(answers, "#search=subject+5?")
+    cells = "[...document.querySelector('#rows tbody tr').querySelectorAll('td')]"
+    assert browser.ask(f"{cells}.map(one => getComputedStyle(one, '::before').content)") == [
+        '"another (bfloat16)"',
+        f'"{MODEL} (float32)"',
+    ]
+
+
 def test_equal_answers_of_many_models_are_one(browser: Browser, tmp_path: Path) -> None:
     frames = frames_of_answers([(f"m · {name}", "float32") for name in "abcd"], 3)
     frames["answers_of_questions"]["verdict"] = "neither"
