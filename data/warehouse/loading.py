@@ -63,11 +63,7 @@ def build(
     refusal = f"the database {path} cannot be written: {{}}; free some space or choose another --workspace"
     schema = Schema(tables)
     try:
-        with _replacing(path) as temporary, duckdb.connect(temporary, config=CONFIG) as connection:
-            with _transaction(connection):
-                for statement in schema.statements():
-                    connection.execute(statement)
-            create_views(connection, schema.views, described=True)
+        with _replacing(path) as temporary, _empty_database(temporary, schema) as connection:
             building = Building(connection, schema, path.parent)
             about = {"schema_version": schema.version, "swaymeter_version": version("swaymeter"), "key": key}
             with _transaction(connection):
@@ -80,6 +76,26 @@ def build(
         raise WorkspaceError(refusal.format(error.strerror or error)) from error
     except duckdb.Error as error:
         raise WorkspaceError(refusal.format(first_line(error))) from error
+
+
+_empty_databases: dict[str, bytes] = {}
+"""Empty databases by the version of their schema: a copy takes a tenth of the time of their statements."""
+
+
+def _empty_database(path: Path, schema: Schema) -> duckdb.DuckDBPyConnection:
+    """Make a file with empty tables, views and comments, and return a connection to it."""
+    empty = _empty_databases.get(schema.version)
+    if empty:
+        path.write_bytes(empty)
+        return duckdb.connect(path, config=CONFIG)
+    connection = duckdb.connect(path, config=CONFIG)
+    with _transaction(connection):
+        for statement in schema.statements():
+            connection.execute(statement)
+    create_views(connection, schema.views, described=True)
+    connection.execute("CHECKPOINT")  # the file has everything only now
+    _empty_databases[schema.version] = path.read_bytes()
+    return connection
 
 
 @contextmanager
