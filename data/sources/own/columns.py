@@ -108,7 +108,7 @@ REPLY_COLUMNS = (
 """Usual names of a column of recorded replies, the surest first."""
 TRUTHS = frozenset(SYNONYMS["answer"][: SYNONYMS["answer"].index("expected_output")])
 """Names of a column of right answers; in a file with such a column, `answer` often has a model's reply."""
-SIMILARITY = 0.8
+SIMILARITY = 0.75
 """Smallest similarity of the name of a column to a required name for a suggestion, from 0 to 1."""
 MAX_EXAMINED_ROWS = 100
 """Number of rows by which columns of lists or objects are recognised."""

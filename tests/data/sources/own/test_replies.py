@@ -57,7 +57,7 @@ def test_rows_of_a_question_with_and_without_passage(tmp_path: Path) -> None:
         (
             [{**ROW, "context": CLOSES, "said": "6"}],
             ("sayd",),
-            "has no column sayd of replies; it has question, answer, context, said; .* --replies said",
+            "has no column sayd of replies; it has id, question, answer, context, said; .* --replies said",
         ),
         ([{**ROW, "context": CLOSES, "said": None}], (), "no reply in the column said"),
     ],
