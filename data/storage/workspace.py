@@ -5,7 +5,7 @@
     scores/<relation>/<model>/<measure>-....parquet        scores; <measure>.part-<n>-... before they are complete
     corpus/<table>-....parquet                             names to count in a corpus, and their counts in each file
     reliability/<relation>/<model>/....parquet             variance of scores between seeds
-    verdicts/<relation>/decided_answers-....parquet        verdicts of people and judges
+    verdicts/<relation>/decided-answers-....parquet        verdicts of people and judges
     history/run-<number>-<digest>.parquet                  snapshots of completed runs; cannot be computed again
     study.duckdb, report/                                  views of the files, which can be made again
     studies/<study>/                                       history/, study.duckdb, report/ of another study

@@ -105,7 +105,7 @@ def refusals(
         for relation in dict.fromkeys(node.id.subject for node in score_nodes):
             yield from _too_few_built_contexts(graph, relation, sample)
     yield from refused_models(plan, variants_to_score(graph, plan, selected, force=force), offline=offline)
-    judge_groups = {JUDGED, ALL_MEASURES}  # UNKNOWN_MEASURES until the questions are fetched
+    judge_groups = {JUDGED, ALL_MEASURES}  # ALL_MEASURES until the questions are fetched
     steps_of_judge = [node for node in nodes if node.id.product in judge_groups]
     if JUDGED in plan.parameters and any(force or node.state != "done" for node in steps_of_judge):
         yield from _refused_judge(plan, offline=offline)

@@ -387,9 +387,11 @@ def test_filters_of_answer_are_about_same_answer(
 
 @pytest.mark.parametrize("fragment", NONSENSE)
 def test_an_address_that_says_nonsense_opens_the_list(browser: Browser, answers: Path, fragment: str) -> None:
+    browser.open(answers)
+    first_rows = browser.ask(LISTED)
     browser.open(answers, fragment)
     assert browser.ask(COUNT) == "120 of 120 questions"
-    assert len(browser.ask(LISTED)) > 4
+    assert browser.ask(LISTED) == first_rows != []
     assert browser.trouble() == []
 
 
