@@ -224,9 +224,9 @@ def _sentence_on_replies(chart: HeadlineFigure) -> str:
         [bar for bar in chart.bars if bar.label.startswith(CONDITION_LABELS[name])]
         for name in ("supporting", "conflicting", "mixed", "none")
     )
-    largest = max((bar.n for bar in chart.bars), default=0)
+    largest = max((bar.n for bar in [*right, *wrong, *mixed] or chart.bars), default=0)
     if largest < FEWEST_FOR_INTERVAL:
-        return f"Too few replies for a verdict: {largest} of each kind."
+        return f"Too few replies for a verdict: at most {largest} of a kind."
     sentence = _comparison(chart, right, wrong, mixed, alone)
     if not (wrong and mixed):
         return sentence
