@@ -110,7 +110,7 @@ def page(
         headline=headline(findings),
         worst=worst(frames, answers, several=len(scored) > 1),
         models=scored,
-        asked=[*dict.fromkeys(map(base_model, scored))],
+        base_models=[*dict.fromkeys(map(base_model, scored))],
         shown=shown,
         papers=folded,
         omitted=omitted,
