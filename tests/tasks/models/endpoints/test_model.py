@@ -6,7 +6,10 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -247,11 +250,16 @@ def test_tried_again(tmp_path: Path, status: int) -> None:
 
 
 def test_in_flight(tmp_path: Path) -> None:
-    with made_up(before=lambda asked: Say(delay_s=0.03)) as server:
+    hold = Event()
+    with ThreadPoolExecutor(1) as background, made_up(before=lambda asked: Say(hold=hold)) as server:
         client = Client(Endpoint("made-up", server.address, in_flight=16), tmp_path)
-        answers = client.each(lambda number: client.post("completions", {"prompt": str(number)}).status, range(120))
-        assert answers == [200] * 120
-        assert 8 <= server.most_at_once <= 16, server.most_at_once
+        post = partial(client.post, "completions")
+        answers = background.submit(client.each, lambda number: post({"prompt": str(number)}).status, range(120))
+        server.waits_for(16)
+        time.sleep(0.1)  # for a seventeenth, which must not come
+        hold.set()
+        assert answers.result() == [200] * 120
+        assert server.most_at_once == 16
     close_sessions()
 
 
