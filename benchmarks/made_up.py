@@ -15,7 +15,7 @@ from swaymeter.data import catalog
 from swaymeter.data.records import Fact, RelationName, as_row
 from swaymeter.flows import study_graph
 from swaymeter.flows.config.study import read_study
-from swaymeter.flows.graph.graph import Graph, Node, RunSettings, Stage
+from swaymeter.flows.graph.graph import Graph, PlannedStep, RunSettings, Stage
 from swaymeter.flows.stages.plan import plan_of, workspace_of
 
 PAIRS, PER_KIND = 200, 2
@@ -85,7 +85,7 @@ def write_model(folder: Path) -> Path:
     return folder
 
 
-def _missing(graph: Graph, stage: Stage) -> list[Node]:
+def _missing(graph: Graph, stage: Stage) -> list[PlannedStep]:
     return [node for node in graph if node.id.stage == stage and node.state != "done"]
 
 

@@ -18,7 +18,7 @@ MODEL, DTYPE = "smollm2-135m-instruct", "float32"
 STEP_SECONDS = 0.1  # of a step that only takes its time
 
 
-def score_in_time(step: Step, run: RunSettings) -> Cost:
+def score_in_time(step: Step, settings: RunSettings) -> Cost:
     """A step that writes made-up scores, and takes `STEP_SECONDS` unless the disk takes longer."""
     start = time.perf_counter()
     prompts = len(step.table("queries").read())

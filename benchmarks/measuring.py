@@ -100,12 +100,12 @@ def arguments(description: str | None, *, device: str = "cpu") -> argparse.Argum
 
 
 def publish(
-    benchmark: str, machine: Machine, tables: Sequence[Table], measured: Mapping[str, Any], asked: argparse.Namespace
+    benchmark: str, machine: Machine, tables: Sequence[Table], measured: Mapping[str, Any], options: argparse.Namespace
 ) -> None:
     """Prints the tables, and writes them and what was measured to <benchmark>-<machine>.json."""
     for table in tables:
         print(f"\n{table.markdown()}")
-    out = asked.out or (None if asked.quick else RESULTS)
+    out = options.out or (None if options.quick else RESULTS)
     if out is None:
         return
     content = {

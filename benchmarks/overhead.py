@@ -26,7 +26,7 @@ from swaymeter.flows.execution.executor import Executor
 from swaymeter.flows.execution.progress import Progress
 from swaymeter.flows.execution.run import FLOW
 from swaymeter.flows.execution.task import Workers
-from swaymeter.flows.graph.graph import Graph, Node, Output, RunSettings, Step, StepId, StepKind
+from swaymeter.flows.graph.graph import Graph, Output, PlannedStep, RunSettings, Step, StepId, StepKind
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.stage import Stage
 from swaymeter.flows.server.temporary import prefect_api
@@ -46,7 +46,7 @@ class Number:
 NUMBERS = table_of(Number)
 
 
-def compute(step: Step, run: RunSettings) -> None:
+def compute(step: Step, settings: RunSettings) -> None:
     """Write a table of one row."""
     step.table("numbers").write(NUMBERS.of([{"number": 1}]))
 
@@ -55,7 +55,7 @@ def graph_of(root: Path, chains: int, memory: dict[Any, Any]) -> Graph:
     """Return a graph of chains of three steps, each of which reads the table of the one before."""
     graph = Graph(Workspace(root), memory=memory)
     for number in range(chains):
-        before: Node | None = None
+        before: PlannedStep | None = None
         for stage in CHAIN:
             kind = StepKind(stage, "numbers", ("numbers",), compute, resource="services")
             output = {"numbers": Output(NUMBERS, ("numbers", f"{number}"), stage)}

@@ -26,52 +26,52 @@ COLUMNS = ("command", "seconds", "processor seconds", "peak of all processes, Gi
 
 
 def main() -> None:
-    """Makes the study, measures, prints and writes."""
-    asked = _asked()
+    """Write the study, measure the commands, and publish their costs."""
+    options = _options()
     with TemporaryDirectory() as folder:
-        study = write_study(Path(folder), asked.relations, asked.entities, asked.models)
+        study = write_study(Path(folder), options.relations, options.entities, options.models)
         for write in (write_facts, write_prompts, write_scores):
             write(study)
         costs = measured(study)
     machine = this_machine("cpu")
     sizes = {
-        "relations": asked.relations,
-        "queries": 2 * asked.entities * QUERIES,
-        "contexts": 2 * asked.entities * CONTEXTS,
-        "models": asked.models,
+        "relations": options.relations,
+        "queries": 2 * options.entities * QUERIES,
+        "contexts": 2 * options.entities * CONTEXTS,
+        "models": options.models,
     }
-    prompts = asked.relations * sizes["queries"] * sizes["contexts"] * asked.models
+    prompts = options.relations * sizes["queries"] * sizes["contexts"] * options.models
     rows = [
         (name.replace("_", " "), f"{one.seconds:.1f}", f"{one.cpu_seconds:.1f}", f"{one.peak_bytes / GIB:.2f}")
         for name, one in costs.items()
     ]
     figures = {f"{name}_{what}": value for name, one in costs.items() for what, value in vars(one).items()}
-    title = f"{prompts:,} prompts of {asked.models} {'model' if asked.models == 1 else 'models'}, {machine.name}"
+    title = f"{prompts:,} prompts of {options.models} {'model' if options.models == 1 else 'models'}, {machine.name}"
     table = Table(title, COLUMNS, rows)
-    publish("scale", machine, [table], {**sizes, "prompts": prompts, **figures}, asked)
+    publish("scale", machine, [table], {**sizes, "prompts": prompts, **figures}, options)
 
 
-def _asked() -> argparse.Namespace:
+def _options() -> argparse.Namespace:
     parser = arguments(__doc__)
     parser.add_argument("--relations", type=int, default=122, help="how many of the catalog's; by default 122")
     parser.add_argument("--entities", type=int, default=50, help="real ones of a relation, and as many invented ones")
     parser.add_argument("--models", type=int, default=1, help="how many models have scores of all of it")
-    asked = parser.parse_args()
-    if asked.quick:
-        asked.relations, asked.entities = 3, 2
-    return asked
+    options = parser.parse_args()
+    if options.quick:
+        options.relations, options.entities = 3, 2
+    return options
 
 
 def measured(study: Path) -> dict[str, Cost]:
-    """What each command costs."""
+    """Return the cost of each command."""
     costs = {stage: cost_of(study, "run", "--stage", stage) for stage in ("aggregate", "report")}
     costs["status"] = cost_of(study, "status")
     workspace = study.parent / "workspace"
     (workspace / "study.duckdb").unlink()
     shutil.rmtree(workspace / "report")
     costs["aggregate_and_report"] = cost_of(study, "run")
-    undone = [str(node.id) for node in graph_of(study) if node.state != "done"]
-    assert not undone, undone
+    unfinished = [str(node.id) for node in graph_of(study) if node.state != "done"]
+    assert not unfinished, unfinished
     costs["run_again"] = cost_of(study, "run")
     changed = next(node.id.subject for node in graph_of(study) if node.id.product == "persuasion")
     write_scores(study, 1, changed)

@@ -25,7 +25,7 @@ from swaymeter.flows.config.study import StudyFile, read_study
 from swaymeter.flows.execution.progress import Progress
 from swaymeter.flows.execution.run import StudyRun
 from swaymeter.flows.execution.threads import limit_threads
-from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.graph.graph import Graph, PlannedStep
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.stage import STAGES
 from swaymeter.flows.server.settings import keep_quiet
@@ -365,7 +365,7 @@ class Results:
             return warehouse.answer(query)
 
 
-def _rows(plan: Plan, node: Node) -> Iterator[StatusRow]:
+def _rows(plan: Plan, node: PlannedStep) -> Iterator[StatusRow]:
     """Yield the row of a step; a score step has a row for each of its measures."""
     subject = " ".join(part for part in (node.id.subject, node.id.part) if part)
     model = plan.display_name(node.id)

@@ -148,13 +148,13 @@ def backfill(
     return state
 
 
-def _run_task(name: str, task: Task, run: RunSettings, workers: Workers) -> State[Any]:
+def _run_task(name: str, task: Task, settings: RunSettings, workers: Workers) -> State[Any]:
     """Compute the steps of a task that are not done, and return its state.
 
     The task runs in a thread of the submitting process, even if a worker computes its steps. So its state is right even
     if the worker dies, and only the submitting process needs Prefect's API.
     """
-    outcome = task.compute(run, workers, current_display())
+    outcome = task.compute(settings, workers, current_display())
     if outcome.failed is None:
         return Completed(message=name)
     return Failed(name=TRANSIENT if outcome.may_pass else None, message=outcome.failed)
@@ -182,7 +182,7 @@ def stage_task(stage: Stage) -> Any:
 
 
 @contextmanager
-def as_task_runs(run: RunSettings, workers: Workers) -> Iterator[Submit]:
+def as_task_runs(settings: RunSettings, workers: Workers) -> Iterator[Submit]:
     """Start tasks as task runs of Prefect; the futures of upstream tasks are edges on Prefect's page."""
     futures: dict[str, Any] = {}
 
@@ -191,7 +191,7 @@ def as_task_runs(run: RunSettings, workers: Workers) -> Iterator[Submit]:
         waits_for = [
             futures[name] if is_required else allow_failure(futures[name]) for name, is_required in upstream.items()
         ]
-        future = stage_task(task.stage).submit(task.name, *map(quote, (task, run, workers)), wait_for=waits_for)
+        future = stage_task(task.stage).submit(task.name, *map(quote, (task, settings, workers)), wait_for=waits_for)
         futures[task.name] = future
         return future
 

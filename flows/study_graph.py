@@ -22,7 +22,7 @@ from typing import Any
 
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.rerun import RerunNumbers, numbers_file, read_numbers
-from swaymeter.flows.stages.aggregate import add_database, add_judgements
+from swaymeter.flows.stages.aggregate import add_database, add_decided_answers
 from swaymeter.flows.stages.build import add_build_steps
 from swaymeter.flows.stages.fetch import add_fetch_steps
 from swaymeter.flows.stages.frequency import add_counts
@@ -52,7 +52,7 @@ def graph_of(
     built = add_build_steps(graph, plan, fetched)
     scores = add_score_steps(graph, plan, built)
     compared = add_comparisons_of_seeds(graph, plan, fetched, built, scores)
-    counted, decided = add_counts(graph, plan, built), add_judgements(graph, plan, built, scores)
+    counted, decided = add_counts(graph, plan, built), add_decided_answers(graph, plan, built, scores)
     database = add_database(graph, plan, fetched, built, [*scores, *compared, *counted, *decided])
     add_report(graph, plan, fetched, built, database)
     return graph

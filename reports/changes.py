@@ -77,8 +77,9 @@ NAMES = {
 """Labels of the fields of a fact or a question that differ from the field's name."""
 NOTE = (
     "n: replies (or queries) of both runs, and the number of subjects (questions without a subject; entities) that "
-    "intervals are over. larger, smaller: p is at most 0.05 after Benjamini-Hochberg, over the numbers on right and "
-    "wrong passages, and over all others; equal: the interval lies within the margin; undecided: neither is shown."
+    "intervals are over. difference: A - B. larger, smaller: A's mean is, and p is at most 0.05 after "
+    "Benjamini-Hochberg, over the numbers on right and wrong passages, and over all others; equal: the interval lies "
+    "within the margin; undecided: neither is shown."
 )
 
 

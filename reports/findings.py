@@ -180,13 +180,13 @@ OWN = (
     Share(
         _MEANS,
         {"quantity": "keeps", "group": "irrelevant"},
-        "With a passage that says nothing of the question its answer stayed the same in",
+        "With an irrelevant passage it gave the same answer as without one in",
         "such passages",
     ),
     Share(
         _MEANS,
         {"quantity": "follows", "group": "unknown"},
-        "With a passage that nobody called right or wrong it gave the passage's answer in",
+        "With an unclassified passage it gave the passage's answer in",
         "such passages",
     ),
 )

@@ -249,7 +249,7 @@ def _comparison(
             words = f"follows right passages ({right_share}) more often than it repeats wrong ones ({wrong_share})"
         else:
             both = f"follows right passages ({right_share}) and repeats wrong ones ({wrong_share})"
-            words = f"{both}; neither is shown to be more frequent"
+            words = f"{both}; the difference is not significant"
         return f"The model {words}."
     if follows is not None:
         unknown = sum(bar.n for bar in chart.bars if bar.label.startswith(CONDITION_LABELS["unknown"]))

@@ -1,8 +1,8 @@
 """Snapshots of runs, and the rows of what changed between two.
 
-A snapshot is read from a database, or from the items that a completed run keeps. The key of a reply is its question and
-context; a reply to other texts is another item. `swaymeter.tasks.statistics.changes` compares two snapshots, and
-`swaymeter.reports.changes` prints and draws the rows.
+A snapshot is read from a database, or from the items that a completed run keeps. Replies are joined by question and
+context, and headline numbers by question, context and texts: a reply to other texts is another item.
+`swaymeter.tasks.statistics.changes` compares two snapshots, and `swaymeter.reports.changes` prints and draws the rows.
 """
 
 import json
@@ -283,7 +283,8 @@ class Comparison:
         sources: Changes of facts and questions.
         flips: Greedy replies with another verdict.
         others: Number of replies that changed otherwise, by the sort of change.
-        numbers: Paired differences of headline numbers, rows of `ModelDifference` with the column `group`.
+        numbers: Paired differences of headline numbers, rows of `ModelDifference` with the column `group`; A - B for
+            two studies, now - before for two runs of one study.
     """
 
     before: Snapshot

@@ -9,7 +9,11 @@
     note, variant, sample
 
 Invalid judgements keep their row, with the problem. If people differ, the value counts that more
-people give than any other. `judgements_of` in flows/stages/plan.py reads the files of a study.
+people give than any other.
+
+A person's verdict on a reply passes through four files. `reports/answers/judgements.js` writes the row.
+`data.sources.judgements` reads it for `judgements_of` in flows/stages/plan.py. `tasks.measures.decided_answers` puts it
+in place of the rule's verdict. The view data/warehouse/sql/stated_answers.sql has the verdicts that all numbers count.
 """
 
 import csv

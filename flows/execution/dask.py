@@ -34,7 +34,7 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.sections import ModelPart
 from swaymeter.flows.execution.task import CAPACITIES, INTERRUPTED, TRIES, Outcome, Workers, attempt, record_failure
 from swaymeter.flows.execution.threads import usable_processors
-from swaymeter.flows.graph.graph import Node, RunSettings, Step
+from swaymeter.flows.graph.graph import PlannedStep, RunSettings, Step
 from swaymeter.tasks.models.machine import keep_freed_memory
 from swaymeter.tasks.models.pretrained import forget_models
 
@@ -99,16 +99,15 @@ def package_version() -> str:
     return version("swaymeter")
 
 
-def misfit_of_worker(run: RunSettings, planned_version: str) -> str:
+def misfit_of_worker(settings: RunSettings, planned_version: str) -> str:
     """Return the reason why a worker does not fit a run: its version of the package, or no access to the workspace."""
     if package_version() != planned_version:
         return (
             f"it has swaymeter {package_version()}, and the run has {planned_version}; install the same version there"
         )
-    if not os.path.exists(run.workspace / "workspace.json"):  # Path.exists raises where a file server does not answer
-        return (
-            f"it cannot see the workspace {run.workspace}; use a --workspace that all workers see under the same path"
-        )
+    workspace = settings.workspace
+    if not os.path.exists(workspace / "workspace.json"):  # Path.exists raises where a file server does not answer
+        return f"it cannot see the workspace {workspace}; use a --workspace that all workers see under the same path"
     return ""
 
 
@@ -119,9 +118,9 @@ def unfit_models(models: Sequence[ModelPart]) -> list[str | None]:
     return [misfit_reason(model.source, model.dtype, model.device) if model.is_local else None for model in models]
 
 
-def attempt_in_worker(step: Step, run: RunSettings, planned_version: str) -> Outcome:
+def attempt_in_worker(step: Step, settings: RunSettings, planned_version: str) -> Outcome:
     """Compute a step in a worker that fits the run; `planned_version` is the version of the package that planned it."""
-    if reason := misfit_of_worker(run, planned_version):
+    if reason := misfit_of_worker(settings, planned_version):
         return Outcome(failed=reason, may_pass=True, is_away=True)
     keep_freed_memory()
     global _loaded
@@ -130,7 +129,7 @@ def attempt_in_worker(step: Step, run: RunSettings, planned_version: str) -> Out
         if step_model != _loaded:
             forget_models()
         _loaded = step_model
-        return attempt(step, run)
+        return attempt(step, settings)
 
 
 # ---- worker processes of this machine --------------------------------------------------------------------------------
@@ -210,7 +209,7 @@ class Cluster(Workers):
         self,
         address: str | None,
         workers: int | None,
-        run: RunSettings,
+        settings: RunSettings,
         models: Mapping[int, ModelPart] | None = None,
     ) -> None:
         """Prepare a cluster without connecting.
@@ -218,7 +217,7 @@ class Cluster(Workers):
         Args:
             address: Address of the scheduler; None for a cluster of this machine, which ends with the run.
             workers: Number of workers of this machine; None for the default.
-            run: Settings that each worker must fit.
+            settings: Settings that each worker must fit.
             models: Models by their position in the study file; at least one worker must be able to load each.
 
         Raises:
@@ -228,7 +227,7 @@ class Cluster(Workers):
         if find_spec("distributed") is None:
             raise UsageError('workers need Dask, which is not installed: pip install "swaymeter[dask]"')
         self._address = address
-        self._workers, self._run, self._models = workers, run, models or {}
+        self._workers, self._run, self._models = workers, settings, models or {}
         self._local: Any = None
         self._marks: dict[str, set[str]] = {}  # resources of the present workers
         self._seen_marks = set[str]()  # resources that a worker of the run has or had
@@ -335,28 +334,28 @@ class Cluster(Workers):
         # 1 for a resource that no worker ever had, so that its task starts and fails with the reason.
         return {**CAPACITIES, **{mark: len(self._fitting(mark)) if mark in self._seen_marks else 1 for mark in MARKS}}
 
-    def queue(self, step: Step | Node) -> str:
+    def queue(self, step: Step | PlannedStep) -> str:
         if not step.device:
             return super().queue(step)
         usable_workers = self._fit_workers | (self._marks.keys() - self._refused.keys())  # now or later
         has_gpu = any("GPU" in self._marks.get(address, ()) for address in usable_workers)
         return "CPU" if step.device == "cpu" or (step.device == "auto" and not has_gpu) else "GPU"
 
-    def compute(self, step: Step, run: RunSettings) -> Outcome:
+    def compute(self, step: Step, settings: RunSettings) -> Outcome:
         if not step.device:
-            return super().compute(step, run)
+            return super().compute(step, settings)
         mark = self.queue(step)
         if mark not in self._seen_marks:
             reason = f"device {step.device}: no worker of the cluster has a {mark}; start one, or change the device"
-            return record_failure(step, run, reason)
+            return record_failure(step, settings, reason)
         topic, starts, misfits = f"{step.id} {uuid4()}", 0, 0
         while starts < TRIES:
-            if outcome := self._compute_on_free_worker(step, run, mark, topic):
+            if outcome := self._compute_on_free_worker(step, settings, mark, topic):
                 misfits += outcome.is_away
-                if not outcome.is_away or self._unmounted(run):
+                if not outcome.is_away or self._unmounted(settings):
                     return outcome
                 if misfits == TRIES:
-                    return record_failure(step, run, str(outcome.failed), may_pass=True)
+                    return record_failure(step, settings, str(outcome.failed), may_pass=True)
                 topic, starts = f"{step.id} {uuid4()}", 0
                 continue
             if self._is_abandoned:
@@ -368,7 +367,7 @@ class Cluster(Workers):
                     f"the Dask scheduler {self._address or ''} ended in the middle; start it and its workers again, "
                     "then run the study again: what is stored is kept"
                 )
-                return record_failure(step, run, reason)
+                return record_failure(step, settings, reason)
             if (starts_now := self._count_starts(topic)) > starts:
                 log.warning("%s: its worker ended, or cannot be used any more; the step starts again", step.id)
             starts = starts_now
@@ -376,15 +375,15 @@ class Cluster(Workers):
             f"the worker of the step ended {TRIES} times without an error, perhaps because memory ran out; free memory "
             "or use fewer workers or a smaller model"
         )
-        return record_failure(step, run, reason)
+        return record_failure(step, settings, reason)
 
-    def _compute_on_free_worker(self, step: Step, run: RunSettings, mark: str, topic: str) -> Outcome | None:
+    def _compute_on_free_worker(self, step: Step, settings: RunSettings, mark: str, topic: str) -> Outcome | None:
         """Compute a step on a free worker; return None if the worker or the scheduler is lost."""
         started_at = time.monotonic()
         while not (workers := self._fitting(mark)):
             if self._is_abandoned or self._client.status in ENDED_CLIENT:
                 return None
-            if unmounted := self._unmounted(run):  # no worker fits without a visible workspace
+            if unmounted := self._unmounted(settings):  # no worker fits without a visible workspace
                 return unmounted
             if time.monotonic() - started_at > SECONDS_WITHOUT_WORKER:
                 with self._lock:
@@ -398,24 +397,24 @@ class Cluster(Workers):
             chosen = min(sorted(workers), key=self._loads.__getitem__)
             self._loads[chosen] += 1
         try:
-            outcome = self._compute_on(chosen, step, run, mark, topic)
+            outcome = self._compute_on(chosen, step, settings, mark, topic)
         finally:
             with self._lock:
                 self._loads[chosen] -= 1
-        if outcome and outcome.is_away and (unmounted := self._unmounted(run)):
+        if outcome and outcome.is_away and (unmounted := self._unmounted(settings)):
             return unmounted
         if outcome:
             self._judge(chosen, outcome)
         return outcome
 
-    def _compute_on(self, worker: str, step: Step, run: RunSettings, mark: str, topic: str) -> Outcome | None:
+    def _compute_on(self, worker: str, step: Step, settings: RunSettings, mark: str, topic: str) -> Outcome | None:
         """Compute a step on a worker; return None if the worker or the scheduler is lost."""
         distributed = _distributed()
         try:
             future = self._client.submit(
                 _attempt,
                 step,
-                run,
+                settings,
                 package_version(),
                 topic,
                 key=f"{step.id} {uuid4()}",
@@ -461,10 +460,10 @@ class Cluster(Workers):
         outcomes: dict[str, Outcome] = answer.get("data", {})
         return outcomes.get(future.key)
 
-    def _unmounted(self, run: RunSettings) -> Outcome | None:
+    def _unmounted(self, settings: RunSettings) -> Outcome | None:
         """Return the outcome of a step whose workspace this process cannot see; None if the workspace is visible."""
         try:
-            Workspace(run.workspace).check_mounted()
+            Workspace(settings.workspace).check_mounted()
         except WorkspaceError as error:
             return Outcome(failed=str(error), may_pass=True, is_away=True)
         return None
@@ -487,11 +486,11 @@ class Cluster(Workers):
         self._client.close()
 
 
-def _attempt(step: Step, run: RunSettings, mark: str, topic: str) -> Outcome:
+def _attempt(step: Step, settings: RunSettings, mark: str, topic: str) -> Outcome:
     """Run a step in a worker and return its outcome."""
     worker = _distributed().get_worker()
     worker.log_event(topic, "begun")  # Dask itself also counts steps that waited for a dead worker without starting
-    return attempt_in_worker(step, run, mark)
+    return attempt_in_worker(step, settings, mark)
 
 
 def _distributed() -> Any:

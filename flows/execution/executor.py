@@ -20,7 +20,7 @@ from typing import Any
 from swaymeter.flows.execution.interrupt import STOPPED, TERMINATED, end_in_time
 from swaymeter.flows.execution.progress import Progress, call_safely
 from swaymeter.flows.execution.task import NO_MODEL, TASKS_OF_A_SERVER, Task, Workers, model_of, task_name, tasks_of
-from swaymeter.flows.graph.graph import Graph, Node, StepId
+from swaymeter.flows.graph.graph import Graph, PlannedStep, StepId
 from swaymeter.flows.graph.selection import Selection
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class Listings:
     together: list[set[StepId]] = field(default_factory=list)
     deferred: set[StepId] = field(default_factory=set)
 
-    def defer(self, node: Node, pending: set[StepId]) -> bool:
+    def defer(self, node: PlannedStep, pending: set[StepId]) -> bool:
         """Return True if a node must wait for a later graph, because a pending node lists its inputs."""
         lists = pending & (self.deferred | {other.id for other in node.deciding_nodes})
         if node.is_placeholder:
@@ -171,7 +171,7 @@ class Executor:
     def _list_tasks(self, graph: Graph) -> None:
         """Group the selected steps that are not done into tasks, and order the tasks."""
         selected, pending = self._selection.of(graph), set[StepId]()
-        pending_tasks, nodes, counted = _PendingTasks(), list[Node](), Counter[str]()
+        pending_tasks, nodes, counted = _PendingTasks(), list[PlannedStep](), Counter[str]()
         for node in (node for node in graph if node.id in selected):  # inputs come first
             upstream = {other.id for other in (*node.inputs, *node.waits_for)} & pending
             was_attempted = _attempt(node) in self._attempted
@@ -263,6 +263,6 @@ class Executor:
         self._ends.put(name)
 
 
-def _attempt(node: Node) -> tuple[StepId, str]:
+def _attempt(node: PlannedStep) -> tuple[StepId, str]:
     """Return the identity of a step with its key; "" for a blocked step."""
     return node.id, node.step.key if node.step else ""

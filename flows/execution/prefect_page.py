@@ -28,7 +28,7 @@ from swaymeter.data.records.findings import read_findings
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.execution.progress import StageProgress, current_display
-from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.graph.graph import Graph, PlannedStep
 from swaymeter.flows.server.temporary import current_api_answers
 from swaymeter.flows.stages.thresholds import judge_thresholds
 
@@ -94,7 +94,7 @@ def tag_run(study: str) -> None:
         log.debug("the run has no tag: %s", error)
 
 
-def show_outcome(graph: Graph, undone: Sequence[Node]) -> None:
+def show_outcome(graph: Graph, undone: Sequence[PlannedStep]) -> None:
     """Show the findings of a run, or the unfinished steps with their reasons."""
     if not current_api_answers():
         return

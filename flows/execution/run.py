@@ -27,7 +27,7 @@ from swaymeter.flows.execution.executor import Executor, Submit
 from swaymeter.flows.execution.interrupt import TERMINATED, ending_at_sigterm
 from swaymeter.flows.execution.progress import Progress, current_display, set_display
 from swaymeter.flows.execution.task import Outcome, Task, Workers
-from swaymeter.flows.graph.graph import Graph, Node, RunSettings, StepId
+from swaymeter.flows.graph.graph import Graph, PlannedStep, RunSettings, StepId
 from swaymeter.flows.graph.rerun import Kind, numbers_file, write_numbers
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.server.settings import is_api_configured
@@ -215,7 +215,7 @@ class StudyRun:
         return Cluster(address, execution.workers, self._settings, models)
 
     @property
-    def unfinished(self) -> list[Node]:
+    def unfinished(self) -> list[PlannedStep]:
         """The selected nodes that are not done, and damaged inputs of selected nodes."""
         selected, nodes = self.selected, self.graph.nodes
         inputs = {other.id for step in selected for other in (*nodes[step].inputs, *nodes[step].waits_for)}
@@ -241,7 +241,7 @@ class StudyRun:
         return f"{warning}the page and the database show the others{without_judge * ('judged_answers' in missing)}"
 
 
-def failure_message(unfinished: Sequence[Node], count: int) -> str:
+def failure_message(unfinished: Sequence[PlannedStep], count: int) -> str:
     """Return the first failure with its reason and advice, then other reasons; empty if every node is done.
 
     Args:
@@ -308,7 +308,7 @@ def _end_if_terminated(error: BaseException) -> None:
 
 
 @contextmanager
-def in_threads(run: RunSettings, workers: Workers) -> Iterator[Submit]:
+def in_threads(settings: RunSettings, workers: Workers) -> Iterator[Submit]:
     """Start tasks in threads of this process; a task with a transient failure is retried once.
 
     Raises:
@@ -318,7 +318,7 @@ def in_threads(run: RunSettings, workers: Workers) -> Iterator[Submit]:
     with ThreadPoolExecutor(THREADS, thread_name_prefix="task") as pool:
 
         def submit(task: Task, upstream: Mapping[str, bool]) -> Future[Outcome]:
-            futures.append(pool.submit(_compute_with_retry, task, run, workers))
+            futures.append(pool.submit(_compute_with_retry, task, settings, workers))
             return futures[-1]
 
         yield submit
@@ -326,9 +326,9 @@ def in_threads(run: RunSettings, workers: Workers) -> Iterator[Submit]:
         future.result()
 
 
-def _compute_with_retry(task: Task, run: RunSettings, workers: Workers) -> Outcome:
-    outcome = task.compute(run, workers, current_display())
+def _compute_with_retry(task: Task, settings: RunSettings, workers: Workers) -> Outcome:
+    outcome = task.compute(settings, workers, current_display())
     if not outcome.may_pass:
         return outcome
     time.sleep(RETRY_SECONDS)
-    return task.compute(run, workers, current_display())
+    return task.compute(settings, workers, current_display())

@@ -19,7 +19,7 @@ from typing import Self
 from swaymeter.data.errors import ServiceClosed, SwaymeterError, WorkspaceError
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.progress import Progress, advance_step, call_safely, show_findings
-from swaymeter.flows.graph.graph import Graph, Node, RunSettings, Step, StepId
+from swaymeter.flows.graph.graph import Graph, PlannedStep, RunSettings, Step, StepId
 from swaymeter.flows.graph.stage import Stage
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.stored_chunks import Cost
@@ -59,13 +59,13 @@ class Outcome:
     is_away: bool = False
 
 
-def attempt(step: Step, run: RunSettings) -> Outcome:
+def attempt(step: Step, settings: RunSettings) -> Outcome:
     """Run a step; a failure is recorded in the workspace, for `status` and the page."""
-    set_offline(run.offline)  # a worker computes for other runs, too
-    workspace = Workspace(run.workspace)
+    set_offline(settings.offline)  # a worker computes for other runs, too
+    workspace = Workspace(settings.workspace)
     try:
         workspace.check_mounted()
-        cost = step.function(step, run)
+        cost = step.function(step, settings)
         workspace.check_mounted()
     except ServiceClosed as error:  # the run was interrupted: the step itself has not failed
         return Outcome(failed=str(error))
@@ -76,15 +76,17 @@ def attempt(step: Step, run: RunSettings) -> Outcome:
         except WorkspaceError as unmounted:  # the cause of the step's error
             return Outcome(failed=str(unmounted), may_pass=True, is_away=True)
         if isinstance(error, SwaymeterError):
-            return record_failure(step, run, str(error))
-        return record_failure(step, run, f"{type(error).__name__}: {error}", traceback.format_exc(), may_pass=True)
+            return record_failure(step, settings, str(error))
+        return record_failure(step, settings, f"{type(error).__name__}: {error}", traceback.format_exc(), may_pass=True)
     workspace.forget_failure(str(step.id), step.key)
     return Outcome(cost)
 
 
-def record_failure(step: Step, run: RunSettings, reason: str, detail: str = "", *, may_pass: bool = False) -> Outcome:
+def record_failure(
+    step: Step, settings: RunSettings, reason: str, detail: str = "", *, may_pass: bool = False
+) -> Outcome:
     """Record the reason of a failed step, and return its outcome."""
-    workspace = Workspace(run.workspace)
+    workspace = Workspace(settings.workspace)
     with suppress(SwaymeterError):  # a full disk must not hide the reason of the failure
         workspace.check_mounted()  # otherwise a new workspace would be created here
         workspace.note_failure(str(step.id), step.key, reason, detail)
@@ -105,18 +107,18 @@ class Workers:
         """Return the number of tasks that may run at the same time, by queue; it may change during a run."""
         return CAPACITIES
 
-    def queue(self, step: Step | Node) -> str:
+    def queue(self, step: Step | PlannedStep) -> str:
         """Return the queue of a step; each model at a server has a queue with the capacity TASKS_OF_A_SERVER."""
         return f"server {step.id.model}" if step.resource == "server" else step.resource
 
-    def compute(self, step: Step, run: RunSettings) -> Outcome:
+    def compute(self, step: Step, settings: RunSettings) -> Outcome:
         """Compute a step and wait for its end; called from a separate thread for each step."""
         if self._is_abandoned:
             return INTERRUPTED
         if step.resource != "compute":
-            return attempt(step, run)
+            return attempt(step, settings)
         with self._computing:
-            return INTERRUPTED if self._is_abandoned else attempt(step, run)
+            return INTERRUPTED if self._is_abandoned else attempt(step, settings)
 
     def abandon(self) -> None:
         """Interrupt the run: start no further step, and do not wait for steps in other processes."""
@@ -141,7 +143,7 @@ class Task:
 
     name: str
     graph: Graph
-    nodes: list[Node]
+    nodes: list[PlannedStep]
 
     @property
     def stage(self) -> Stage:
@@ -149,8 +151,8 @@ class Task:
         return self.nodes[0].id.stage
 
     @cached_property
-    def leading(self) -> Node:
-        """Node that decides the queue: the first that asks a server, else the first with a device, else the first."""
+    def leading(self) -> PlannedStep:
+        """The step that decides the queue: the first at a server, else the first with a device, else the first."""
         on_server = (node for node in self.nodes if node.resource == "server")
         return next(on_server, None) or next((node for node in self.nodes if node.device), self.nodes[0])
 
@@ -188,18 +190,18 @@ class Task:
         for node in self.nodes:
             self.graph.resolve(node)
 
-    def compute(self, run: RunSettings, workers: Workers, display: Progress) -> Outcome:
+    def compute(self, settings: RunSettings, workers: Workers, display: Progress) -> Outcome:
         """Make the outputs of the steps in order; a failed step stops only the steps that need its outputs.
 
         Args:
-            run: Settings of the run.
+            settings: Settings of the run.
             workers: Workers that compute the steps.
             display: Receives the beginning and the end of each step.
         """
         failures: dict[str, str] = {}  # product of the first step by reason
         outcomes: list[Outcome] = []
         for node in self.nodes:
-            outcomes.append(self.make(node, run, workers, display))
+            outcomes.append(self.make(node, settings, workers, display))
             if node.state != "done":
                 failures.setdefault(outcomes[-1].failed or node.reason or node.state, node.id.product)
         if not failures:
@@ -207,7 +209,7 @@ class Task:
         reasons = [f"{group}: {reason}" if len(failures) > 1 else reason for reason, group in failures.items()]
         return Outcome(failed="; ".join(reasons), may_pass=any(outcome.may_pass for outcome in outcomes))
 
-    def make(self, node: Node, run: RunSettings, workers: Workers, display: Progress) -> Outcome:
+    def make(self, node: PlannedStep, settings: RunSettings, workers: Workers, display: Progress) -> Outcome:
         """Make the outputs of a step, unless the workspace has verified files with their keys.
 
         `Graph.resolve` computes the keys from kind, version, subject, parameters and the digests of the inputs, and
@@ -221,8 +223,8 @@ class Task:
         if node.state == "damaged":
             log.warning("%s: %s", name, node.reason)
         call_safely(display.begin_step, stage, name)
-        settings = replace(run, progress=partial(advance_step, stage, name), show_findings=show_findings)
-        outcome = workers.compute(node.step, settings)
+        with_display = replace(settings, progress=partial(advance_step, stage, name), show_findings=show_findings)
+        outcome = workers.compute(node.step, with_display)
         self.graph.recheck(node)
         failure = None if node.state == "done" else outcome.failed or node.reason or "its output is missing"
         call_safely(display.end_step, stage, name, failure, None if failure else outcome.cost)
@@ -238,7 +240,7 @@ def task_name(step: StepId) -> str:
     return str(replace(step, product="questions" * is_about_questions))
 
 
-def tasks_of(graph: Graph, nodes: Iterable[Node]) -> dict[str, Task]:
+def tasks_of(graph: Graph, nodes: Iterable[PlannedStep]) -> dict[str, Task]:
     """Group nodes into tasks, by name."""
     tasks: dict[str, Task] = {}
     for node in nodes:
@@ -247,6 +249,6 @@ def tasks_of(graph: Graph, nodes: Iterable[Node]) -> dict[str, Task]:
     return tasks
 
 
-def model_of(node: Node) -> tuple[str, str]:
+def model_of(node: PlannedStep) -> tuple[str, str]:
     """Return the name and dtype of a node's model; both empty without a model."""
     return node.id.model, node.id.dtype

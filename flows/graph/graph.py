@@ -1,7 +1,7 @@
-"""Steps, and the graph: nodes in topological order, each with the state of its step in the workspace.
+"""The graph of a study: its planned steps in topological order, each with its state in the workspace.
 
-A `Step` is a frozen, picklable value that a worker computes; a `Node` is its place in the graph, before and after its
-inputs are done.
+A `PlannedStep` is a node of the graph, before and after its inputs are done. Once they are done, it has a `Step`, a
+frozen and picklable value that a worker computes.
 
 A key needs the digests of the inputs' content, so a step with an unfinished input is blocked. Steps that follow from
 the rows of another step are listed once that step is done. A run resolves the graph again during the run.
@@ -196,17 +196,17 @@ FilesOutput = Callable[[Mapping[str, Any]], FilesArtifact]
 
 
 @dataclass(frozen=True)
-class Reference:
-    """An output of a node that is an input of other nodes.
+class StepInput:
+    """An output of a planned step that is an input of others.
 
     Attributes:
-        node: The node that makes the output.
+        node: The planned step that makes the output.
         role: Role of the output.
         part: Digest of the rows that the other nodes read, so that other rows may change; None for all rows.
         all_columns: True if a change in any column changes the keys of dependent artifacts.
     """
 
-    node: "Node"
+    node: "PlannedStep"
     role: str
     part: str | None = None
     all_columns: bool = False
@@ -233,9 +233,9 @@ class Reference:
         """True if the artifact can be read, even if the step will make it again."""
         return self.check is not None and self.check.state == "done"
 
-    def with_all_columns(self) -> "Reference":
+    def with_all_columns(self) -> "StepInput":
         """Return the same output with all columns, so that a change in any column changes dependent keys."""
-        return Reference(self.node, self.role, all_columns=True)
+        return StepInput(self.node, self.role, all_columns=True)
 
     def read(self) -> pa.Table:
         """Return the rows of a table; DamagedFile if the file is not as written."""
@@ -244,7 +244,7 @@ class Reference:
 
 
 @dataclass(eq=False)
-class Node:
+class PlannedStep:
     """A step in its graph: its inputs, its outputs and its state.
 
     Attributes:
@@ -270,12 +270,12 @@ class Node:
 
     kind: StepKind
     id: StepId
-    inputs: tuple["Node", ...] = ()
-    waits_for: tuple["Node", ...] = ()
-    deciding_nodes: tuple["Node", ...] = ()
+    inputs: tuple["PlannedStep", ...] = ()
+    waits_for: tuple["PlannedStep", ...] = ()
+    deciding_nodes: tuple["PlannedStep", ...] = ()
     outputs: Mapping[str, Output | FilesOutput] = field(default_factory=dict)
-    required: Mapping[str, Reference] = field(default_factory=dict)
-    optional: Mapping[str, Reference] = field(default_factory=dict)
+    required: Mapping[str, StepInput] = field(default_factory=dict)
+    optional: Mapping[str, StepInput] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     arguments: Any = None
     resource: Resource = "compute"
@@ -287,9 +287,9 @@ class Node:
     step: Step | None = None
     checks: Mapping[str, Check] = field(default_factory=dict)
 
-    def output(self, role: str) -> Reference:
+    def output(self, role: str) -> StepInput:
         """Return one of its outputs."""
-        return Reference(self, role)
+        return StepInput(self, role)
 
     @property
     def is_placeholder(self) -> bool:
@@ -306,10 +306,10 @@ class Graph:
         """Make an empty graph; `memory` keeps checks of artifacts and read tables for the other graphs of a run."""
         self.workspace = workspace
         self.rerun_numbers = rerun_numbers
-        self.nodes: dict[StepId, Node] = {}
+        self.nodes: dict[StepId, PlannedStep] = {}
         self._memory: dict[Any, Any] = memory if memory is not None else {}
 
-    def __iter__(self) -> Iterator[Node]:
+    def __iter__(self) -> Iterator[PlannedStep]:
         return iter(self.nodes.values())
 
     def add(
@@ -318,14 +318,14 @@ class Graph:
         identity: StepId,
         outputs: Mapping[str, Output | FilesOutput],
         *,
-        inputs: Mapping[str, Reference] | None = None,
-        optional: Mapping[str, Reference] | None = None,
+        inputs: Mapping[str, StepInput] | None = None,
+        optional: Mapping[str, StepInput] | None = None,
         parameters: Mapping[str, Any] | None = None,
         arguments: Any = None,
         resource: Resource | None = None,
         device: str = "",
-        deciding_nodes: Iterable[Node] = (),
-    ) -> Node:
+        deciding_nodes: Iterable[PlannedStep] = (),
+    ) -> PlannedStep:
         """Add a step and resolve it.
 
         Args:
@@ -341,11 +341,11 @@ class Graph:
             deciding_nodes: Nodes whose output decides the inputs.
         """
         required_inputs, optional_inputs, lists = dict(inputs or {}), dict(optional or {}), tuple(deciding_nodes)
-        node = Node(
+        node = PlannedStep(
             kind,
             identity,
-            inputs=tuple(reference.node for reference in required_inputs.values()),
-            waits_for=(*(reference.node for reference in optional_inputs.values()), *lists),
+            inputs=tuple(step_input.node for step_input in required_inputs.values()),
+            waits_for=(*(step_input.node for step_input in optional_inputs.values()), *lists),
             deciding_nodes=lists,
             outputs=outputs,
             required=required_inputs,
@@ -358,12 +358,12 @@ class Graph:
         self.nodes[identity] = node
         return self.resolve(node)
 
-    def resolve(self, node: Node) -> Node:
+    def resolve(self, node: PlannedStep) -> PlannedStep:
         """Compute the keys of a node from its current inputs, and check its outputs."""
         identity = node.id
         if not node.outputs:
             return node
-        unfinished = next((reference.node for reference in node.required.values() if not reference.is_usable), None)
+        unfinished = next((step_input.node for step_input in node.required.values() if not step_input.is_usable), None)
         if unfinished is not None:
             node.step, node.checks, node.state = None, {}, "blocked"
             node.blocked_by = unfinished.blocked_by or unfinished.id
@@ -371,13 +371,13 @@ class Graph:
             return node
         node.blocked_by = None
         inputs = {**node.required, **node.optional}
-        usable = {role: reference for role, reference in inputs.items() if reference.is_usable}
+        usable = {role: step_input for role, step_input in inputs.items() if step_input.is_usable}
         key_inputs: dict[str, Any] = {
             "step": [identity.stage, identity.product],
             "version": node.kind.version,
             "subject": [identity.subject, identity.part],
             "parameters": dict(node.parameters),
-            "inputs": {role: reference.digest for role, reference in usable.items()},
+            "inputs": {role: step_input.digest for role, step_input in usable.items()},
         }
         key_without_number = content_key(key_inputs)
         forced, refreshed = self.rerun_numbers.of(key_without_number)
@@ -386,7 +386,7 @@ class Graph:
         node.step = Step(
             identity,
             node.kind.function,
-            inputs={role: reference.artifact for role, reference in usable.items()},
+            inputs={role: step_input.artifact for role, step_input in usable.items()},
             outputs=self._artifacts(node.outputs, key_inputs),
             arguments=node.arguments,
             resource=node.resource,
@@ -394,25 +394,29 @@ class Graph:
             key_without_number=key_without_number,
             forced=forced,
             refreshed=refreshed,
-            checks={role: reference.check for role, reference in usable.items() if reference.check},
+            checks={role: step_input.check for role, step_input in usable.items() if step_input.check},
         )
         self._check_outputs(node)
         return node
 
-    def refuse(self, kind: StepKind, identity: StepId, error: SwaymeterError, *, inputs: Iterable[Node] = ()) -> Node:
+    def refuse(
+        self, kind: StepKind, identity: StepId, error: SwaymeterError, *, inputs: Iterable[PlannedStep] = ()
+    ) -> PlannedStep:
         """Add a step that can never run, such as a step with a missing model; its state is failed."""
-        self.nodes[identity] = Node(
+        self.nodes[identity] = PlannedStep(
             kind, identity, tuple(inputs), resource=kind.resource, refusal=error, state="failed", reason=str(error)
         )
         return self.nodes[identity]
 
-    def wait(self, kind: StepKind, identity: StepId, unfinished: Node, *, waits_for: Iterable[Node] = ()) -> Node:
+    def wait(
+        self, kind: StepKind, identity: StepId, unfinished: PlannedStep, *, waits_for: Iterable[PlannedStep] = ()
+    ) -> PlannedStep:
         """Add a placeholder for steps that follow from the rows of an unfinished node.
 
         With `waits_for`, the steps may follow from the rows of any of these nodes.
         """
         blocker, optional_nodes = unfinished.blocked_by or unfinished.id, tuple(waits_for)
-        self.nodes[identity] = Node(
+        self.nodes[identity] = PlannedStep(
             kind,
             identity,
             inputs=() if optional_nodes else (unfinished,),
@@ -423,12 +427,12 @@ class Graph:
         )
         return self.nodes[identity]
 
-    def read_once(self, reference: Reference, compute: Callable[[pa.Table], Any]) -> Any:
+    def read_once(self, step_input: StepInput, compute: Callable[[pa.Table], Any]) -> Any:
         """Return `compute` of the rows of a table, computed once for all graphs of a run."""
-        assert reference.check is not None
-        key = (reference.check.path, compute.__qualname__)
+        assert step_input.check is not None
+        key = (step_input.check.path, compute.__qualname__)
         if key not in self._memory:
-            self._memory[key] = compute(reference.read())
+            self._memory[key] = compute(step_input.read())
         return self._memory[key]
 
     def call_once(self, compute: Callable[[str], Any], name: str) -> Any:
@@ -446,7 +450,7 @@ class Graph:
             raise result
         return result
 
-    def recheck(self, node: Node) -> Node:
+    def recheck(self, node: PlannedStep) -> PlannedStep:
         """Resolve a node anew, and verify its files again, because its step has run."""
         for artifact in node.step.outputs.values() if node.step else ():
             self._memory.pop((type(artifact), artifact.key), None)
@@ -464,7 +468,7 @@ class Graph:
                 artifacts[role] = output({**key_inputs, "output": [role, {}]})
         return artifacts
 
-    def _check_outputs(self, node: Node) -> None:
+    def _check_outputs(self, node: PlannedStep) -> None:
         assert node.step is not None
         node.checks = {role: self._check(artifact) for role, artifact in node.step.outputs.items()}
         unfinished = next((check for check in node.checks.values() if check.state != "done"), None)
@@ -483,7 +487,9 @@ class Graph:
         return check
 
 
-def upstream(nodes: Iterable[Node], optional_inputs: Callable[[Node], Iterable[Node]] = lambda node: ()) -> set[StepId]:
+def upstream(
+    nodes: Iterable[PlannedStep], optional_inputs: Callable[[PlannedStep], Iterable[PlannedStep]] = lambda node: ()
+) -> set[StepId]:
     """Return the nodes and all upstream nodes; `optional_inputs` returns the optional inputs of a node that count."""
     identities: set[StepId] = set()
     stack = list(nodes)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from swaymeter.data.records import CORPUS, NO_RELATIONS
-from swaymeter.flows.graph.graph import Graph, Node, StepId, upstream
+from swaymeter.flows.graph.graph import Graph, PlannedStep, StepId, upstream
 from swaymeter.flows.graph.rerun import Kind, RerunNumbers
 from swaymeter.flows.graph.stage import STAGES, Stage
 from swaymeter.tasks.measures import MEASURES
@@ -70,7 +70,7 @@ class Selection:
             }
         return {identity for identity in selected if identity.stage in self.stages}
 
-    def _candidates(self, node: Node) -> list[Node]:
+    def _candidates(self, node: PlannedStep) -> list[PlannedStep]:
         """Return the nodes of fetched candidates of the selected relations, from which questions are chosen."""
         return [
             other for other in node.waits_for if other.id.stage == "fetch" and self._is_of_selected_relation(other.id)

@@ -20,7 +20,7 @@ from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import queries_digest
 from swaymeter.data.warehouse.schema import Schema
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSettings, Step, StepKind, with_setup
+from swaymeter.flows.graph.graph import Graph, Output, PlannedStep, RunSettings, Step, StepInput, StepKind, with_setup
 from swaymeter.flows.stages.build import BuiltPrompts
 from swaymeter.flows.stages.fetch import FetchedInputs
 from swaymeter.flows.stages.history import Completion, add_snapshot
@@ -76,7 +76,7 @@ def schema() -> tuple[Table, ...]:
     return tuple(tables.values())
 
 
-def make_database(step: Step, run: RunSettings) -> None:
+def make_database(step: Step, settings: RunSettings) -> None:
     """Make the database from all finished artifacts, compute the statistics, and add the run's snapshot."""
     from swaymeter.data.warehouse.loading import Building, build  # imports pandas, which takes long
 
@@ -89,7 +89,7 @@ def make_database(step: Step, run: RunSettings) -> None:
         _warn_of_judgements(building, aggregation)
         building.load({HISTORY: add_snapshot(step, aggregation.completion, building.warehouse, runs)})
 
-    path, runs = artifact.folder / DATABASE, runs_of(tables, run)
+    path, runs = artifact.folder / DATABASE, runs_of(tables, settings)
     computed = {
         VARIANTS: aggregation.completion.variants,
         RUNS: runs,
@@ -139,7 +139,7 @@ def files_of(tables: Iterable[CheckedTable]) -> dict[Table, list[Any]]:
     return files
 
 
-def runs_of(tables: Iterable[CheckedTable], run: RunSettings) -> list[Mapping[str, Any]]:
+def runs_of(tables: Iterable[CheckedTable], settings: RunSettings) -> list[Mapping[str, Any]]:
     """Return a row for each file of scores, with measure, model, time and versions."""
     rows: list[Mapping[str, Any]] = []
     for artifact, check in tables:
@@ -163,14 +163,14 @@ def runs_of(tables: Iterable[CheckedTable], run: RunSettings) -> list[Mapping[st
                 "reading": metadata.get("reading"),
                 **{name: metadata[name] for name in _PASS_COLUMNS},
                 "key": artifact.key,
-                "file": str(check.path.relative_to(run.workspace)),  # type: ignore[union-attr]
+                "file": str(check.path.relative_to(settings.workspace)),  # type: ignore[union-attr]
                 "rows": check.rows,
             }
         )
     return rows
 
 
-def decide_answers(step: Step, run: RunSettings) -> None:
+def decide_answers(step: Step, settings: RunSettings) -> None:
     """Write the verdicts of a judge and of people on a relation; the step's arguments are people's verdicts."""
     answers, whose_answer, judged_answers = (
         [row for table in step.inputs_of(MEASURES[name].table) for row in table.read().select(columns).to_pylist()]
@@ -190,8 +190,8 @@ MAKE_DATABASE = StepKind("aggregate", "database", makes=("files", "history"), fu
 
 
 def add_database(
-    graph: Graph, plan: Plan, fetched: FetchedInputs, built: BuiltPrompts, scores: Iterable[Reference]
-) -> Node:
+    graph: Graph, plan: Plan, fetched: FetchedInputs, built: BuiltPrompts, scores: Iterable[StepInput]
+) -> PlannedStep:
     """Add the step of the database; `scores` includes the results of seeds and of a corpus."""
     if score_step := blocking_score_step(graph, whole_only=plan.study.whole_only):
         return graph.wait(MAKE_DATABASE, MAKE_DATABASE.id("study"), score_step)
@@ -208,7 +208,7 @@ def add_database(
         MAKE_DATABASE,
         MAKE_DATABASE.id("study"),
         {"files": graph.workspace.database_artifact, "history": graph.workspace.history_artifact},
-        optional={role: reference.with_all_columns() for role, reference in loaded.items()},
+        optional={role: step_input.with_all_columns() for role, step_input in loaded.items()},
         parameters={
             "schema": Schema(schema()).version,
             "seed": study.seed,
@@ -238,23 +238,23 @@ def _variant_row(variant: PlannedVariant, study: StudyFile) -> dict[str, Any]:
     }
 
 
-def add_judgements(graph: Graph, plan: Plan, built: BuiltPrompts, scores: Iterable[Reference]) -> list[Reference]:
+def add_decided_answers(graph: Graph, plan: Plan, built: BuiltPrompts, scores: Iterable[StepInput]) -> list[StepInput]:
     """Add the steps that replace the rule's verdicts by verdicts of a judge and of people, if a study has such."""
-    score_tables = [reference for reference in scores if reference.role in COLUMNS_READ]
+    score_tables = [step_input for step_input in scores if step_input.role in COLUMNS_READ]
     verdicts = counted_verdicts(plan.judgements)
-    if not verdicts and all(reference.role != "judged_answers" for reference in score_tables):
+    if not verdicts and all(step_input.role != "judged_answers" for step_input in score_tables):
         return []
     digest = content_key({"verdicts": [asdict(verdict) for verdict in verdicts]})
     decided = []
     for relation, questions in built.questions.items():
-        scores_of_relation = [reference for reference in score_tables if reference.node.id.subject == relation]
+        scores_of_relation = [step_input for step_input in score_tables if step_input.node.id.subject == relation]
         outputs = {"decided_answers": Output(DECIDED_ANSWERS, ("verdicts", relation), "decided_answers")}
         node = graph.add(
             DECIDE_ANSWERS,
             DECIDE_ANSWERS.id(relation),
             outputs,
             inputs={"questions": questions},
-            optional={f"{reference.role} {reference.node.id}": reference for reference in scores_of_relation},
+            optional={f"{step_input.role} {step_input.node.id}": step_input for step_input in scores_of_relation},
             parameters={"verdicts": digest},
             arguments=verdicts,
         )
@@ -262,7 +262,7 @@ def add_judgements(graph: Graph, plan: Plan, built: BuiltPrompts, scores: Iterab
     return decided
 
 
-def blocking_score_step(graph: Graph, *, whole_only: bool = False) -> Node | None:
+def blocking_score_step(graph: Graph, *, whole_only: bool = False) -> PlannedStep | None:
     """Return an unfinished scoring step if the database of an earlier run must stay as it is; None otherwise.
 
     Args:
@@ -293,14 +293,14 @@ def _dependencies_of(statistic: Statistic) -> dict[str, Any]:
     return {"version": statistic.version, "queries": queries, "parameters": dict(statistic.parameters)}
 
 
-def _by_role(references: Iterable[Reference]) -> dict[str, Reference]:
-    return {f"{reference.role}: {reference.node.id}": reference for reference in references}
+def _by_role(step_inputs: Iterable[StepInput]) -> dict[str, StepInput]:
+    return {f"{step_input.role}: {step_input.node.id}": step_input for step_input in step_inputs}
 
 
-def _fetched_tables(graph: Graph, built: BuiltPrompts) -> list[Reference]:
+def _fetched_tables(graph: Graph, built: BuiltPrompts) -> list[StepInput]:
     """Return the tables of `LOADED`, and the rejected candidates of each partition."""
-    references = [node.output("rejected") for node in built.chosen.values()]
+    step_inputs = [node.output("rejected") for node in built.chosen.values()]
     for node in graph:
         if node.id.stage in ("fetch", "build"):
-            references += [Reference(node, role) for role in LOADED if role in node.checks]
-    return references
+            step_inputs += [StepInput(node, role) for role in LOADED if role in node.checks]
+    return step_inputs

@@ -20,7 +20,7 @@ from swaymeter.data.records.tables import CONTEXTS, DISPUTES, QUERIES, QUESTIONS
 from swaymeter.data.sources.registry import QUESTION_SOURCES
 from swaymeter.data.sources.slots import with_flags_of_duplicates
 from swaymeter.data.sources.source import QuestionsOptions
-from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSettings, Step, StepKind
+from swaymeter.flows.graph.graph import Graph, Output, PlannedStep, RunSettings, Step, StepInput, StepKind
 from swaymeter.flows.stages.fetch import FetchedInputs
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.tasks.contexts.judged_questions import accepted_questions, opinions, with_kinds
@@ -43,7 +43,7 @@ QUESTIONS_IN_MEMORY = 16
 """Number of questions whose contexts are in memory together, because a question may have many long contexts."""
 
 
-def build_prompts(step: Step, run: RunSettings) -> None:
+def build_prompts(step: Step, settings: RunSettings) -> None:
     """Write the queries and contexts of a relation, from its facts and the names of invented entities."""
     study, planned, seed = step.arguments
     if group := planned.group:
@@ -71,7 +71,7 @@ def build_prompts(step: Step, run: RunSettings) -> None:
     step.write("queries", write_queries(relation, entities))
 
 
-def choose(step: Step, run: RunSettings) -> None:
+def choose(step: Step, settings: RunSettings) -> None:
     """Choose the questions of a partition from the fetched candidates; InputError if no candidate is valid."""
     study, judgements = step.arguments
     partition: Any = step.id.subject
@@ -126,7 +126,7 @@ def candidates_of(inputs: Iterable[Any], partition: Partition, *, in_several_ste
     return with_flags_of_duplicates(list({question.question_id: question for question in candidates}.values()))
 
 
-def build_questions(step: Step, run: RunSettings) -> None:
+def build_questions(step: Step, settings: RunSettings) -> None:
     """Write the questions of a relation, with the contexts of the study."""
     options: QuestionsOptions = step.arguments
     questions = [
@@ -174,23 +174,23 @@ class BuiltPrompts:
         waiting: Steps that choose questions, by partition, if the questions are not chosen yet.
     """
 
-    queries: Mapping[str, Reference]
-    contexts: Mapping[str, Reference]
-    questions: Mapping[str, Reference]
-    chosen: Mapping[Partition, Node]
-    waiting: Mapping[Partition, Node] = field(default_factory=dict)
+    queries: Mapping[str, StepInput]
+    contexts: Mapping[str, StepInput]
+    questions: Mapping[str, StepInput]
+    chosen: Mapping[Partition, PlannedStep]
+    waiting: Mapping[Partition, PlannedStep] = field(default_factory=dict)
 
 
 def add_build_steps(graph: Graph, plan: Plan, fetched: FetchedInputs) -> BuiltPrompts:
     """Add the steps that build prompts from fetched facts and questions."""
     prompts = {relation: add_prompts(graph, plan, fetched, relation) for relation in fetched.facts}
     chosen = {partition: _add_choice(graph, plan, fetched, partition) for partition in fetched.candidates}
-    by_relation: dict[str, dict[str, Reference]] = {}
+    by_relation: dict[str, dict[str, StepInput]] = {}
     for partition, node in chosen.items():
-        reference = node.output("questions")
-        if reference.is_usable:
-            for relation in graph.read_once(reference, _relations):
-                by_relation.setdefault(relation, {})[partition] = reference.with_all_columns()
+        step_input = node.output("questions")
+        if step_input.is_usable:
+            for relation in graph.read_once(step_input, _relations):
+                by_relation.setdefault(relation, {})[partition] = step_input.with_all_columns()
     options = plan.study.questions
     questions = {
         relation: graph.add(
@@ -213,7 +213,9 @@ def add_build_steps(graph: Graph, plan: Plan, fetched: FetchedInputs) -> BuiltPr
     )
 
 
-def add_prompts(graph: Graph, plan: Plan, fetched: FetchedInputs, relation: str, seed: int | None = None) -> Node:
+def add_prompts(
+    graph: Graph, plan: Plan, fetched: FetchedInputs, relation: str, seed: int | None = None
+) -> PlannedStep:
     """Add the step that writes the queries and contexts of a relation.
 
     `seed` replaces the study's seed in the draw of contexts; entities and queries always depend on the study's seed.
@@ -263,7 +265,7 @@ def seed_part(seed: int | None) -> str:
     return "" if seed is None else f"seed {seed}"
 
 
-def _add_choice(graph: Graph, plan: Plan, fetched: FetchedInputs, partition: Partition) -> Node:
+def _add_choice(graph: Graph, plan: Plan, fetched: FetchedInputs, partition: Partition) -> PlannedStep:
     study = plan.study
     assert study.questions is not None
     kind, identity = CHOOSE_QUESTIONS, CHOOSE_QUESTIONS.id(partition)

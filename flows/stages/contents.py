@@ -9,7 +9,7 @@ from swaymeter.data.records import PARTITIONS, Fact, Partition, Question, from_r
 from swaymeter.data.sources.registry import QUESTION_SOURCES
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.graph.graph import Graph, Node, StepKind
+from swaymeter.flows.graph.graph import Graph, PlannedStep, StepKind
 from swaymeter.flows.stages.build import CHOOSE_QUESTIONS, candidates_of
 from swaymeter.flows.stages.fetch import FETCH_FACTS, FETCH_NAMES
 from swaymeter.flows.stages.plan import Plan
@@ -90,11 +90,11 @@ class Contents:
         nodes = (node for node in self.graph if node.id.stage == "fetch" and node.id.product not in steps_of_facts)
         return [str(node.id) for node in nodes if node.state != "done" and node.id.subject not in excluded]
 
-    def _nodes(self, kind: StepKind) -> Iterator[Node]:
+    def _nodes(self, kind: StepKind) -> Iterator[PlannedStep]:
         return (node for node in self.graph if node.kind is kind)
 
 
-def _rows(node: Node, role: str) -> list[dict[str, Any]]:
+def _rows(node: PlannedStep, role: str) -> list[dict[str, Any]]:
     """Return the rows of an output; MissingFile if its step is not done."""
     if not node.output(role).is_usable:
         raise MissingFile(f"{node.id} is not done ({node.reason or node.state}); run the stages fetch and build")

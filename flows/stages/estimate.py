@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.graph.graph import Graph, PlannedStep
 from swaymeter.flows.graph.selection import ALL_MEASURES, Selection
 from swaymeter.flows.stages.plan import NO_PROMPTS, Plan, PlannedVariant
 from swaymeter.tasks.measures import MEASURES
@@ -164,7 +164,7 @@ def _replaced_texts(plan: Plan) -> Iterator[str]:
         )
 
 
-def _thoughts(plan: Plan, node: Node) -> tuple[int, bool]:
+def _thoughts(plan: Plan, node: PlannedStep) -> tuple[int, bool]:
     """Return the limit of the tokens of thoughts in a step's replies, and True if the model surely thinks."""
     answers = plan.parameters.get("answers")
     if answers is None or answers.thinking is None or not (prompts := _prompts(plan, node, "answers")):
@@ -190,14 +190,14 @@ def _disk(score_bytes: int) -> str:
     return f"{score_bytes / 1_000_000_000:.1f} GB"
 
 
-def _is_leading_unfinished(plan: Plan, node: Node) -> bool:
+def _is_leading_unfinished(plan: Plan, node: PlannedStep) -> bool:
     """Return True if the leading measure of a pass is not done; derived measures need no prompts."""
     if node.id.stage != "score" or node.id.product not in MEASURES:
         return False
     return any(name == node.id.product and state != "done" for name, state, _ in plan.measure_states(node))
 
 
-def _prompts(plan: Plan, node: Node, leading: str = "") -> int | None:
+def _prompts(plan: Plan, node: PlannedStep, leading: str = "") -> int | None:
     """Return the number of prompts of a step, from the built prompts or the study; None if it is unknown.
 
     `leading` is the measure of the prompts, "" for any.
@@ -228,7 +228,7 @@ def _prompts_of_partition(plan: Plan, partition: str, leading: str) -> int | Non
     )
 
 
-def _prompt_counts(plan: Plan, node: Node) -> dict[str, int]:
+def _prompt_counts(plan: Plan, node: PlannedStep) -> dict[str, int]:
     """Return the arguments of `count_prompts`: built queries, contexts and questions, or planned ones."""
     built = {role: check.rows for other in node.inputs for role, check in other.checks.items() if check.state == "done"}
     questions = [node.checks["questions"] for node in node.inputs if "questions" in node.checks]

@@ -15,41 +15,41 @@ from swaymeter.data.records.tables import FACTS, INVENTED, QUESTIONS, REJECTED
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, Resource, RunSettings, Step, StepKind
+from swaymeter.flows.graph.graph import Graph, Output, PlannedStep, Resource, RunSettings, Step, StepInput, StepKind
 from swaymeter.flows.graph.selection import CLASS_STEPS
 from swaymeter.flows.stages.plan import Plan, access_for
 from swaymeter.flows.stages.wikidata import fetch_wikidata
 from swaymeter.tasks.contexts.invented_names import fetch_invented_names, invented_names_key
 
 
-def fetch_facts(step: Step, run: RunSettings) -> None:
+def fetch_facts(step: Step, settings: RunSettings) -> None:
     """Fetch the facts of a relation; InputError without facts."""
     study: StudyFile = step.arguments
     assert study.facts is not None
     source = FACT_SOURCES[study.facts.source]
-    fetched = source.fetch(study.facts, step.id.subject, study.seed, access_for(study, step, run))
+    fetched = source.fetch(study.facts, step.id.subject, study.seed, access_for(study, step, settings))
     if not fetched.facts:
         raise InputError(f"relation {step.id.subject}: the source has no facts; choose another relation")
     step.write("facts", fetched.facts, {"requested": fetched.requested, "rejected": dict(fetched.rejected)})
 
 
-def fetch_names(step: Step, run: RunSettings) -> None:
+def fetch_names(step: Step, settings: RunSettings) -> None:
     """Fetch the names of invented entities of a class; InputError if every name exists."""
     study: StudyFile = step.arguments
     options, entity_class = study.facts, step.id.subject
     assert options is not None
-    names, absent_from = fetch_invented_names(options, entity_class, study.seed, access_for(study, step, run))
+    names, absent_from = fetch_invented_names(options, entity_class, study.seed, access_for(study, step, settings))
     inventor = options.invented_model or options.invented
     step.write("invented", [InventedName(entity_class, name, inventor, tuple(absent_from)) for name in names])
 
 
-def fetch_questions(step: Step, run: RunSettings) -> None:
+def fetch_questions(step: Step, settings: RunSettings) -> None:
     """Fetch the questions of a partition; InputError without questions."""
     study: StudyFile = step.arguments
     assert study.questions is not None
     source, partition = QUESTION_SOURCES[study.questions.source], step.id.subject
     assert source.fetch is not None
-    fetched = source.fetch(study.questions, partition, access_for(study, step, run))  # type: ignore[arg-type]
+    fetched = source.fetch(study.questions, partition, access_for(study, step, settings))  # type: ignore[arg-type]
     if not fetched.questions:
         raise InputError(f"partition {partition}: the source has no questions; leave the partition out")
     step.write("rejected", fetched.rejected)
@@ -82,17 +82,17 @@ class FetchedInputs:
         unfinished_lists: Unfinished steps by partition whose output decides further steps, such as a list of pages.
     """
 
-    facts: Mapping[str, Reference]
-    names: Mapping[str, Reference]
-    candidates: Mapping[Partition, list[Reference]]
-    unfinished_lists: Mapping[Partition, list[Node]]
+    facts: Mapping[str, StepInput]
+    names: Mapping[str, StepInput]
+    candidates: Mapping[Partition, list[StepInput]]
+    unfinished_lists: Mapping[Partition, list[PlannedStep]]
 
 
 def add_fetch_steps(graph: Graph, plan: Plan) -> FetchedInputs:
     """Add the steps that fetch the facts and questions of the study's measures."""
     study, prompt_kinds = plan.study, {scoring_pass.leading.about for scoring_pass in plan.passes}
-    facts: dict[str, Reference] = {}
-    names: dict[str, Reference] = {}
+    facts: dict[str, StepInput] = {}
+    names: dict[str, StepInput] = {}
     if study.facts is not None and prompt_kinds - {"questions"}:
         facts = {relation: _add_facts(graph, plan, relation) for relation in study.facts.relations}
         if study.facts.invented_entities:
@@ -106,7 +106,7 @@ def add_fetch_steps(graph: Graph, plan: Plan) -> FetchedInputs:
     return FetchedInputs(facts, names, candidates, {})
 
 
-def _add_facts(graph: Graph, plan: Plan, relation: str) -> Reference:
+def _add_facts(graph: Graph, plan: Plan, relation: str) -> StepInput:
     options, seed = plan.study.facts, plan.study.seed
     assert options is not None
     source = FACT_SOURCES[options.source]
@@ -120,7 +120,7 @@ def _add_facts(graph: Graph, plan: Plan, relation: str) -> Reference:
     )
 
 
-def _add_names(graph: Graph, plan: Plan, entity_class: str) -> Reference:
+def _add_names(graph: Graph, plan: Plan, entity_class: str) -> StepInput:
     options, seed = plan.study.facts, plan.study.seed
     assert options is not None
     return _add_step(
@@ -134,7 +134,7 @@ def _add_names(graph: Graph, plan: Plan, entity_class: str) -> Reference:
     )
 
 
-def _add_questions(graph: Graph, plan: Plan, partition: Partition) -> Reference:
+def _add_questions(graph: Graph, plan: Plan, partition: Partition) -> StepInput:
     options = plan.study.questions
     assert options is not None
     key = QUESTION_SOURCES[options.source].key
@@ -157,7 +157,7 @@ def _add_step(
     tables: Sequence[Table],
     key: Callable[[Access], Mapping[str, Any]],
     resource: Resource | None = None,
-) -> Reference:
+) -> StepInput:
     """Add a step whose parameters are what `key` returns, and return its last output; all tables lie in facts/."""
     identity = kind.id(subject)
     try:

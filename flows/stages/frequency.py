@@ -15,7 +15,7 @@ from swaymeter.data.records.facts import CountKind
 from swaymeter.data.records.tables import COUNTED_PAIRS, FREQUENCIES, SHARD_COUNTS, SHARDS
 from swaymeter.data.sources.own.named_file import read_aliases
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSettings, Step, StepKind
+from swaymeter.flows.graph.graph import Graph, Output, PlannedStep, RunSettings, Step, StepInput, StepKind
 from swaymeter.flows.stages.build import BuiltPrompts
 from swaymeter.flows.stages.plan import Plan, access_for
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
@@ -37,7 +37,7 @@ class PartOfStudy:
     part: Part
 
 
-def collect_names(step: Step, run: RunSettings) -> None:
+def collect_names(step: Step, settings: RunSettings) -> None:
     """Write the pairs of entity and answer of the queries, each with aliases.
 
     Raises:
@@ -63,19 +63,19 @@ def collect_names(step: Step, run: RunSettings) -> None:
     )
 
 
-def count_part(step: Step, run: RunSettings) -> None:
+def count_part(step: Step, settings: RunSettings) -> None:
     """Count the names in a file of the corpus, or in an index; InputError for an unreadable file."""
     job: PartOfStudy = step.arguments
     options = job.study.frequency
     assert options is not None
     pairs = tuple(step.records("counted_pairs", CountedPair))
     source = FREQUENCY_SOURCES[options.source]
-    counted = source.count(options, job.part, pairs, access_for(job.study, step, run), run.progress)
+    counted = source.count(options, job.part, pairs, access_for(job.study, step, settings), settings.progress)
     step.write("shard_counts", counted.rows)
     step.write("shards", [counted.shard])
 
 
-def add_up(step: Step, run: RunSettings) -> None:
+def add_up(step: Step, settings: RunSettings) -> None:
     """Add up the counts of all shards, and log the entities without a count."""
     common_words: CommonWords
     common_words, window, corpus = step.arguments
@@ -134,7 +134,7 @@ COUNT_PART = StepKind("build", "counts", makes=("shard_counts", "shards"), funct
 ADD_COUNTS = StepKind("build", "frequencies", makes=("frequencies",), function=add_up, version=3)
 
 
-def add_counts(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[Reference]:
+def add_counts(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepInput]:
     """Add the steps, and return the counts of the whole corpus."""
     options = plan.study.frequency
     if options is None:
@@ -164,22 +164,22 @@ def add_counts(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[Reference]
     return [totals.output("frequencies")]
 
 
-def _add_names(graph: Graph, built: BuiltPrompts, aliases: Mapping[str, tuple[str, ...]]) -> Node:
+def _add_names(graph: Graph, built: BuiltPrompts, aliases: Mapping[str, tuple[str, ...]]) -> PlannedStep:
     """Add the step that lists the names of all queries; at least one table of queries must be done."""
     kind, identity, queries = LIST_NAMES, LIST_NAMES.id(CORPUS), list(built.queries.values())
-    if not any(reference.is_usable for reference in queries):
-        return graph.wait(kind, identity, queries[0].node, waits_for=[reference.node for reference in queries])
+    if not any(step_input.is_usable for step_input in queries):
+        return graph.wait(kind, identity, queries[0].node, waits_for=[step_input.node for step_input in queries])
     return graph.add(
         kind,
         identity,
         {"counted_pairs": Output(COUNTED_PAIRS, (CORPUS,), "names")},
-        optional={f"queries {relation}": reference for relation, reference in built.queries.items()},
+        optional={f"queries {relation}": step_input for relation, step_input in built.queries.items()},
         parameters={"aliases": {name: list(others) for name, others in aliases.items()}},
         arguments=aliases,
     )
 
 
-def _add_part(graph: Graph, study: StudyFile, window: int, names: Node, part: Part) -> Node:
+def _add_part(graph: Graph, study: StudyFile, window: int, names: PlannedStep, part: Part) -> PlannedStep:
     """Add the step that counts in a part."""
     outputs = {
         "shard_counts": Output(SHARD_COUNTS, (CORPUS,), f"counts-{part.name}"),

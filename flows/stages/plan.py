@@ -19,7 +19,7 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.places import folder_of
 from swaymeter.flows.config.sections import ModelPart
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.graph.graph import Node, RunSettings, Step, StepId, StepState, with_setup
+from swaymeter.flows.graph.graph import PlannedStep, RunSettings, Step, StepId, StepState, with_setup
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import Pass
 from swaymeter.tasks.models import tokenizer
@@ -165,7 +165,7 @@ class Plan:
         """Return the label of the variant of a step; empty for a step without one."""
         return self.variant(step).display_name if step.model else ""
 
-    def measure_states(self, node: Node) -> Iterator[tuple[str, StepState, str]]:
+    def measure_states(self, node: PlannedStep) -> Iterator[tuple[str, StepState, str]]:
         """Yield the measures of a score step with state and reason; a pass may be done for some measures only."""
         passes = (scoring_pass.measures for scoring_pass in self.passes if scoring_pass.leading.name == node.id.product)
         for name in next(passes, (node.id.product,)):
@@ -199,11 +199,11 @@ def plan_of(study: StudyFile, workspace: Workspace) -> Plan:
     )
 
 
-def access_for(study: StudyFile, step: Step, run: RunSettings) -> Access:
+def access_for(study: StudyFile, step: Step, settings: RunSettings) -> Access:
     """Return the access of a step to services, with the settings of the study."""
     return study.access(
-        Workspace(run.workspace).downloads,
-        offline=run.offline,
+        Workspace(settings.workspace).downloads,
+        offline=settings.offline,
         forced=step.forced,
         refreshed=step.refreshed,
     )

@@ -22,7 +22,7 @@ from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, queries_digest
 from swaymeter.flows.config.prompt import PromptPart
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.graph.graph import Graph, Node, RunSettings, Step, StepKind
+from swaymeter.flows.graph.graph import Graph, PlannedStep, RunSettings, Step, StepKind
 from swaymeter.flows.stages.aggregate import schema
 from swaymeter.flows.stages.build import BuiltPrompts
 from swaymeter.flows.stages.fetch import FetchedInputs
@@ -41,7 +41,7 @@ PROGRAMS = (
 )
 
 
-def draw_report(step: Step, run: RunSettings) -> None:
+def draw_report(step: Step, settings: RunSettings) -> None:
     """Draw the page, its figures and tables from the database."""
     from swaymeter.data.warehouse.warehouse import opened  # DuckDB and matplotlib take seconds to import
     from swaymeter.reports.changes import LAST_CHANGES, NUMBERS
@@ -55,7 +55,7 @@ def draw_report(step: Step, run: RunSettings) -> None:
     with opened(database, schema()) as warehouse:
         frames = LazyFrames(queries(), warehouse.frame)
         changes = changes_of_run(frames[LAST_CHANGES], frames[NUMBERS])
-        write_report(frames, artifact.folder, card, artifact.key, changes, run.show_findings)
+        write_report(frames, artifact.folder, card, artifact.key, changes, settings.show_findings)
 
 
 def gate_of(study: StudyFile, database: Path) -> tuple[GateCheck, ...]:
@@ -162,7 +162,9 @@ CATALOG_FILES = ("models.yaml", "papers.yaml", "published.csv")
 """Files of the catalog that reports print: labels of models, and the results of papers."""
 
 
-def add_report(graph: Graph, plan: Plan, fetched: FetchedInputs, built: BuiltPrompts, database: Node) -> Node:
+def add_report(
+    graph: Graph, plan: Plan, fetched: FetchedInputs, built: BuiltPrompts, database: PlannedStep
+) -> PlannedStep:
     """Add the step that draws the report."""
     not_run = tuple(
         NotRun(

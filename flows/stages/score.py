@@ -14,7 +14,17 @@ from swaymeter.data.records import Context, Query, Question
 from swaymeter.data.records.replies import Replies
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.sections import ModelPart
-from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, Resource, RunSettings, Step, StepId, StepKind
+from swaymeter.flows.graph.graph import (
+    Graph,
+    Output,
+    PlannedStep,
+    Resource,
+    RunSettings,
+    Step,
+    StepId,
+    StepInput,
+    StepKind,
+)
 from swaymeter.flows.graph.selection import ALL_MEASURES
 from swaymeter.flows.stages.build import BuiltPrompts
 from swaymeter.flows.stages.plan import Plan, PlannedVariant
@@ -48,20 +58,20 @@ class PassArguments:
     replies: Replies | None = None
 
 
-def run_pass(step: Step, run: RunSettings) -> Cost:
+def run_pass(step: Step, settings: RunSettings) -> Cost:
     """Compute the missing scores of a pass."""
     arguments: PassArguments = step.arguments
     _check_declarations(arguments)
-    inputs, workspace = _inputs(step, run), Workspace(run.workspace)
+    inputs, workspace = _inputs(step, settings), Workspace(settings.workspace)
     if MEASURES[arguments.leading].about == "contexts":
         list(inputs.by_contexts(inputs.queries))  # an error of too few contexts comes before a model is loaded
 
     def progress(done: int, total: int) -> None:
         workspace.check_mounted()  # a chunk that is written below an unmounted shared folder is lost
-        run.progress(done, total)
+        settings.progress(done, total)
 
     outputs = {name: step.table(name) for name in step.outputs}
-    return measure_relation(inputs, outputs, partial(_load_model, step, run), progress)
+    return measure_relation(inputs, outputs, partial(_load_model, step, settings), progress)
 
 
 def discard_failed_replies(graph: Graph, selected: Iterable[StepId]) -> bool:
@@ -84,7 +94,7 @@ def discard_failed_replies(graph: Graph, selected: Iterable[StepId]) -> bool:
     return discarded
 
 
-def _inputs(step: Step, run: RunSettings) -> Inputs:
+def _inputs(step: Step, settings: RunSettings) -> Inputs:
     """Return the inputs of a pass: its settings with the prompts and the stored scores."""
     arguments: PassArguments = step.arguments
     tables = INPUTS[MEASURES[arguments.leading].about]
@@ -97,12 +107,12 @@ def _inputs(step: Step, run: RunSettings) -> Inputs:
         dataset_version=content_key(digests)[:12],
         scores={name: scores.read() for name, scores in stored.items()},
         rejected={question: reason for scores in stored.values() for question, reason in rejected_of(scores).items()},
-        load_served=partial(_load_served, step, run),
-        verdicts=Workspace(run.workspace).downloads / "verdicts",
+        load_served=partial(_load_served, step, settings),
+        verdicts=Workspace(settings.workspace).downloads / "verdicts",
     )
 
 
-def _load_model(step: Step, run: RunSettings) -> Any:
+def _load_model(step: Step, settings: RunSettings) -> Any:
     """Load the model of a pass, or connect to the server of the model."""
     arguments: PassArguments = step.arguments
     model, revision = arguments.model, arguments.revision
@@ -113,24 +123,24 @@ def _load_model(step: Step, run: RunSettings) -> Any:
             model.name,
             model.function,
             revision,
-            Workspace(run.workspace).downloads / "applications",
+            Workspace(settings.workspace).downloads / "applications",
             rerun=step.forced,
             concurrency=model.concurrency,
             timeout_s=model.timeout_s,
             is_in_workspace=model.is_in_workspace,
         )
     if served := model.served:
-        return _load_served(step, run, served, revision)
+        return _load_served(step, settings, served, revision)
     from swaymeter.tasks.models.loading import load_language_model  # imports torch
 
     return load_language_model(model.source, dtype=model.dtype, device=model.device, revision=revision)
 
 
-def _load_served(step: Step, run: RunSettings, endpoint: Endpoint, revision: str = SERVED) -> Any:
+def _load_served(step: Step, settings: RunSettings, endpoint: Endpoint, revision: str = SERVED) -> Any:
     from swaymeter.tasks.models.endpoints.model import load_served
 
-    cache = Workspace(run.workspace).endpoints
-    return load_served(endpoint, cache, revision=revision, rerun=step.forced, offline=run.offline)
+    cache = Workspace(settings.workspace).endpoints
+    return load_served(endpoint, cache, revision=revision, rerun=step.forced, offline=settings.offline)
 
 
 def _check_declarations(arguments: PassArguments) -> None:
@@ -150,12 +160,12 @@ def _check_declarations(arguments: PassArguments) -> None:
 RUN_PASS = StepKind("score", "the measure whose pass it is", makes=("scores",), function=run_pass)
 
 
-def add_score_steps(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[Reference]:
+def add_score_steps(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepInput]:
     """Add the passes over what is built, and return the score tables.
 
-    `built.queries[relation]` is a reference to an output of the step that builds the prompts of the relation.
+    `built.queries[relation]` is a step_input to an output of the step that builds the prompts of the relation.
     """
-    scores: list[Reference] = []
+    scores: list[StepInput] = []
     partitions = sorted({*built.questions, *built.waiting})
     plans = {name: _with_judge_share(plan, number, len(partitions)) for number, name in enumerate(partitions)}
     for variant in plan.variants:
@@ -194,13 +204,13 @@ def _with_judge_share(plan: Plan, number: int, count: int) -> Plan:
 
 
 def add_passes(
-    graph: Graph, plan: Plan, variant: PlannedVariant, relation: str, prompts: Mapping[str, Reference], part: str = ""
-) -> list[Reference]:
+    graph: Graph, plan: Plan, variant: PlannedVariant, relation: str, prompts: Mapping[str, StepInput], part: str = ""
+) -> list[StepInput]:
     """Add the passes over a relation, and return their score tables.
 
     A pass needs scores of earlier passes only. `part` is the part of the identity of the prompts, such as "seed 2".
     """
-    scored: dict[str, Reference] = {}
+    scored: dict[str, StepInput] = {}
     for scoring_pass in variant.passes:
         if set(INPUTS[scoring_pass.leading.about]) <= prompts.keys():
             node = _add_pass(graph, plan, variant, relation, part, scoring_pass, {**prompts, **scored})
@@ -215,8 +225,8 @@ def _add_pass(
     relation: str,
     part: str,
     scoring_pass: Pass,
-    available: Mapping[str, Reference],
-) -> Node:
+    available: Mapping[str, StepInput],
+) -> PlannedStep:
     model, study = variant.model, plan.study
     identity = RUN_PASS.id(
         relation, part, product=scoring_pass.leading.name, model=model.name, dtype=model.dtype, setup=variant.setup
@@ -230,7 +240,7 @@ def _add_pass(
         else:
             declared[name] = declaration
     if refusal or variant.identity is None:
-        nodes = [reference.node for reference in inputs.values()]
+        nodes = [step_input.node for step_input in inputs.values()]
         return graph.refuse(RUN_PASS, identity, refusal, inputs=nodes)  # type: ignore[arg-type]
     common: dict[str, Any] = {
         "model": model.name,

@@ -5,7 +5,7 @@ from typing import Any
 
 from swaymeter.data.records import tables
 from swaymeter.flows.config.study import MEASURES_OF_SEEDS
-from swaymeter.flows.graph.graph import Graph, Output, Reference, RunSettings, Step, StepKind
+from swaymeter.flows.graph.graph import Graph, Output, RunSettings, Step, StepInput, StepKind
 from swaymeter.flows.stages.build import BuiltPrompts, add_prompts, seed_part
 from swaymeter.flows.stages.fetch import FetchedInputs
 from swaymeter.flows.stages.plan import Plan, PlannedVariant
@@ -16,7 +16,7 @@ TEXTS = {"queries": ("query_id", {"text": "query"}), "contexts": ("context_id", 
 """For queries and contexts: the column of the ID, and the name of the text column beside the scores."""
 
 
-def compute_reliability(step: Step, run: RunSettings) -> None:
+def compute_reliability(step: Step, settings: RunSettings) -> None:
     """Write the variances over seeds and over query forms.
 
     The arguments of the step are the measures, and the seeds beginning with the study's own.
@@ -54,8 +54,8 @@ COMPARE_SEEDS = StepKind("aggregate", "reliability", makes=("reliability",), fun
 
 
 def add_comparisons_of_seeds(
-    graph: Graph, plan: Plan, fetched: FetchedInputs, built: BuiltPrompts, scores: Iterable[Reference]
-) -> list[Reference]:
+    graph: Graph, plan: Plan, fetched: FetchedInputs, built: BuiltPrompts, scores: Iterable[StepInput]
+) -> list[StepInput]:
     """Add the steps that compare seeds, and return the tables of variances; empty for a study with one seed.
 
     The first seed is the study's, and all other results depend only on it. Each further seed draws other contexts,
@@ -94,14 +94,14 @@ def _add_comparison(
     measures: list[str],
     variant: PlannedVariant,
     relation: str,
-    prompts: Mapping[int, Mapping[str, Reference]],
-    scores: Mapping[int, Mapping[str, Reference]],
-) -> Reference:
+    prompts: Mapping[int, Mapping[str, StepInput]],
+    scores: Mapping[int, Mapping[str, StepInput]],
+) -> StepInput:
     """Add the step that compares the samples of a relation under a model; prompts and scores are by seed."""
     inputs = {
-        f"{role} {seed}": reference
+        f"{role} {seed}": step_input
         for seed, seed_prompts in prompts.items()
-        for role, reference in {**seed_prompts, **{name: scores[seed][name] for name in measures}}.items()
+        for role, step_input in {**seed_prompts, **{name: scores[seed][name] for name in measures}}.items()
     }
     model = variant.model
     outputs = {"reliability": Output(tables.RELIABILITY, ("reliability", relation, model.name), "reliability")}

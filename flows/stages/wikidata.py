@@ -40,7 +40,7 @@ from swaymeter.data.sources.wikimedia.wikidata import Wembedder, Wikidata
 from swaymeter.data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
 from swaymeter.flows.config.sections import ModelPart
 from swaymeter.flows.config.study import StudyFile
-from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSettings, Step, StepId, StepKind
+from swaymeter.flows.graph.graph import Graph, Output, PlannedStep, RunSettings, Step, StepId, StepInput, StepKind
 from swaymeter.flows.graph.selection import DISPUTABLE
 from swaymeter.flows.stages.plan import Plan, access_for
 from swaymeter.tasks.contexts.wikidata.questions import Clients, questions_of_property
@@ -73,10 +73,10 @@ def fact_of(triple: Triple) -> str:
     return f"{triple.subject_id} {triple.property_id} {triple.object_id}"
 
 
-def fetch_triples(step: Step, run: RunSettings) -> None:
+def fetch_triples(step: Step, settings: RunSettings) -> None:
     """Fetch the triples of the study's list, or draw triples of a property."""
     study: StudyFile = step.arguments
-    options, access = _options(study).triples, access_for(study, step, run)
+    options, access = _options(study).triples, access_for(study, step, settings)
     if options.source == "wikidata":
         assert options.per_property
         with with_advice(ADVICE):
@@ -85,7 +85,7 @@ def fetch_triples(step: Step, run: RunSettings) -> None:
     else:
         file = Path(options.file).expanduser() if options.file else None
         if options.source == "popqa":
-            listed = popqa(file, offline=run.offline)
+            listed = popqa(file, offline=settings.offline)
         else:
             assert file is not None
             listed = from_csv(file)
@@ -95,10 +95,10 @@ def fetch_triples(step: Step, run: RunSettings) -> None:
     step.write("triples", listed)
 
 
-def fetch_property(step: Step, run: RunSettings) -> None:
+def fetch_property(step: Step, settings: RunSettings) -> None:
     """Build the static and temporal questions of a property from its triples."""
     study, triples = step.arguments
-    options, access = _options(study), access_for(study, step, run)
+    options, access = _options(study), access_for(study, step, settings)
     with with_advice(ADVICE):
         wikidata = Wikidata(Wiki(access.session("wikidata_api")))
         similar = Wembedder(access.session("wembedder")) if options.counter_memory == "wembedder" else None
@@ -110,12 +110,12 @@ def fetch_property(step: Step, run: RunSettings) -> None:
     step.write("questions", built.questions)
 
 
-def fetch_pages(step: Step, run: RunSettings) -> None:
+def fetch_pages(step: Step, settings: RunSettings) -> None:
     """Fetch the titles of the articles in the list of controversial issues."""
     study: StudyFile = step.arguments
     listed_on = _options(study).disputes.list_page
     with with_advice(ADVICE):
-        titles = _wikipedia(access_for(study, step, run)).linked(listed_on)
+        titles = _wikipedia(access_for(study, step, settings)).linked(listed_on)
     if not titles:
         raise InputError(f"the page {listed_on!r} links to no article; name `pages` under `questions.disputes`")
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -123,12 +123,12 @@ def fetch_pages(step: Step, run: RunSettings) -> None:
     table.write(table.table.of([{"page": title, "listed_on": listed_on, "retrieved_at": now} for title in titles]))
 
 
-def fetch_disputes(step: Step, run: RunSettings) -> None:
+def fetch_disputes(step: Step, settings: RunSettings) -> None:
     """Search the history of a page for disputes."""
     from swaymeter.tasks.contexts.disputes.reverted_edits import disputes_of_page  # imports mwparserfromhell
 
     study, titles = step.arguments
-    options, access = _options(study), access_for(study, step, run)
+    options, access = _options(study), access_for(study, step, settings)
     with with_advice(ADVICE):
         result = disputes_of_page(
             step.id.part,
@@ -144,7 +144,7 @@ def fetch_disputes(step: Step, run: RunSettings) -> None:
     step.write("disputes", result.disputes)
 
 
-def write_questions_of_page(step: Step, run: RunSettings) -> None:
+def write_questions_of_page(step: Step, settings: RunSettings) -> None:
     """Write the questions about the disputes of a page with a language model."""
     study: StudyFile = step.arguments
     writer = writer_of(study)
@@ -238,7 +238,7 @@ WRITE_QUESTIONS = StepKind(
 )
 
 
-Candidates = tuple[dict[Partition, list[Reference]], dict[Partition, list[Node]]]
+Candidates = tuple[dict[Partition, list[StepInput]], dict[Partition, list[PlannedStep]]]
 
 
 def fetch_wikidata(graph: Graph, plan: Plan) -> Candidates:
@@ -246,8 +246,8 @@ def fetch_wikidata(graph: Graph, plan: Plan) -> Candidates:
     options = plan.study.questions
     assert isinstance(options, WikidataQuestions)
     steps = _WikidataSteps(graph, plan, options)
-    candidates: dict[Partition, list[Reference]] = {}
-    unfinished_lists: dict[Partition, list[Node]] = {}
+    candidates: dict[Partition, list[StepInput]] = {}
+    unfinished_lists: dict[Partition, list[PlannedStep]] = {}
     if options.needs_triples:
         questions, lists = steps.add_properties()
         for partition in (name for name in options.partitions if name != "disputable"):
@@ -267,20 +267,20 @@ class _WikidataSteps:
 
     # ---- static and temporal questions: by property ----------------------------------------------------------------
 
-    def add_properties(self) -> tuple[list[Reference], list[Node]]:
+    def add_properties(self) -> tuple[list[StepInput], list[PlannedStep]]:
         """Add the steps of properties, and return the questions of each property and the unfinished lists."""
         lists, properties = self._add_lists(), self.options.triples.properties
-        unfinished = [reference.node for reference in lists if not reference.is_usable]
-        by_relation: dict[str, list[tuple[Reference, list[Triple]]]] = {}
-        for reference in lists:
-            if not reference.is_usable:
+        unfinished = [step_input.node for step_input in lists if not step_input.is_usable]
+        by_relation: dict[str, list[tuple[StepInput, list[Triple]]]] = {}
+        for step_input in lists:
+            if not step_input.is_usable:
                 continue
-            for relation, listed in self.graph.read_once(reference, _by_relation).items():
+            for relation, listed in self.graph.read_once(step_input, _by_relation).items():
                 if triples := [triple for triple in listed if not properties or triple.property_id in properties]:
-                    by_relation.setdefault(relation, []).append((reference, triples))
+                    by_relation.setdefault(relation, []).append((step_input, triples))
         return [self._add_property(name, by_relation[name]) for name in sorted(by_relation)], unfinished
 
-    def _add_lists(self) -> list[Reference]:
+    def _add_lists(self) -> list[StepInput]:
         options = self.options.triples
         parameters: dict[str, Any] = {"source": options.source}
         identity = FETCH_TRIPLES.id("triples")
@@ -300,13 +300,13 @@ class _WikidataSteps:
         }
         return [self._add_list(FETCH_TRIPLES.id("triples", name), parameters) for name in options.properties]
 
-    def _add_list(self, identity: StepId, key_inputs: Mapping[str, Any]) -> Reference:
+    def _add_list(self, identity: StepId, key_inputs: Mapping[str, Any]) -> StepInput:
         name = f"triples-{identity.part}" if identity.part else "triples"
         outputs = {"triples": Output(TRIPLES, ("facts",), name)}
         added = self.graph.add(FETCH_TRIPLES, identity, outputs, parameters=key_inputs, arguments=self.plan.study)
         return added.output("triples")
 
-    def _add_property(self, relation: str, lists: list[tuple[Reference, list[Triple]]]) -> Reference:
+    def _add_property(self, relation: str, lists: list[tuple[StepInput, list[Triple]]]) -> StepInput:
         """Add the step that builds the questions of a property; `lists` are the lists with its triples."""
         kind, identity = FETCH_PROPERTY, FETCH_PROPERTY.id(relation)
         triple_of_fact = {fact_of(triple): triple for _, triples in lists for triple in triples}
@@ -324,15 +324,15 @@ class _WikidataSteps:
                 **self._embedder(),
             }
         except SwaymeterError as error:
-            nodes = [reference.node for reference, _ in lists]
+            nodes = [step_input.node for step_input, _ in lists]
             return self.graph.refuse(kind, identity, error, inputs=nodes).output("questions")
         return self.graph.add(
             kind,
             identity,
             _question_outputs(relation),
             inputs={
-                reference.node.id.part or "triples": Reference(reference.node, reference.role, digest)
-                for reference, _ in lists
+                step_input.node.id.part or "triples": StepInput(step_input.node, step_input.role, digest)
+                for step_input, _ in lists
             },
             parameters=parameters,
             arguments=(self.plan.study, triples),
@@ -340,7 +340,7 @@ class _WikidataSteps:
 
     # ---- disputable questions: by page -----------------------------------------------------------------------------
 
-    def add_pages(self) -> tuple[list[Reference], list[Node]]:
+    def add_pages(self) -> tuple[list[StepInput], list[PlannedStep]]:
         """Add the steps of pages, and return the questions and disputes of each page and the unfinished list."""
         titles = self.options.disputes.pages
         if not titles:
@@ -353,7 +353,7 @@ class _WikidataSteps:
         tables_of_disputes = [self._add_disputes(title, titles) for title in titles]
         return [table for disputes in tables_of_disputes for table in (self._add_writer(disputes), disputes)], []
 
-    def _add_page_list(self) -> Reference:
+    def _add_page_list(self) -> StepInput:
         outputs = {"pages": Output(PAGES, ("facts",), "pages")}
         key_inputs = {"list_page": self.options.disputes.list_page, "address": self._addresses("wikipedia")}
         added = self.graph.add(
@@ -361,7 +361,7 @@ class _WikidataSteps:
         )
         return added.output("pages")
 
-    def _add_disputes(self, title: str, titles: tuple[str, ...]) -> Reference:
+    def _add_disputes(self, title: str, titles: tuple[str, ...]) -> StepInput:
         kind, identity, options = FETCH_DISPUTES, FETCH_DISPUTES.id(DISPUTABLE, title), self.options.disputes
         outputs = {
             "disputes": Output(DISPUTES, ("facts",), f"disputes-{title}"),
@@ -380,7 +380,7 @@ class _WikidataSteps:
         arguments = (self.plan.study, titles)
         return self.graph.add(kind, identity, outputs, parameters=parameters, arguments=arguments).output("disputes")
 
-    def _add_writer(self, disputes: Reference) -> Reference:
+    def _add_writer(self, disputes: StepInput) -> StepInput:
         title = disputes.node.id.part
         kind, identity, writer = WRITE_QUESTIONS, WRITE_QUESTIONS.id(DISPUTABLE, title), writer_of(self.plan.study)
         try:

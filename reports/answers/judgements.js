@@ -61,12 +61,15 @@ function judge(question, context, judged, changes) {
 /* What one says of an answer: a list of verdicts and, once one is chosen, the reason. */
 function judging(question, {id, condition}, answer) {
   const known = judgementOf(question.question_id, id, answer);
-  const options = ["", ...Object.values(NAMES.verdict).filter((verdict) => verdict !== "undecided")].map((verdict) =>
+  const verdicts = Object.values(NAMES.verdict).filter((verdict) => verdict !== "undecided");
+  const offered = SUPPORTING.has(condition) ? verdicts.filter((verdict) => !["original", "both"].includes(verdict)) : verdicts;
+  const options = ["", ...offered].map((verdict) =>
     element("option", {value: verdict}, verdict ? stating(verdict, condition) : "correct…"),
   );
   const select = element("select", {"aria-label": "Your verdict"}, options);
   const why = element("input", {"aria-label": "Why", placeholder: "why"});
-  select.value = known?.value ?? "";
+  const value = known?.value ?? "";
+  select.value = SUPPORTING.has(condition) && ["original", "both"].includes(value) ? "context" : value;
   why.value = known?.note ?? "";
   why.hidden = !known;
   const keep = () => {

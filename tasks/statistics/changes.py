@@ -165,7 +165,14 @@ def unmatched_items(comparison: Comparison) -> dict[Pair, dict[str, list[tuple[s
     return items
 
 
-def compare_items(before: Snapshot, after: Snapshot, pairs: Sequence[Pair], numbers: Sequence[Row] = ()) -> Comparison:
+def compare_items(
+    before: Snapshot,
+    after: Snapshot,
+    pairs: Sequence[Pair],
+    numbers: Sequence[Row] = (),
+    *,
+    both_completed: bool | None = None,
+) -> Comparison:
     """Compare the items of two snapshots.
 
     Args:
@@ -173,9 +180,13 @@ def compare_items(before: Snapshot, after: Snapshot, pairs: Sequence[Pair], numb
         after: The later run, or B.
         pairs: The models that are compared, see `model_pairs`.
         numbers: Paired differences of headline numbers.
+        both_completed: True if both runs are completed, and so have all of their settings; None to find out from the
+            settings, which only works if the snapshots have unchanged items, too.
     """
     flips, others = _replies(before, after, pairs)
-    settings = _setting_changes(before.settings, after.settings)
+    if both_completed is None:
+        both_completed = PROGRAM in before.settings and PROGRAM in after.settings
+    settings = _setting_changes(before.settings, after.settings, both_completed=both_completed)
     return Comparison(
         before, after, pairs, settings, dataset_changes(before.sources, after.sources), flips, others, numbers
     )
@@ -225,7 +236,7 @@ def changes_of_run(changes: "pd.DataFrame", numbers: "pd.DataFrame") -> RunChang
     pairs = model_pairs(*models, over_time=True)
     stored_differences = [_stored_difference(row) for row in number_rows[1] if not pd.isna(row["change"])]
     snapshots = [Snapshot.from_items(items) for items in states.values()]
-    comparison = compare_items(snapshots[0], snapshots[1], pairs, stored_differences)
+    comparison = compare_items(snapshots[0], snapshots[1], pairs, stored_differences, both_completed=True)
     return RunChanges(now["run"], before.get("completed_at", ""), comparison)
 
 
@@ -357,18 +368,19 @@ DIFFERENCES = Statistic(
 # ---- settings and replies --------------------------------------------------------------------------------------------
 
 
-def _setting_changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[SettingChange]:
+def _setting_changes(
+    before: Mapping[str, str], after: Mapping[str, str], *, both_completed: bool
+) -> list[SettingChange]:
     """Return the settings that differ, sorted by name.
 
     A setting that only one run has counts if it is no setting of a model, and if the other run could have it: every
     completed run has all settings, and every run has those of its study.
     """
-    both_completed = PROGRAM in before and PROGRAM in after
 
     def is_compared(name: str) -> bool:
         if name in before and name in after:
             return True
-        return not MODEL_SETTING.match(name) and bool(both_completed or STUDY_SETTING.match(name))
+        return not MODEL_SETTING.match(name) and (both_completed or bool(STUDY_SETTING.match(name)))
 
     changes = [SettingChange(name, before.get(name), after.get(name)) for name in sorted({*before, *after})]
     return [change for change in changes if change.before != change.after and is_compared(change.name)]

@@ -5,13 +5,13 @@ from typing import Any
 
 from swaymeter.data.storage.artifact import FilesArtifact, write_manifest
 from swaymeter.data.storage.workspace import DATABASE
-from swaymeter.flows.graph.graph import Graph, Node, RunSettings, Step, StepKind
+from swaymeter.flows.graph.graph import Graph, PlannedStep, RunSettings, Step, StepKind
 from swaymeter.flows.stages.aggregate import schema
 
 COUNT = 5
 
 
-def write_swayed_queries(step: Step, run: RunSettings) -> None:
+def write_swayed_queries(step: Step, settings: RunSettings) -> None:
     """Write the queries of highest susceptibility, for each relation under each model."""
     from swaymeter.data.warehouse.warehouse import opened  # takes seconds to import
     from swaymeter.reports.report import write_csv
@@ -30,7 +30,7 @@ def write_swayed_queries(step: Step, run: RunSettings) -> None:
 WRITE_SWAYED_QUERIES = StepKind("report", "swayed queries", makes=("files",), function=write_swayed_queries)
 
 
-def add_swayed_queries(graph: Graph, database: Node) -> Node:
+def add_swayed_queries(graph: Graph, database: PlannedStep) -> PlannedStep:
     """Add the step, which needs the database."""
 
     def files(key_inputs: Mapping[str, Any]) -> FilesArtifact:

@@ -115,8 +115,8 @@ class Here(Workers):
         super().__init__()
         self._ran = ran
 
-    def compute(self, step: Step, run: RunSettings) -> Outcome:
-        outcome = super().compute(step, run)
+    def compute(self, step: Step, settings: RunSettings) -> Outcome:
+        outcome = super().compute(step, settings)
         self._ran(step)
         return outcome
 

@@ -57,6 +57,20 @@ def test_a_replaced_model_beside_another_flips_nothing(unchanged: tuple[str, ...
     assert len(run.comparison.flips) == flips
 
 
+def test_a_setting_that_appears_is_a_change() -> None:
+    runs = [{"run": json.dumps({"run": number})} for number in (1, 2)]
+    rows = pd.DataFrame(
+        [("run", "", "", "", runs[0]["run"], runs[1]["run"]),
+         ("setting", "", "", "version of measure persuasion", None, '"2"'),
+         ("setting", "", "", "seed", '"0"', None)],
+        columns=["kind", "model", "dtype", "item", "state_before", "state"],
+    )  # fmt: skip
+    changes = changes_of_run(rows, pd.DataFrame(columns=["run", "model", "dtype", "change"]))
+    assert changes is not None
+    assert [tuple(change) for change in changes.comparison.settings] == [
+        ("seed", '"0"', None), ("version of measure persuasion", None, '"2"')]  # fmt: skip
+
+
 def test_runs_without_a_common_item_have_no_section() -> None:
     items = [
         {**snapshot([reply("q", name)], settings={"model": json.dumps(name)}).items(),

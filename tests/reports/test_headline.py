@@ -92,7 +92,7 @@ def bar(condition: str, main: str, share: float, n: int = 40, low: float = 0.0, 
          "The model repeats wrong passages in 50% of replies. Of all 160 replies to a wrong passage, alone or beside "
          "others, 31% repeat it."),
         ([bar("supporting", "right", 0.5), bar("conflicting", "wrong", 0.6)],
-         "The model follows right passages (50%) and repeats wrong ones (60%); neither is shown to be more frequent."),
+         "The model follows right passages (50%) and repeats wrong ones (60%); the difference is not significant."),
         ([bar("supporting", "right", 0.9)], "The model follows right passages in 90% of replies."),
         ([bar("supporting", "right", 0.9), bar("unknown", "passage", 0.1)],
          "The model follows right passages in 90% of replies; no passage is known to be wrong, and 40 have no kind."),

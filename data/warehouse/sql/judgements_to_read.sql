@@ -17,7 +17,7 @@ SELECT
                 AND (contexts.context_id = judged.context_id
                     OR (judged.field = 'kind' AND contains(contexts.text, nullif(judged.judged, ''))))
         ) THEN 'the question has no such context'
-        WHEN judged.field = 'verdict' THEN 'no answer has these words'
+        WHEN judged.field = 'verdict' THEN 'no answer has these words, or a more specific verdict counts for it'
     END AS unused
 FROM judgements AS judged
 LEFT JOIN counted ON counted.judgement = judged.number

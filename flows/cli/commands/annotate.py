@@ -12,7 +12,7 @@ from swaymeter.flows.cli.console import print_line, print_table, warn
 from swaymeter.flows.cli.options import Columns, Folder, OwnFile, StudyPath, Traceback
 
 annotate = typer.Typer(
-    help="Collect people's judgements of questions and passages.",
+    help="Collect people's judgements of questions and passages. Verdicts on replies: answers.html, then --judgements.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )

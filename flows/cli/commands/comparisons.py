@@ -1,7 +1,10 @@
 """The commands that compare: `compare` two runs, `diff` two datasets, `history` the runs of one study.
 
-`swaymeter.tasks.statistics.changes` computes the rows of changes, and `swaymeter.reports.changes` writes them as lines,
-tables, JSON and pages. Functions import both late, because every command imports this module.
+What changed between two runs is in three more files: `data/dataset/snapshot.py` reads a run and declares the rows of
+changes, `tasks/statistics/changes.py` compares two runs, and `reports/changes.py` writes lines, tables, JSON and pages.
+A completed run stores its own changes in `flows/stages/history.py`, for `history` and the section "Since the last run".
+
+Functions import these late, because every command imports this module.
 """
 
 import os

@@ -93,7 +93,7 @@ def test_a_judgement_counts_in_place_of_the_rule(tmp_path: Path) -> None:
         "answers": [1, 0, 0, 0, 0, 0, 0],
         "unused": [
             None,
-            "no answer has these words",
+            "no answer has these words, or a more specific verdict counts for it",
             "the question has no such context",
             "no such question was asked",
             "x",

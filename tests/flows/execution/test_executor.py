@@ -16,7 +16,7 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.executor import Executor
 from swaymeter.flows.execution.progress import Progress
 from swaymeter.flows.execution.task import Outcome, Task, Workers, task_name
-from swaymeter.flows.graph.graph import Graph, Node, RunSettings, Step, StepId
+from swaymeter.flows.graph.graph import Graph, PlannedStep, RunSettings, Step, StepId
 from swaymeter.flows.graph.selection import Selection
 from tests.flows.graph.toy import (
     BUILD_A,
@@ -168,7 +168,7 @@ def test_an_interrupted_rerun_goes_on_where_it_stopped(toy: Toy, monkeypatch: py
     toy.run()
     toy.force()
 
-    def stop(step: Step, run: RunSettings) -> None:
+    def stop(step: Step, settings: RunSettings) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as interrupted:
@@ -240,12 +240,12 @@ def test_resources_limit_what_runs_at_once(toy: Toy, monkeypatch: pytest.MonkeyP
     toy.world = dict.fromkeys("abcdef", 1)
     lock, running, most = threading.Lock(), Counter[str](), Counter[str]()
 
-    def compute(step: Step, run: RunSettings) -> Outcome:
+    def compute(step: Step, settings: RunSettings) -> Outcome:
         with lock:
             running[step.resource] += 1
             most[step.resource] = max(most[step.resource], running[step.resource])
         time.sleep(0.2 if step.resource == "services" else 0.01)  # until others have begun
-        step.function(step, run)
+        step.function(step, settings)
         with lock:
             running[step.resource] -= 1
         return Outcome()
@@ -258,10 +258,10 @@ def test_resources_limit_what_runs_at_once(toy: Toy, monkeypatch: pytest.MonkeyP
 
 
 def test_servers_are_asked_while_a_model_computes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    nodes, begun = list[Node](), set[str]()
+    nodes, begun = list[PlannedStep](), set[str]()
     together = threading.Barrier(3)
 
-    def compute(step: Step, run: RunSettings) -> Outcome:
+    def compute(step: Step, settings: RunSettings) -> Outcome:
         begun.add(step.id.model)
         if step.id.subject == "a":
             together.wait(20)  # broken unless each model has begun
@@ -274,7 +274,7 @@ def test_servers_are_asked_while_a_model_computes(tmp_path: Path, monkeypatch: p
             there = model != "here"
             place: Mapping[str, Any] = {"resource": "server"} if there else {"resource": "compute", "device": "cpu"}
             step = Step(identity, lambda step, run: None, {}, {}, **place)
-            nodes.append(Node(kind_of(identity), identity, state="missing", step=step, **place))
+            nodes.append(PlannedStep(kind_of(identity), identity, state="missing", step=step, **place))
 
     def resolve() -> Graph:
         graph = Graph(Workspace(tmp_path))
@@ -323,12 +323,12 @@ def order_of(folder: Path, steps: list[str], rows: list[int], later: Mapping[int
 
     later: which become ready only once another one, by its place, is done.
     """
-    ran, nodes = list[str](), list[Node]()
+    ran, nodes = list[str](), list[PlannedStep]()
     for name, count in zip(steps, rows, strict=True):
         identity = StepId("score", name, "1", model=name[0])
         checks = {"queries": Check("done", rows=count)}
         step = Step(identity, lambda step, run: None, {}, {}, device="cuda", checks=checks)
-        nodes.append(Node(kind_of(identity), identity, state="missing", step=step, device="cuda"))
+        nodes.append(PlannedStep(kind_of(identity), identity, state="missing", step=step, device="cuda"))
 
     def resolve() -> Graph:
         graph = Graph(Workspace(folder))

@@ -23,7 +23,7 @@ from tests.end_to_end.tiny_study import ROOT
 from tests.flows.execution.test_workers import one_worker
 
 
-def wait_a_moment(step: Step, run: RunSettings) -> None:
+def wait_a_moment(step: Step, settings: RunSettings) -> None:
     """A step that takes a moment."""
     time.sleep(0.2)
 
@@ -149,7 +149,7 @@ def test_steps_wait_for_gpu_that_is_asked_again(tmp_path: Path, caplog: pytest.L
 def test_a_step_whose_worker_is_always_away_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tries = []
 
-    def is_away(step: Step, run: RunSettings, *others: str) -> Outcome:
+    def is_away(step: Step, settings: RunSettings, *others: str) -> Outcome:
         tries.append(step)
         assert len(tries) <= TRIES
         return Outcome(failed="away", may_pass=True, is_away=True)

@@ -24,7 +24,7 @@ from swaymeter.tasks.measures.stored_chunks import Cost
 STEP = StepId("score", "capital", "persuasion")
 
 
-def nothing(step: Step, run: RunSettings) -> None:
+def nothing(step: Step, settings: RunSettings) -> None:
     """A step that does nothing."""
 
 
@@ -32,9 +32,9 @@ def step(device: str = "auto") -> Step:
     return Step(STEP, nothing, {}, {}, device=device)
 
 
-def leave(step: Step, run: RunSettings) -> None:
+def leave(step: Step, settings: RunSettings) -> None:
     """A step in whose middle the workspace goes away."""
-    run.workspace.rename(run.workspace.with_name("away"))
+    settings.workspace.rename(settings.workspace.with_name("away"))
 
 
 def test_workspace_away_is_named_and_not_made_anew(tmp_path: Path) -> None:
@@ -165,21 +165,21 @@ if death.stat().st_size < {deaths}:
     assert caplog.text.count("the workers of Dask did not start") == deaths
 
 
-def note(step: Step, run: RunSettings) -> Cost:
+def note(step: Step, settings: RunSettings) -> Cost:
     """Notes which worker computes a step, and dies in its middle as often as it is told to."""
-    deaths = [*run.workspace.glob(f"{step.id.subject}.died.*")]
+    deaths = [*settings.workspace.glob(f"{step.id.subject}.died.*")]
     if len(deaths) < step.arguments:
-        (run.workspace / f"{step.id.subject}.died.{len(deaths)}").touch()
+        (settings.workspace / f"{step.id.subject}.died.{len(deaths)}").touch()
         time.sleep(0.2)  # until it is known that the step was begun
         os.kill(os.getpid(), signal.SIGKILL)
-    (run.workspace / f"{step.id.subject} began").write_text(os.environ["CUDA_VISIBLE_DEVICES"])
-    while step.id.subject in "ab" and not all((run.workspace / f"{one} began").exists() for one in "ab"):
+    (settings.workspace / f"{step.id.subject} began").write_text(os.environ["CUDA_VISIBLE_DEVICES"])
+    while step.id.subject in "ab" and not all((settings.workspace / f"{one} began").exists() for one in "ab"):
         time.sleep(0.01)  # until the other worker has begun its own
     return Cost(prompts=1)
 
 
-def noted(run: RunSettings, pattern: str) -> set[str]:
-    return {file.read_text() for file in run.workspace.glob(pattern)}
+def noted(settings: RunSettings, pattern: str) -> set[str]:
+    return {file.read_text() for file in settings.workspace.glob(pattern)}
 
 
 def answering(page: str) -> Iterator[int]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from swaymeter.data.errors import UsageError
-from swaymeter.flows.graph.graph import Node, StepId, upstream
+from swaymeter.flows.graph.graph import PlannedStep, StepId, upstream
 from tests.flows.graph.toy import (
     BUILD_A,
     BUILD_B,
@@ -21,7 +21,7 @@ from tests.flows.graph.toy import (
 )
 
 
-def key(node: Node) -> str:
+def key(node: PlannedStep) -> str:
     assert node.step is not None
     return node.step.outputs["numbers"].key
 

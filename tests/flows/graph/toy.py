@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from swaymeter.data.records.row import Meaning, table, table_of
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.graph.graph import Graph, Node, Output, Reference, RunSettings, Step, StepId, StepKind
+from swaymeter.flows.graph.graph import Graph, Output, PlannedStep, RunSettings, Step, StepId, StepInput, StepKind
 from swaymeter.flows.graph.rerun import NO_NUMBERS, Kind, RerunNumbers
 from swaymeter.flows.graph.selection import Selection
 from tests.flows.small_study import run
@@ -54,11 +54,11 @@ class Toy:
         self,
         graph: Graph,
         identity: StepId,
-        inputs: Iterable[Node | Reference] = (),
-        optional: Iterable[Node] = (),
+        inputs: Iterable[PlannedStep | StepInput] = (),
+        optional: Iterable[PlannedStep] = (),
         version: int = 1,
         **options: Any,
-    ) -> Node:
+    ) -> PlannedStep:
         outputs = {"numbers": Output(NUMBERS, ("numbers",), f"{identity.stage}-{identity.subject}")}
         kind = kind_of(identity, version)
         return graph.add(
@@ -92,7 +92,7 @@ def kind_of(identity: StepId, version: int = 1) -> StepKind:
     return StepKind(identity.stage, "numbers", numbers, compute, version=version)
 
 
-def compute(step: Step, run: RunSettings) -> None:
+def compute(step: Step, settings: RunSettings) -> None:
     """Writes what the source holds, or the sum of the inputs."""
     toy: Toy = step.arguments
     toy.ran.append(step.id)
@@ -105,6 +105,6 @@ def compute(step: Step, run: RunSettings) -> None:
         raise RuntimeError(f"{step.id} was killed at its end")
 
 
-def _by_role(inputs: Iterable[Node | Reference]) -> Mapping[str, Reference]:
-    references = [one.output("numbers") if isinstance(one, Node) else one for one in inputs]
-    return {str(reference.node.id): reference for reference in references}
+def _by_role(inputs: Iterable[PlannedStep | StepInput]) -> Mapping[str, StepInput]:
+    step_inputs = [one.output("numbers") if isinstance(one, PlannedStep) else one for one in inputs]
+    return {str(step_input.node.id): step_input for step_input in step_inputs}

@@ -21,7 +21,7 @@ from tests.flows.conftest import Command
 from tests.flows.small_study import small_study, write_study
 
 
-def nothing(step: Step, run: RunSettings) -> None:
+def nothing(step: Step, settings: RunSettings) -> None:
     """A step that does nothing."""
 
 

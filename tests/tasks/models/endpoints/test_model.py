@@ -18,7 +18,7 @@ import pytest
 from swaymeter.data.errors import ModelError, ServiceError, UsageError
 from swaymeter.data.sources.http.session import close_sessions
 from swaymeter.tasks.models.endpoints import model
-from swaymeter.tasks.models.endpoints.client import Client
+from swaymeter.tasks.models.endpoints.client import Client, RequestsInFlight
 from swaymeter.tasks.models.endpoints.endpoint import Decoding, Endpoint, Prompt, Reply
 from swaymeter.tasks.models.endpoints.messages import CodePointTokenizer, prompt_of
 from swaymeter.tasks.models.endpoints.model import ServedModel
@@ -252,15 +252,29 @@ def test_tried_again(tmp_path: Path, status: int) -> None:
 def test_in_flight(tmp_path: Path) -> None:
     hold = Event()
     with ThreadPoolExecutor(1) as background, made_up(before=lambda asked: Say(hold=hold)) as server:
-        client = Client(Endpoint("made-up", server.address, in_flight=16), tmp_path)
+        client = Client(Endpoint("made-up", server.address, in_flight=4), tmp_path)
         post = partial(client.post, "completions")
-        answers = background.submit(client.each, lambda number: post({"prompt": str(number)}).status, range(120))
-        server.waits_for(16)
-        time.sleep(0.1)  # for a seventeenth, which must not come
+        answers = background.submit(client.each, lambda number: post({"prompt": str(number)}).status, range(40))
+        server.waits_for(4)
+        time.sleep(0.1)  # for a fifth, which must not come
         hold.set()
-        assert answers.result() == [200] * 120
-        assert server.most_at_once == 16
+        assert answers.result() == [200] * 40
+        assert server.most_at_once == 4
     close_sessions()
+
+
+def test_in_flight_follows_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = 0.0
+    monkeypatch.setattr("swaymeter.tasks.models.endpoints.client.time.monotonic", lambda: seconds)
+    in_flight, limits = RequestsInFlight(16), list[int]()
+    in_flight.begin()
+    for seconds_per_response in (1.0, 0.5, 0.25, 0.25, 1.0):
+        limit = in_flight.limit
+        limits.append(limit)
+        for _ in range(2 * limit):
+            with in_flight.slot():
+                seconds += seconds_per_response
+    assert [*limits, in_flight.limit] == [4, 8, 16, 16, 16, 8]
 
 
 @pytest.fixture
