@@ -463,7 +463,7 @@ def write_two_runs(
 
     Args:
         file: The page; its folder exists.
-        comparison: The changes from A to B.
+        comparison: The changes from A to B; its numbers are A - B.
         tables: A table for every two models.
         unmatched: Lines on the items that only one run has.
         names: Names of A and B.

@@ -1,7 +1,7 @@
 """Snapshots of runs, and the rows of what changed between two.
 
 A snapshot is read from a database, or from the items that a completed run keeps. Replies are joined by question and
-context, and headline numbers by question, context and texts: a reply to other texts is another item.
+context, so that changed texts are seen; headline numbers pair only replies to the same texts.
 `swaymeter.tasks.statistics.changes` compares two snapshots, and `swaymeter.reports.changes` prints and draws the rows.
 """
 
@@ -61,7 +61,7 @@ FRAMES: Mapping[ItemKind, str] = {"reply": REPLIES, "query": QUERIES}
 SOURCES: Mapping[ItemKind, type] = {"fact": Fact, "question": Question}
 DIGITS = 5
 """Decimals of the numbers in a snapshot: a year of runs has to stay small."""
-STUDY_SETTING = re.compile(r"(seed$|models$|prompt|decoding )")
+STUDY_SETTING = re.compile(r"(seed$|models$|prompt|decoding |model called )")
 """Settings that a database has without a completed run."""
 UP, DOWN = "larger", "smaller"
 ModelKey = tuple[str, str]

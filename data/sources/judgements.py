@@ -11,9 +11,10 @@
 Invalid judgements keep their row, with the problem. If people differ, the value counts that more
 people give than any other.
 
-A person's verdict on a reply passes through four files. `reports/answers/judgements.js` writes the row.
-`data.sources.judgements` reads it for `judgements_of` in flows/stages/plan.py. `tasks.measures.decided_answers` puts it
-in place of the rule's verdict. The view data/warehouse/sql/stated_answers.sql has the verdicts that all numbers count.
+A person's verdict on a reply passes through four files. `reports/answers/judgements.js` writes the row, and this
+module reads it. `tasks.measures.decided_answers` finds the replies with these words; the stage `aggregate` stores its
+rows. The view data/warehouse/sql/stated_answers.sql puts them in place of the rule's, for all numbers except those of
+citations.
 """
 
 import csv

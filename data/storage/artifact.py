@@ -1,4 +1,4 @@
-"""Artifacts of tasks: a table in a Parquet file, or a set of files with a manifest (the database, the report).
+"""Artifacts of steps: a table in a Parquet file, or a set of files with a manifest (the database, the report).
 
 The key of an artifact is the digest of everything it was computed from. An artifact is done if it exists, has the
 requested key, and every byte is as it was written. `Artifact.check` is the only definition of done.
@@ -271,4 +271,4 @@ def write_manifest(manifest: Path, key: str, files: Iterable[Path]) -> None:
 
 
 Artifact = TableArtifact | FilesArtifact
-"""A stored result of a task."""
+"""A stored result of a step."""

@@ -9,7 +9,7 @@
     history/run-<number>-<digest>.parquet                  snapshots of completed runs; cannot be computed again
     study.duckdb, report/                                  views of the files, which can be made again
     studies/<study>/                                       history/, study.duckdb, report/ of another study
-    failures/<step>-....json                               reasons of failed tasks, for people; no task depends on them
+    failures/<step>-....json                               reasons of failed steps, for people; no step depends on them
     downloads/                                             responses, loaded graphs, replies of applications and judges
     forced.json                                            how often --force and --refresh made each artifact again
     workspace.json                                         the version of this layout, and the first study
@@ -295,15 +295,15 @@ class Workspace:
         return self.root / "failures" / f"{slug(step)}-{digest}.json"
 
     def note_failure(self, step: str, key: str, reason: str, detail: str = "") -> None:
-        """Write the reason why a task failed with these inputs, for `status`; `key` is that of its outputs."""
+        """Write the reason why a step failed with these inputs, for `status`; `key` is that of its outputs."""
         write_sealed(self._failure(step, key), {"step": step, "key": key, "reason": reason, "detail": detail})
 
     def forget_failure(self, step: str, key: str) -> None:
-        """Remove the reason of a task that is now done with these inputs."""
+        """Remove the reason of a step that is now done with these inputs."""
         self._failure(step, key).unlink(missing_ok=True)
 
     def failure_reason(self, step: str, key: str) -> str | None:
-        """Return the reason of a task's last failure with these inputs; None without a readable one."""
+        """Return the reason of a step's last failure with these inputs; None without a readable one."""
         try:
             note = unseal(read_note(self._failure(step, key)))
             return str(note["reason"]) if note["key"] == key else None

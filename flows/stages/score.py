@@ -163,11 +163,11 @@ RUN_PASS = StepKind("score", "the measure whose pass it is", makes=("scores",), 
 def add_score_steps(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepInput]:
     """Add the passes over what is built, and return the score tables.
 
-    `built.queries[relation]` is a step_input to an output of the step that builds the prompts of the relation.
+    `built.queries[relation]` is the output of the step that builds the prompts of the relation.
     """
     scores: list[StepInput] = []
-    partitions = sorted({*built.questions, *built.waiting})
-    plans = {name: _with_judge_share(plan, number, len(partitions)) for number, name in enumerate(partitions)}
+    relations = sorted({*built.questions, *built.waiting})
+    plans = {name: _with_judge_share(plan, number, len(relations)) for number, name in enumerate(relations)}
     for variant in plan.variants:
         model = variant.model
         for relation in built.queries:
@@ -185,9 +185,9 @@ def add_score_steps(graph: Graph, plan: Plan, built: BuiltPrompts) -> list[StepI
 
 
 def _with_judge_share(plan: Plan, number: int, count: int) -> Plan:
-    """Return the plan with the share of a partition in the replies that the judge samples from the whole study.
+    """Return the plan with the share of a relation in the replies that the judge samples from the whole study.
 
-    Of 200 replies, three partitions have the shares 67, 67 and 66; `number` is the position of the partition.
+    Of 200 replies, three relations have the shares 67, 67 and 66; `number` is the position of the relation.
     """
     declaration = plan.declarations.get("judged_answers")
     if not isinstance(declaration, Mapping):

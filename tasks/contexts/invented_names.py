@@ -1,6 +1,6 @@
 """Names of invented entities of a class, from the catalog's lists, a seeded generator or a language model.
 
-Each name is looked up in the graphs of the source, and replaced if an entity of this name exists.
+Each name is looked up in the graphs of `absent_from`, if there are any, and replaced if an entity of this name exists.
 """
 
 from collections.abc import Callable
