@@ -101,6 +101,7 @@ def study(
             study, workspace, selection, runner=runner, force=force, refresh=refresh, offline=offline, failed=failed
         )
 
+    # A command in this process has read the study already (execution/run.py); a deployment has not.
     return _state_of(lambda: _run(current_run() or read(), wait=wait))
 
 

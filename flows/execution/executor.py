@@ -232,6 +232,7 @@ class Executor:
         self._attempted |= set(map(_attempt, task.nodes))
         self._ended_threads.discard(task.name)
         edges = task.edges
+        # A failed input stops only a blocked task, which the page shows as not ready; any other task has what it needs.
         upstream = {name: task.is_blocked and edges[name] for name in self._nearest(task.name)}
         self._submitted.add(task.name)
         task.graph.workspace.check_lock()
@@ -252,7 +253,10 @@ class Executor:
         return all(other.model != last for other in self._pending.tasks.values())
 
     def _rank(self, task: Task) -> tuple[int, int]:
-        """Return the sort key of a ready task: without a model first, then by model, then the largest first."""
+        """Return the sort key of a ready task: without a model first, then by model, then the largest first.
+
+        Tasks of equal rank are submitted in the order in which they became ready.
+        """
         return (self._pending.models[model_of(task.leading)], -task.size) if task.leading.device else (-1, 0)
 
     def _queue(self, task: Task) -> str:
