@@ -12,7 +12,8 @@ from swaymeter.flows.cli.console import print_line, print_table, warn
 from swaymeter.flows.cli.options import Columns, Folder, OwnFile, StudyPath, Traceback
 
 annotate = typer.Typer(
-    help="Collect people's judgements of questions and passages. Verdicts on replies: answers.html, then --judgements.",
+    help="Collect people's judgements of questions and passages.",
+    epilog="Verdicts on replies: answers.html, then audit --judgements.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
