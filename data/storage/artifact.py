@@ -244,8 +244,9 @@ class FilesArtifact:
             return Check("missing")
         for name, digest in files.items():
             if not self._is_as_written(name, digest):
-                problem = f"{self.folder / name} holds other bytes than were written; it is made again by the next run"
-                return Check("damaged", problem)
+                file = self.folder / name
+                problem = "holds other bytes than were written" if os.path.lexists(file) else "is missing"
+                return Check("damaged", f"{file} {problem}; it is made again by the next run")
         return Check("done", "", key, self.manifest)
 
     def digests(self) -> Mapping[str, str]:

@@ -19,8 +19,9 @@ def write_swayed_queries(step: Step, settings: RunSettings) -> None:
     artifact: Any = step.outputs["files"]
     with opened(step.inputs["database"].folder / DATABASE, schema()) as warehouse:
         rows = warehouse.frame("susceptibility_of_queries")
-    ordered = rows.sort_values(["relation", "susceptibility", "query_id"], ascending=[True, False, True])
-    largest = ordered.groupby(["model", "dtype", "relation"])
+    groups = ["model", "dtype", "relation"]
+    ordered = rows.sort_values([*groups, "susceptibility", "query_id"], ascending=[True, True, True, False, True])
+    largest = ordered.groupby(groups)
     file = artifact.folder / "swayed-queries.csv"
     file.parent.mkdir(exist_ok=True)
     write_csv(file, largest.head(step.arguments))

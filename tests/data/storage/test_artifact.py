@@ -183,14 +183,17 @@ def test_files_are_done_with_manifest_of_their_key(files: FilesArtifact) -> None
     assert not files.digests()
 
 
-@pytest.mark.parametrize("damage", [lambda file: file.write_text("another"), Path.unlink])
-def test_a_changed_or_lost_file_is_damage(damage: Callable[[Path], None], files: FilesArtifact) -> None:
+@pytest.mark.parametrize(("damage", "problem"), [
+    (lambda file: file.write_text("another"), "holds other bytes"),
+    (Path.unlink, "is missing"),
+])  # fmt: skip
+def test_a_changed_or_lost_file_is_damage(damage: Callable[[Path], None], problem: str, files: FilesArtifact) -> None:
     file = files.folder / "figures" / "one.svg"
     assert replace(files, key_inputs={}).digests()["figures/one.svg"] == digest_of_large(file)
     damage(file)
     check = files.check()
     assert check.state == "damaged"
-    assert check.reason.startswith(f"{file} holds other bytes")
+    assert check.reason.startswith(f"{file} {problem}")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"key": "x", "files": 3}', '"text"'])
