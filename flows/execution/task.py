@@ -201,6 +201,8 @@ class Task:
         failures: dict[str, str] = {}  # product of the first step by reason
         outcomes: list[Outcome] = []
         for node in self.nodes:
+            if node is not self.nodes[0]:  # a step before may have made its inputs
+                self.graph.resolve(node)
             outcomes.append(self.make(node, settings, workers, display))
             if node.state != "done":
                 failures.setdefault(outcomes[-1].failed or node.reason or node.state, node.id.product)
@@ -212,10 +214,10 @@ class Task:
     def make(self, node: PlannedStep, settings: RunSettings, workers: Workers, display: Progress) -> Outcome:
         """Make the outputs of a step, unless the workspace has verified files with their keys.
 
-        `Graph.resolve` computes the keys from kind, version, subject, parameters and the digests of the inputs, and
-        checks the files with these keys, each once in a run. After the step, `Graph.recheck` verifies its files.
+        `Graph.resolve` has computed the keys from kind, version, subject, parameters and the digests of the inputs, and
+        checked the files with these keys, each once in a run. After the step, `Graph.recheck` verifies its files.
         """
-        if self.graph.resolve(node).state == "done":
+        if node.state == "done":
             return Outcome()
         if node.step is None:
             return Outcome(failed=node.reason)
