@@ -227,8 +227,8 @@ class Task:
         call_safely(display.begin_step, stage, name)
         with_display = replace(settings, progress=partial(advance_step, stage, name), show_findings=show_findings)
         outcome = workers.compute(node.step, with_display)
-        made = self.graph.recheck(node)
-        failure = None if made.state == "done" else outcome.failed or made.reason or "its output is missing"
+        rechecked = self.graph.recheck(node)
+        failure = None if rechecked.state == "done" else outcome.failed or rechecked.reason or "its output is missing"
         call_safely(display.end_step, stage, name, failure, None if failure else outcome.cost)
         return outcome
 
