@@ -18,7 +18,6 @@ import signal
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -234,7 +233,7 @@ class Cluster(Workers):
         self._fit_workers = set[str]()  # workers that once fitted the run
         self._refused: dict[str, tuple[float, str]] = {}  # end of a worker's time without steps, and the reason
         self._update_lock, self._updated_at = threading.Lock(), -math.inf
-        self._lock, self._loads = threading.Lock(), Counter[str]()  # number of running steps by worker
+        self._lock, self._occupied = threading.Condition(), set[str]()  # workers that have a step
         self._warned_marks = set[str]()  # resources without a worker, for which a warning was logged
 
     def __enter__(self) -> "Cluster":
@@ -379,33 +378,45 @@ class Cluster(Workers):
 
     def _compute_on_free_worker(self, step: Step, settings: RunSettings, mark: str, topic: str) -> Outcome | None:
         """Compute a step on a free worker; return None if the worker or the scheduler is lost."""
-        started_at = time.monotonic()
-        while not (workers := self._fitting(mark)):
+        lost_since = time.monotonic()
+        while not (chosen := self._occupy_worker(mark)):
             if self._is_abandoned or self._client.status in ENDED_CLIENT:
                 return None
-            if unmounted := self._unmounted(settings):  # no worker fits without a visible workspace
+            is_lost = not self._fitting(mark)
+            lost_since = lost_since if is_lost else time.monotonic()
+            if is_lost and (unmounted := self._unmounted(settings)):  # no worker fits without a visible workspace
                 return unmounted
-            if time.monotonic() - started_at > SECONDS_WITHOUT_WORKER:
+            if is_lost and time.monotonic() - lost_since > SECONDS_WITHOUT_WORKER:
                 with self._lock:
                     is_repeated, self._warned_marks = mark in self._warned_marks, self._warned_marks | {mark}
                 if not is_repeated:
                     log.warning("no worker with the resource %s is left; the run waits for one: start it", mark)
-            time.sleep(SECONDS_BETWEEN_UPDATES)
+            with self._lock:
+                self._lock.wait(SECONDS_BETWEEN_UPDATES)
             self._update_workers()
         self._warned_marks.discard(mark)
-        with self._lock:  # Dask could give two steps to one worker and none to another
-            chosen = min(sorted(workers), key=self._loads.__getitem__)
-            self._loads[chosen] += 1
         try:
             outcome = self._compute_on(chosen, step, settings, mark, topic)
         finally:
             with self._lock:
-                self._loads[chosen] -= 1
+                self._occupied.discard(chosen)
+                self._lock.notify_all()
         if outcome and outcome.is_away and (unmounted := self._unmounted(settings)):
             return unmounted
         if outcome:
             self._judge(chosen, outcome)
         return outcome
+
+    def _occupy_worker(self, mark: str) -> str | None:
+        """Return a fitting worker that has no step, from now on occupied; None without one.
+
+        Dask could give two steps to one worker. If one of them then killed it, the other would be lost with it.
+        """
+        with self._lock:
+            chosen = min(self._fitting(mark) - self._occupied, default=None)
+            if chosen:
+                self._occupied.add(chosen)
+            return chosen
 
     def _compute_on(self, worker: str, step: Step, settings: RunSettings, mark: str, topic: str) -> Outcome | None:
         """Compute a step on a worker; return None if the worker or the scheduler is lost."""

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.request import urlopen
 
@@ -87,6 +88,26 @@ def test_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeypat
         asked = Step(StepId("score", "capital", "persuasion", model=model), nothing, {}, {}, device="cpu")
         assert clusters.attempt_in_worker(asked, RunSettings(tmp_path), package_version()).failed is None
     assert forgotten == ["a", "b", "a"]
+
+
+def test_a_worker_has_one_step_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step that kills its worker takes no other step with it."""
+    cluster, running, most = Cluster("tcp://127.0.0.1:1", None, RunSettings(tmp_path)), [], []
+    cluster._marks = {"tcp://cpu:1": {"CPU"}, "tcp://cpu:2": {"CPU"}}
+    cluster._client, cluster._updated_at = SimpleNamespace(status="running"), time.monotonic() + 60
+
+    def compute(worker: str, *rest: object) -> Outcome:
+        running.append(worker)
+        most.append(max(map(running.count, running)))
+        time.sleep(0.05)
+        running.remove(worker)
+        return Outcome()
+
+    monkeypatch.setattr(cluster, "_compute_on", compute)
+    with ThreadPoolExecutor(6) as pool:
+        calls = [pool.submit(cluster._compute_on_free_worker, step(), cluster._run, "CPU", "") for _ in range(6)]
+        assert [call.result(30) for call in calls] == [Outcome()] * 6
+    assert most == [1] * 6
 
 
 @contextmanager
