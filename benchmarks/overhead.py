@@ -29,7 +29,7 @@ from swaymeter.flows.execution.task import Workers
 from swaymeter.flows.graph.graph import Graph, Output, PlannedStep, RunSettings, Step, StepId, StepKind
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.stage import Stage
-from swaymeter.flows.server.temporary import prefect_api
+from swaymeter.flows.server.api import prefect_api
 
 CHAIN: tuple[Stage, ...] = ("fetch", "build", "score")
 COLUMNS = ("side", "processor ms a task", "wall ms a task", "of it artifacts", "ratio")

@@ -29,7 +29,7 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.config.study import StudyFile
 from swaymeter.flows.execution.progress import StageProgress, current_display
 from swaymeter.flows.graph.graph import Graph, PlannedStep
-from swaymeter.flows.server.temporary import current_api_answers
+from swaymeter.flows.server.api import current_api_answers
 from swaymeter.flows.stages.thresholds import judge_thresholds
 
 log = logging.getLogger(__name__)

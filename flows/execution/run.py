@@ -267,7 +267,7 @@ def _run_flow(run: StudyRun, display: Progress) -> str:
     Raises:
         WorkFailed: The API failed in the middle of the run.
     """
-    from swaymeter.flows.server.temporary import prefect_api
+    from swaymeter.flows.server.api import prefect_api
 
     with prefect_api(FLOW) as url, display:
         from prefect.exceptions import TerminationSignal

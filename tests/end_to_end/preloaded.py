@@ -93,7 +93,7 @@ if os.environ.get(SIGN):
     for name in (
         "swaymeter.flows.cli.main", "swaymeter.flows.api", "swaymeter.tasks.statistics.changes",
         "swaymeter.reports.changes", "swaymeter.flows.cli.commands.annotate",
-        "swaymeter.flows.study", "swaymeter.flows.datasets.annotate", "swaymeter.flows.server.temporary",
+        "swaymeter.flows.study", "swaymeter.flows.datasets.annotate", "swaymeter.flows.server.api",
         "swaymeter.tasks.measures.stored_chunks", "swaymeter.tasks.models", "swaymeter.tasks.models.pretrained",
         "swaymeter.tasks.models.embedder", "swaymeter.reports.report", "swaymeter.reports.figures.rendering",
         "swaymeter.tasks.scoring.accuracy", "swaymeter.data.warehouse.loading", "fastapi", "scipy.stats",

@@ -32,11 +32,11 @@ class Failing:
         """Lets it fail in time."""
         from prefect.context import refresh_global_settings_context
 
-        from swaymeter.flows.server import temporary
+        from swaymeter.flows.server import api, temporary
         from swaymeter.tasks.measures import stored_chunks
 
         signal.signal(signal.SIGINT, signal.default_int_handler)  # also where pytest runs in the background
-        temporary.ANSWER_SECONDS = temporary.STOP_SECONDS = 1.0  # the test is over sooner
+        api.ANSWER_SECONDS = api.STOP_SECONDS = temporary.STOP_SECONDS = 1.0  # the test is over sooner
         os.environ.update({"PREFECT_API_REQUEST_TIMEOUT": "2", "PREFECT_CLIENT_RETRY_JITTER_FACTOR": "0"})
         refresh_global_settings_context()
         count_prompts, has_failed = stored_chunks.count_prompts, False

@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from swaymeter.flows.cli import main as cli
+from swaymeter.flows.server.api import running_server
 from swaymeter.flows.server.settings import QUIET, SERVER
-from swaymeter.flows.server.temporary import server
 from tests.flows.graph.toy import Toy
 
 Command = Callable[..., "Ended"]
@@ -86,7 +86,7 @@ def lasting(of_server: dict[str, str], tmp_path_factory: pytest.TempPathFactory)
     log = tmp_path_factory.mktemp("lasting") / "log"
     with (
         log.open("w+b") as said,
-        server(settings, said) as (_, url),
+        running_server(settings, said) as (_, url),
         httpx.Client(base_url=url, trust_env=False, timeout=30) as client,
     ):
         yield client

@@ -17,7 +17,7 @@ from swaymeter.data.warehouse.loading import build
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.config.places import STUDIES
 from swaymeter.flows.config.sections import ModelPart
-from swaymeter.flows.server.temporary import prefect_api
+from swaymeter.flows.server.api import prefect_api
 from swaymeter.tasks.models import identify_entailment, load_embedder, load_language_model
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 

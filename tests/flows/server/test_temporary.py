@@ -5,6 +5,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -13,14 +14,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from swaymeter.flows.server.temporary import _connection_error
+from swaymeter.flows.server.api import _connection_error
 from tests.flows.conftest import nothing_configured
 
 Start = Callable[..., subprocess.Popen[str]]
 
 FLOW = """
 import logging
-from swaymeter.flows.server.temporary import prefect_api
+from swaymeter.flows.server.api import prefect_api
 with prefect_api() as url:
     from prefect import flow, get_run_logger, task
     from prefect.cache_policies import NO_CACHE
@@ -40,7 +41,7 @@ with prefect_api() as url:
 
 WAITING = """
 import time
-from swaymeter.flows.server.temporary import prefect_api
+from swaymeter.flows.server.api import prefect_api
 with prefect_api() as url:
     print(url, flush=True)
     time.sleep(120)
@@ -108,6 +109,30 @@ def test_a_command_that_is_ended_leaves_no_process(
     command.wait(5)
     _, alive = psutil.wait_procs(children, timeout=5)
     assert alive == []
+
+
+OWN_SERVER_OF_PREFECT = """
+import time
+from prefect.server.api.server import SubprocessASGIServer
+server = SubprocessASGIServer()
+server.start(timeout=120)
+print(server.server_process.pid, flush=True)
+time.sleep(120)
+"""
+
+
+def test_prefects_own_server_outlives_a_kill(start: Start, tmp_path: Path) -> None:
+    """The fault for which flows/server/temporary.py exists; without it, Prefect's own server would do."""
+    with start("-c", OWN_SERVER_OF_PREFECT, cwd=tmp_path) as command:
+        assert command.stdout
+        server = psutil.Process(int(command.stdout.readline()))
+        try:
+            command.kill()
+            command.wait()
+            time.sleep(3)
+            assert server.is_running()
+        finally:
+            server.kill()
 
 
 def test_configured_api_that_does_not_answer_is_named(start: Start) -> None:
