@@ -304,17 +304,19 @@ def _in_words(row: dict[str, Any]) -> str:
     return sentence(row, f"{Model(row['model'], row['dtype'])} {quantity} ({group})")
 
 
-def history_tables(frames: Frames, run: int) -> tuple[NumberTable, NumberTable]:
-    """Return a table of all runs, and a table of the headline numbers of one run."""
+def history_tables(frames: Frames, run: int) -> tuple[NumberTable, list[NumberTable]]:
+    """Return a table of all runs, and for each model a table of the headline numbers of one run."""
     runs = frames[RUNS].astype(object).where(frames[RUNS].notna(), "")
+    runs["completed_at"] = [str(moment)[:16].replace("T", " ") for moment in runs["completed_at"]]
     cells = [tuple(map(str, row)) for row in runs.itertuples(index=False)]
     all_runs = NumberTable("", tuple(str(name).replace("_", " ") for name in runs), cells)
-    rows = [
-        (number_name(row), str(row["n"]), estimate(row), *number_change(row))
-        for row in records(where(frames[NUMBERS], run=run))
-    ]
-    columns = ("headline number", "n", "mean [95%]", "change on the same items [95%]", "direction")
-    return all_runs, NumberTable(f"Run {run}", columns, rows)
+    columns = ("headline number", "n", "mean [95%]", "paired change [95%]", "direction")
+    rows: dict[str, list[tuple[str, ...]]] = {}
+    for row in records(where(frames[NUMBERS], run=run)):
+        number = threshold_name(row["quantity"], row["group"])
+        cells_of_number = (number, str(row["n"]), estimate(row), *number_change(row))
+        rows.setdefault(str(Model(row["model"], row["dtype"])), []).append(cells_of_number)
+    return all_runs, [NumberTable(f"Run {run}, {model}", columns, cells) for model, cells in rows.items()]
 
 
 def run_lines(run: int, changes: RunChanges | None) -> Iterator[str]:

@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from swaymeter.flows.server import temporary as prefect
+from swaymeter.flows.server import api as prefect
 from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from tests.end_to_end import preloaded
 from tests.tasks.models.tiny import save_entailment_model, save_language_model

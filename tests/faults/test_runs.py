@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
-from swaymeter.flows.server import temporary
+from swaymeter.flows.server import api
 from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from tests.docker.test_docker import free_port
 from tests.end_to_end import preloaded_workers
@@ -268,7 +268,7 @@ def prefect_server(study: TinyStudy) -> Iterator[subprocess.Popen[bytes]]:
     settings = {**QUIET, **TEMPORARY, "PREFECT_HOME": str(study.prefect_home), temporary.PARENT: str(os.getpid())}
     command = f"uvicorn --factory {temporary.APP} --port {urlsplit(study.api).port} --log-level error"
     with background(command, os.environ | settings) as process:
-        while temporary._connection_error(study.api, "ready", MOST_SECONDS):
+        while api._connection_error(study.api, "ready", MOST_SECONDS):
             time.sleep(0.2)
         yield process
 

@@ -155,7 +155,8 @@ def history(
     print_table(runs.columns, runs.rows, numbers=("run",))
     for line in run_lines(number, changes):
         print_line(line)
-    print_table(numbers.columns, numbers.rows, title=numbers.title)
+    for table in numbers:
+        print_table(table.columns, table.rows, title=table.title)
     for file in files:
         print_line(f"written: {file}")
 

@@ -16,7 +16,7 @@ from swaymeter.data.sources.registry import FACT_SOURCES
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.api import Study
 from swaymeter.flows.graph.stage import STAGES
-from swaymeter.flows.server import temporary
+from swaymeter.flows.server import api
 from swaymeter.flows.stages import plan
 from tests.extensions import source
 from tests.flows.conftest import Command
@@ -292,7 +292,7 @@ def test_impossible_studies_are_refused_before_a_run(
     (tmp_path / "facts.csv").write_text("relation,subject,object\ncapital,Norway,Oslo\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.delattr(temporary, "prefect_api")
+    monkeypatch.delattr(api, "prefect_api")
     with added(FACT_SOURCES, source.SOURCE):
         study = write_study(tmp_path, small_study(tmp_path, **changes))
         ended = swaymeter("run", study, *options)
