@@ -229,7 +229,7 @@ def prefect_server(folder: Path) -> Iterator[str]:
     home = folder / "prefect"
     home.mkdir(exist_ok=True)
     settings = {**QUIET, **TEMPORARY, "PREFECT_HOME": str(home)}
-    with (home / "log").open("w+b") as log, prefect.server(settings, log) as (_, url):
+    with (home / "log").open("w+b") as log, prefect.running_server(settings, log) as (_, url):
         yield url
 
 

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
-from swaymeter.flows.server import api
+from swaymeter.flows.server import api, temporary
 from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from tests.docker.test_docker import free_port
 from tests.end_to_end import preloaded_workers
