@@ -11,10 +11,14 @@
 Invalid judgements keep their row, with the problem. If people differ, the value counts that more
 people give than any other.
 
-A person's verdict on a reply passes through four files. `reports/answers/judgements.js` writes the row, and this
-module reads it. `tasks.measures.decided_answers` finds the replies with these words; the stage `aggregate` stores its
-rows. The view data/warehouse/sql/stated_answers.sql puts them in place of the rule's, for all numbers except those of
-citations.
+The way of a person's verdict on a reply:
+
+    reports/answers/judgements.js               writes the row on the answers page; this module reads it
+    tasks/measures/decided_answers.py           finds the replies with these words; `aggregate` stores its rows
+    data/warehouse/sql/stated_answers.sql       puts them in place of the rule's, for all numbers but those of citations
+    tasks/statistics/verdicts.py                computes the shares from that view
+
+All other fields go to the stage `build`, where tasks/contexts/judged_questions.py applies them.
 """
 
 import csv

@@ -378,15 +378,15 @@ class Cluster(Workers):
 
     def _compute_on_free_worker(self, step: Step, settings: RunSettings, mark: str, topic: str) -> Outcome | None:
         """Compute a step on a free worker; return None if the worker or the scheduler is lost."""
-        lost_at = time.monotonic()
+        started_at = time.monotonic()
         while not (chosen := self._occupy_worker(mark)):
             if self._is_abandoned or self._client.status in ENDED_CLIENT:
                 return None
             is_lost = not self._fitting(mark)
-            lost_at = lost_at if is_lost else time.monotonic()
+            started_at = started_at if is_lost else time.monotonic()
             if is_lost and (unmounted := self._unmounted(settings)):  # no worker fits without a visible workspace
                 return unmounted
-            if is_lost and time.monotonic() - lost_at > SECONDS_WITHOUT_WORKER:
+            if is_lost and time.monotonic() - started_at > SECONDS_WITHOUT_WORKER:
                 with self._lock:
                     is_repeated, self._warned_marks = mark in self._warned_marks, self._warned_marks | {mark}
                 if not is_repeated:

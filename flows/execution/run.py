@@ -1,10 +1,10 @@
 """One run of a study: lock its workspace, compute the unfinished steps, and return a message about failures.
 
 `swaymeter run` and deployments submit the tasks to Prefect (`flows/study.py`). Audits and notebooks compute them in
-threads of their own process (`in_threads`), without Prefect, unless an API is configured. `StudyRun.execute` decides.
+threads of their own process (`without_prefect`), without Prefect, unless an API is configured.
 
-    with Prefect:  execute -> flow `study`, which takes over `current_run` -> compute(as_task_runs) -> Executor
-    without:       execute -> compute(in_threads) -> Executor
+    with Prefect:  StudyRun.execute -> flow `study`, which takes over `current_run` -> compute(as_task_runs) -> Executor
+    without:       StudyRun.execute -> compute(without_prefect) -> Executor
 
 A deployment has no run to take over: its flow reads the study and makes a `StudyRun` from its parameters.
 """
@@ -152,7 +152,7 @@ class StudyRun:
                 message = _run_flow(self, display)
             else:
                 with display, ending_at_sigterm():
-                    self.compute(in_threads)
+                    self.compute(without_prefect)
                 message = self.failure
         nodes = [self.graph.nodes[step] for step in self.selected]  # also of tasks that never started
         display.failures |= {str(node.id): node.reason for node in nodes if node.state == "failed"}
@@ -187,7 +187,7 @@ class StudyRun:
         """Compute the unfinished steps.
 
         Args:
-            submission: Starts the tasks: `in_threads`, or `as_task_runs` of flows/study.py.
+            submission: Starts the tasks: `without_prefect`, or `as_task_runs` of flows/study.py.
             is_retried: True for a retry of a flow run, whose first try has written the numbers of forced artifacts.
         """
         try:
@@ -308,7 +308,7 @@ def _end_if_terminated(error: BaseException) -> None:
 
 
 @contextmanager
-def in_threads(settings: RunSettings, workers: Workers) -> Iterator[Submit]:
+def without_prefect(settings: RunSettings, workers: Workers) -> Iterator[Submit]:
     """Start tasks in threads of this process; a task with a transient failure is retried once.
 
     Raises:

@@ -1,8 +1,12 @@
 """The commands that compare: `compare` two runs, `diff` two datasets, `history` the runs of one study.
 
-What changed between two runs is in three more files: `data/dataset/snapshot.py` reads a run and declares the rows of
-changes, `tasks/statistics/changes.py` compares two runs, and `reports/changes.py` writes lines, tables, JSON and pages.
-A completed run stores its own changes in `flows/stages/history.py`, for `history` and the section "Since the last run".
+What changed between two runs:
+
+    data/dataset/snapshot.py      reads a run, and declares the rows of changes
+    tasks/statistics/changes.py   compares two runs: `compare`; without numbers `compare_items`, for `diff`; and
+                                  `changes_of_run`, from what a completed run stored, for `history` and the page
+    flows/stages/history.py       stores the changes of a completed run
+    reports/changes.py            writes lines, tables, JSON and pages
 
 Functions import these late, because every command imports this module.
 """

@@ -82,7 +82,7 @@ def test_what_may_pass_is_tried_twice(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(run, "RETRY_SECONDS", 0)
     passes, fails = Outcome(failed="busy", may_pass=True), Outcome(failed="wrong")
     tasks = [task(passes, Outcome()), task(passes, passes, Outcome()), task(fails, Outcome())]
-    with run.in_threads(RunSettings(tmp_path), Workers()) as submit:
+    with run.without_prefect(RunSettings(tmp_path), Workers()) as submit:
         outcomes = [submit(each, {}).result() for each in tasks]
     assert outcomes == [Outcome(), passes, fails]
 
@@ -91,7 +91,7 @@ def test_a_raised_error_ends_the_run(tmp_path: Path) -> None:
     tasks = [task(WorkspaceError("the workspace is away")), task(Outcome())]
 
     def compute() -> None:
-        with run.in_threads(RunSettings(tmp_path), Workers()) as submit:
+        with run.without_prefect(RunSettings(tmp_path), Workers()) as submit:
             for each in tasks:
                 submit(each, {})
 
