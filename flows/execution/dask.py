@@ -379,7 +379,7 @@ class Cluster(Workers):
     def _compute_on_free_worker(self, step: Step, settings: RunSettings, mark: str, topic: str) -> Outcome | None:
         """Compute a step on a free worker; return None if the worker or the scheduler is lost."""
         started_at = time.monotonic()
-        while not (chosen := self._occupy_worker(mark)):
+        while not (worker := self._occupy_worker(mark)):
             if self._is_abandoned or self._client.status in ENDED_CLIENT:
                 return None
             is_lost = not self._fitting(mark)
@@ -396,15 +396,15 @@ class Cluster(Workers):
             self._update_workers()
         self._warned_marks.discard(mark)
         try:
-            outcome = self._compute_on(chosen, step, settings, mark, topic)
+            outcome = self._compute_on(worker, step, settings, mark, topic)
         finally:
             with self._lock:
-                self._occupied.discard(chosen)
+                self._occupied.discard(worker)
                 self._lock.notify_all()
         if outcome and outcome.is_away and (unmounted := self._unmounted(settings)):
             return unmounted
         if outcome:
-            self._judge(chosen, outcome)
+            self._judge(worker, outcome)
         return outcome
 
     def _occupy_worker(self, mark: str) -> str | None:
@@ -413,10 +413,10 @@ class Cluster(Workers):
         Dask could give two steps to one worker. If one of them then killed it, the other would be lost with it.
         """
         with self._lock:
-            chosen = min(self._fitting(mark) - self._occupied, default=None)
-            if chosen:
-                self._occupied.add(chosen)
-            return chosen
+            worker = min(self._fitting(mark) - self._occupied, default=None)
+            if worker:
+                self._occupied.add(worker)
+            return worker
 
     def _compute_on(self, worker: str, step: Step, settings: RunSettings, mark: str, topic: str) -> Outcome | None:
         """Compute a step on a worker; return None if the worker or the scheduler is lost."""
