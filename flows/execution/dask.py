@@ -382,11 +382,13 @@ class Cluster(Workers):
         while not (worker := self._occupy_worker(mark)):
             if self._is_abandoned or self._client.status in ENDED_CLIENT:
                 return None
-            is_lost = not self._fitting(mark)
-            started_at = started_at if is_lost else time.monotonic()
-            if is_lost and (unmounted := self._unmounted(settings)):  # no worker fits without a visible workspace
+            without_worker = not self._fitting(mark)
+            started_at = started_at if without_worker else time.monotonic()
+            if without_worker and (
+                unmounted := self._unmounted(settings)
+            ):  # no worker fits without a visible workspace
                 return unmounted
-            if is_lost and time.monotonic() - started_at > SECONDS_WITHOUT_WORKER:
+            if without_worker and time.monotonic() - started_at > SECONDS_WITHOUT_WORKER:
                 with self._lock:
                     is_repeated, self._warned_marks = mark in self._warned_marks, self._warned_marks | {mark}
                 if not is_repeated:
