@@ -384,9 +384,8 @@ class Cluster(Workers):
                 return None
             without_worker = not self._fitting(mark)
             started_at = started_at if without_worker else time.monotonic()
-            if without_worker and (
-                unmounted := self._unmounted(settings)
-            ):  # no worker fits without a visible workspace
+            # No worker fits without a visible workspace.
+            if without_worker and (unmounted := self._unmounted(settings)):
                 return unmounted
             if without_worker and time.monotonic() - started_at > SECONDS_WITHOUT_WORKER:
                 with self._lock:
