@@ -5,10 +5,11 @@ from typing import Any
 
 from swaymeter.data.storage.artifact import FilesArtifact, write_manifest
 from swaymeter.data.storage.workspace import DATABASE
+from swaymeter.data.warehouse.queries import queries_digest
 from swaymeter.flows.graph.graph import Graph, PlannedStep, RunSettings, Step, StepKind
 from swaymeter.flows.stages.aggregate import schema
 
-COUNT = 5
+COUNT, QUERY = 5, "susceptibility_of_queries"
 
 
 def write_swayed_queries(step: Step, settings: RunSettings) -> None:
@@ -18,7 +19,7 @@ def write_swayed_queries(step: Step, settings: RunSettings) -> None:
 
     artifact: Any = step.outputs["files"]
     with opened(step.inputs["database"].folder / DATABASE, schema()) as warehouse:
-        rows = warehouse.frame("susceptibility_of_queries")
+        rows = warehouse.frame(QUERY)
     groups = ["model", "dtype", "relation"]
     ordered = rows.sort_values([*groups, "susceptibility", "query_id"], ascending=[True, True, True, False, True])
     largest = ordered.groupby(groups)
@@ -42,6 +43,6 @@ def add_swayed_queries(graph: Graph, database: PlannedStep) -> PlannedStep:
         WRITE_SWAYED_QUERIES.id("study"),
         {"files": files},
         inputs={"database": database.output("files")},
-        parameters={"count": COUNT},
+        parameters={"count": COUNT, "queries": queries_digest([QUERY])},
         arguments=COUNT,
     )
