@@ -53,7 +53,7 @@ def show(console: Console, rows: Sequence[StatusRow], workspace: Path, *, everyt
 
 
 def _show_stages(console: Console, rows: Sequence[StatusRow]) -> None:
-    """Print a line for each stage, and below it a line for each relation with an unfinished step."""
+    """Print a line for each stage, and below it a line for each relation with an unfinished step, or its steps."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for stage in dict.fromkeys(row.stage for row in rows):
         stage_rows = [row for row in rows if row.stage == stage]
@@ -64,8 +64,8 @@ def _show_stages(console: Console, rows: Sequence[StatusRow]) -> None:
         names = ", ".join(by_relation) if len(by_relation) <= MAX_NAMED else f"{len(by_relation)} relations"
         table.add_row(stage, _summary(stage_rows), Text(names, "dim"))
         for name, relation_rows in unfinished.items():
-            if len(by_relation) > 1:
-                table.add_row("", _summary(relation_rows), Text(name))
+            steps = ", ".join(row.measure for row in relation_rows if row.state != "done")
+            table.add_row("", _summary(relation_rows), Text(name if len(by_relation) > 1 else steps))
     console.print(table)
 
 

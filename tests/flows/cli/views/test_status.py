@@ -53,6 +53,13 @@ def test_stages_and_open_relations_have_a_line_each() -> None:
     assert (first.split("  ")[:3], last[:7]) == (["score", "9 of 9 done", "9 relations"], "9 done,")
 
 
+def test_unfinished_steps_of_one_subject_are_named() -> None:
+    rows = [
+        StatusRow("study", "", product, "report", state) for product, state in (("page", "done"), ("sheet", "missing"))
+    ]
+    assert printed(rows, 80).splitlines()[1].split() == ["1", "of", "2", "done,", "1", "missing", "sheet"]
+
+
 def test_all_shows_every_step_and_letter() -> None:
     stages = [line.split("│")[4].strip() for line in printed(ROWS, 200, everything=True).splitlines() if line[0] == "│"]
     assert stages == [row.stage for row in ROWS]
