@@ -186,7 +186,7 @@ OWN = (
     Share(
         _MEANS,
         {"quantity": "follows", "group": "unknown"},
-        "With an unclassified passage it gave the passage's answer in",
+        "With a passage of unknown kind it gave the passage's answer in",
         "such passages",
     ),
 )

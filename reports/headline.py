@@ -48,7 +48,7 @@ QUERIES = (
 PARTS = ("right", "wrong", "both", "passage", "neither", "declined")
 OUTCOMES = ("persuaded", "agreed", "stubborn", "other")
 PART_NAMES: Mapping[str, str] = {
-    "neither": "another answer or no decision",
+    "neither": "neither, or unclear",
     "passage": "the passage's answer",
     "agreed": "agreed already",
 }
@@ -60,7 +60,7 @@ CONDITION_LABELS: Mapping[str, str] = {
     "none": "without a passage",
     "irrelevant": "with an irrelevant passage",
     "neutral": "with a neutral passage",
-    "unknown": "with an unclassified passage",
+    "unknown": "with a passage of unknown kind",
 }
 MAIN: Mapping[str, tuple[str, str]] = {
     "supporting": ("right", "follow.supporting"),

@@ -17,7 +17,7 @@ CONDITION_NAMES: Mapping[str, str] = {
     "mixed": "mixed set",
     "irrelevant": "irrelevant passage",
     "neutral": "neutral passage",
-    "unknown": "unclassified passage",
+    "unknown": "passage of unknown kind",
 }
 """The conditions in words; "all" pools every context."""
 QUANTITIES: Mapping[str, str] = {
