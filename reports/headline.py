@@ -226,7 +226,7 @@ def _sentence_on_replies(chart: HeadlineFigure) -> str:
     )
     largest = max((bar.n for bar in [*right, *wrong, *mixed] or chart.bars), default=0)
     if largest < FEWEST_FOR_INTERVAL:
-        return f"Too few replies for a verdict: at most {largest} of a kind."
+        return f"Too few replies to tell: at most {largest} with one kind of passage."
     sentence = _comparison(chart, right, wrong, mixed, alone)
     if not (wrong and mixed):
         return sentence

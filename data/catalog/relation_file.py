@@ -61,7 +61,7 @@ FILE = "relations.yaml"
 REVERSED = "reverse-"
 LEAD_IN = "Without any doubt, "
 _BE = re.compile(r"^(.*\b(?:is|are|was|were)$|(?:(?:The|An?|One) \w+ of )?\{entity\} (?:is|are|was|were)\b)(.*)$")
-"""A beginning with a form of "be" in its main clause, in two parts, such as "The capital of {entity} is"."""
+"""Splits the beginning of a sentence, as "The capital of {entity} is", after its form of "be": `published_form`."""
 _INCLUDE = re.compile(r"\binclude(s|d)?$")
 _CAPITALISED = re.compile(r"^(?:The|An?|One|Another|In|On|At)(?= )")
 """A first word that has a capital only at the beginning of a sentence."""
@@ -205,7 +205,7 @@ def relation_digest(name: str) -> str:
 
 
 def property_names_digest() -> str:
-    """Return the digest of the names and Wikidata properties of relations, which lists of facts depend on."""
+    """Return the digest of the names and Wikidata properties of relations; lists of facts depend on it."""
     return digest_of(sorted([entry.name, entry.wikidata, entry.reverse] for entry in relations().values()))
 
 

@@ -1,7 +1,7 @@
 """The rows of statistics: tests of groups, summaries, correlations, percentiles along a quantity, regressions, words.
 
-The tables are general: a new statistic adds rows with its own quantity before it adds a table. `all` in relation,
-query_type, partition or condition stands for all of them together.
+A new statistic adds rows with a quantity of its own, and a table only if no table fits. `all` in relation, query_type,
+partition or condition stands for all of them together.
 """
 
 import math
@@ -18,13 +18,13 @@ ALPHA = 0.05
 SHARE = "share"
 """The unit of a share of 1, which pages and terminals show in percent."""
 UNDECIDED, EQUAL = "undecided", "equal"
-"""Directions of a difference: undecided if the test shows neither, equal if the interval is within the margin."""
+"""Directions of a difference: equal if the interval is within the margin, undecided without a result."""
 FEWEST_SAMPLES = 5
-"""Smallest number of sampled replies to a question whose entropies and coherent persuasion are in a mean."""
+"""Questions with fewer sampled replies are left out of the means of entropies and coherent persuasion."""
 FEWEST_FOR_INTERVAL = 5
 """Smallest number of values, or clusters of values, whose mean has an interval (decision 0014)."""
 MAX_SAMPLES, MIN_SAMPLES, DRAWN_CLUSTERS = 10_000, 1_000, 5_000_000
-"""Bounds of the bootstrap samples of an interval, and of the clusters in all of its samples together."""
+"""Most and fewest bootstrap samples of an interval; in between, samples x clusters is at most DRAWN_CLUSTERS."""
 
 EDITS = {"1": 2, "2": 3, "3": 4, "4": 5, "5 to 9": 10, "10 or more": math.inf}
 """Classes of the number of edits of a fact, and their exclusive upper bounds."""
@@ -41,7 +41,7 @@ class ModelScores:
 
 
 def bootstrap_samples(clusters: int) -> int:
-    """Return the number of bootstrap samples of an interval over clusters: 10,000 up to 500 clusters."""
+    """Return the number of bootstrap samples of an interval over clusters: 10,000 for at most 500, then fewer."""
     return max(MIN_SAMPLES, min(MAX_SAMPLES, DRAWN_CLUSTERS // max(clusters, 1)))
 
 
@@ -80,7 +80,7 @@ class GroupTest(ModelScores):
     p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over relations; NULL if untestable")]
     effect_size: Annotated[
         float | None,
-        Meaning("Cohen's d with pooled standard deviation, its difference adjusted in a regression; NULL: untestable"),
+        Meaning("Cohen's d with pooled standard deviation; of the adjusted difference, if regressed; NULL: untestable"),
     ]
     untestable: Annotated[
         str | None, Meaning("reason why there is no test, such as n too small; NULL if there is a test")
@@ -99,7 +99,7 @@ class GroupComparison(ModelScores):
     comparison: Annotated[
         str, Meaning("property that differs between the groups: label, type, set, context or strength")
     ]
-    within: Annotated[str, Meaning("the type, label or kind of contexts of all rows; all: no restriction")]
+    within: Annotated[str, Meaning("the one type, label or kind of contexts that both groups have; all: any")]
     measure: Annotated[str, Meaning("the score that is compared: susceptibility or persuasion")]
     test: Annotated[str, Meaning("permutation of entities, or sign flip if both groups have the same entities")]
     unit: Annotated[str, Meaning("the unit of the means")]
@@ -115,7 +115,7 @@ class GroupComparison(ModelScores):
         float | None, Meaning("after Benjamini-Hochberg over the tests of a model, query type and comparison")
     ]
     effect_size: Annotated[float | None, Meaning("Cohen's d with pooled standard deviation; NULL if untestable")]
-    untestable: Annotated[str | None, Meaning("reason why there is no test; NULL with one")]
+    untestable: Annotated[str | None, Meaning("reason why there is no test; NULL if there is one")]
 
 
 @table("summaries", "a quantity in one group of a model's scores: its mean with an interval, and its quantiles")
@@ -186,7 +186,7 @@ class CorrelationRow(ModelScores):
 
 @table(
     "envelopes",
-    "a percentile of a quantity among the entities near one value of another",
+    "a percentile of one quantity, over the entities whose second quantity is near a value",
     key=("model", "dtype", "quantity", "along", "relation", "query_type", "at"),
 )
 class EnvelopePoint(ModelScores):
@@ -194,7 +194,7 @@ class EnvelopePoint(ModelScores):
 
     quantity: Annotated[str, Meaning("the quantity whose percentile is computed")]
     unit: Annotated[str, Meaning("the unit of the quantity")]
-    along: Annotated[str, Meaning("the other quantity, without unit")]
+    along: Annotated[str, Meaning("name of the second quantity, without its unit")]
     at: Annotated[float, Meaning("a value of the other quantity")]
     percentile: Annotated[float, Meaning("the percentile, such as 90")]
     value: Annotated[float, Meaning("the value of the percentile")]
@@ -228,8 +228,8 @@ class ModelDifference(ModelScores):
     p_adjusted: Annotated[
         float | None,
         Meaning(
-            "after Benjamini-Hochberg over the quantities that variants are chosen by (follows_right, resists_wrong, "
-            "abstains), and over all others"
+            "after Benjamini-Hochberg in two families: the quantities that variants are chosen by (follows_right, "
+            "resists_wrong, abstains), and all others"
         ),
     ]
     margin: Annotated[float | None, Meaning("largest difference for which the models count as equal")]
@@ -237,7 +237,7 @@ class ModelDifference(ModelScores):
         str | None,
         Meaning("larger or smaller where p_adjusted is at most 0.05, else equal within the margin, or undecided"),
     ]
-    untestable: Annotated[str | None, Meaning("reason why there is no test; NULL with one")]
+    untestable: Annotated[str | None, Meaning("reason why there is no test; NULL if there is one")]
 
 
 @table(
@@ -274,7 +274,7 @@ class PassageEffect:
     direction: Annotated[
         str | None, Meaning("larger or smaller: p_adjusted is at most 0.05 and 0 outside the interval; or undecided")
     ]
-    untestable: Annotated[str | None, Meaning("reason why there is no test; NULL with one")]
+    untestable: Annotated[str | None, Meaning("reason why there is no test; NULL if there is one")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -352,7 +352,7 @@ class ClassWord:
     text_kind: Annotated[str, Meaning("questions or contexts")]
     rank: Annotated[int, Meaning("1 for the word with the largest score")]
     word: Annotated[str, Meaning("the word, in small letters")]
-    score: Annotated[float, Meaning("mean TF-IDF over the texts of the class, each text of length 1", "")]
+    score: Annotated[float, Meaning("mean TF-IDF over the texts of the class, whose vectors have length 1", "")]
     texts: Annotated[int, Meaning("texts of the class that have the word")]
     of_texts: Annotated[int, Meaning("texts of the class")]
 
@@ -370,11 +370,11 @@ class Reliability(ModelScores):
     compared: Annotated[
         str, Meaning("unit of a variance: a query, or an entity with all forms; for persuasion, also with a context")
     ]
-    scores: Annotated[int, Meaning("scores of each variance")]
-    n: Annotated[int, Meaning("variances: of queries and contexts that are in every sample, or have every form")]
-    of_first: Annotated[int, Meaning("number of variances if every other sample had all items of the first sample")]
+    scores: Annotated[int, Meaning("number of scores of each variance")]
+    n: Annotated[int, Meaning("number of variances: of items that every seed draws, or that have every form")]
+    of_first: Annotated[int, Meaning("number of items of the first seed or form, the largest possible n")]
     mean_score: Annotated[float | None, Meaning("mean of the scores; NULL without variances", "nats")]
-    variance: Annotated[float | None, Meaning("mean of the variances (over scores - 1)", "squared nats")]
+    variance: Annotated[float | None, Meaning("mean of the variances, each divided by scores - 1", "squared nats")]
     median: Annotated[float | None, Meaning("their median", "squared nats")]
     percentile_95: Annotated[float | None, Meaning("their 95th percentile", "squared nats")]
     largest: Annotated[float | None, Meaning("the largest", "squared nats")]
@@ -387,7 +387,9 @@ class AnnotatorAgreement:
     """Krippendorff's alpha of a field of judgements."""
 
     field: Annotated[str, Meaning("verdict, kind or choice")]
-    items: Annotated[int, Meaning("texts that at least two people judged; of a choice, the first two count")]
+    items: Annotated[
+        int, Meaning("texts that at least two people judged; for choices, only the first two people count")
+    ]
     annotators: Annotated[tuple[str, ...], Meaning("names of these people")]
     alpha: Annotated[float | None, Meaning("Krippendorff's alpha, nominal; NULL if it is not defined")]
     undefined: Annotated[str | None, Meaning("why it is not defined; NULL if it is")]

@@ -22,7 +22,7 @@ MAX_ROWS, MAX_NUMBERS, MAX_CHECKS, MAX_FINDINGS, MAX_CAVEATS = 6, 2, 2, 3, 3
 KEY_WIDTH = 9
 """Columns of the words before lines."""
 _ARTICLE = re.compile("^with (an? )?")
-WORDS: Mapping[str, str] = {"passage": "passage's answer", "neither": "another"}
+WORDS: Mapping[str, str] = {"passage": "passage's answer"}
 """Heads of columns that differ from the name of their part."""
 
 

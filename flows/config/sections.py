@@ -417,7 +417,7 @@ def _source_validator(sources: Registry[Any]) -> Callable[[Any, ValidationInfo],
         if content is None or isinstance(content, Options):
             return content
         if not isinstance(content, dict):
-            raise ValueError("expected keys with values, such as source")
+            raise ValueError("expected keys with values, such as `source: sample`")
         name = str(content.get("source", next(iter(sources))))
         if name not in sources:
             names = ", ".join(sources)

@@ -235,7 +235,7 @@ class Threshold:
         if self.end and (row := next((row for row in bounded if row.low is None), None)):
             raise WorkFailed(
                 f"{self} could not be judged for {row.model}: {row.counts} have no interval, which needs "
-                f"{FEWEST_FOR_INTERVAL} {row.over}s; bound the mean instead, or ask more {row.over}s"
+                f"{FEWEST_FOR_INTERVAL} {row.over}s; set the threshold on the mean, or ask more {row.over}s"
             )
         return bounded
 

@@ -68,7 +68,7 @@ def _report_scoring(is_over: threading.Event) -> None:
         stage = current_display().stages.get("score", StageProgress())
         failed_steps = len(stage.failed)
         done_steps = len(stage.ended) - failed_steps
-        percent = 100 * (stage.progress - failed_steps) / max(stage.total, 1)
+        percent = 100 * (stage.progress - failed_steps) / max(stage.total, 1)  # `progress` counts failed steps, too
         failures = f"; {failed_steps} failed" if failed_steps else ""
         description = f"Scoring: {done_steps} of {stage.total} steps are done{failures}."
         report = {"progress": min(100.0, percent), "description": description}
@@ -84,7 +84,7 @@ def _report_scoring(is_over: threading.Event) -> None:
 
 
 def tag_run(study: str) -> None:
-    """Give the flow run a tag with the study's name; task runs get none, because each tag is looked up for limits."""
+    """Give the flow run a tag with the study's name; task runs get none: Prefect looks up a limit for each."""
     if flow_run.id is None or study in (flow_run.tags or ()):
         return
     try:
@@ -142,7 +142,7 @@ def summary(graph: Graph) -> str:
     workspace = graph.workspace
     findings = read_findings(workspace.report)
     lines = [markdown(line).strip() for claim in findings.headline for line in claim.lines()]
-    lines += [f"Distrust: {markdown(caveat)}" for caveat in findings.caveats]
+    lines += [f"Caveat: {markdown(caveat)}" for caveat in findings.caveats]
     blocks = ["\n".join(f"- {line}" for line in lines)] if lines else []
     if (means := workspace.report / "tables" / MEANS).exists():
         with means.open(encoding="utf-8", newline="") as file:

@@ -34,7 +34,7 @@ def fetch_facts(step: Step, settings: RunSettings) -> None:
 
 
 def fetch_names(step: Step, settings: RunSettings) -> None:
-    """Fetch the names of invented entities of a class; InputError if every name exists."""
+    """Fetch the names of invented entities of a class; InputError if all of them are real."""
     study: StudyFile = step.arguments
     options, entity_class = study.facts, step.id.subject
     assert options is not None
@@ -67,7 +67,7 @@ FETCH_QUESTIONS = StepKind(
     function=fetch_questions,
     version=5,
     resource="services",
-    changes_daily=True,
+    changes_daily=True,  # `--refresh` fetches live questions again
 )
 
 
@@ -79,7 +79,7 @@ class FetchedInputs:
         facts: Facts by relation.
         names: Invented names by class of the entities.
         candidates: Tables of candidates for the questions of each partition.
-        unfinished_lists: Unfinished steps by partition whose output decides further steps, such as a list of pages.
+        unfinished_lists: By partition, unfinished steps whose output decides further steps, such as a list of pages.
     """
 
     facts: Mapping[str, StepInput]
@@ -90,15 +90,15 @@ class FetchedInputs:
 
 def add_fetch_steps(graph: Graph, plan: Plan) -> FetchedInputs:
     """Add the steps that fetch the facts and questions of the study's measures."""
-    study, prompt_kinds = plan.study, {scoring_pass.leading.about for scoring_pass in plan.passes}
+    study, topics = plan.study, {scoring_pass.leading.about for scoring_pass in plan.passes}
     facts: dict[str, StepInput] = {}
     names: dict[str, StepInput] = {}
-    if study.facts is not None and prompt_kinds - {"questions"}:
+    if study.facts is not None and topics - {"questions"}:
         facts = {relation: _add_facts(graph, plan, relation) for relation in study.facts.relations}
         if study.facts.invented_entities:
             classes = sorted({study.facts.relation(name).subject_class for name in facts})
             names = {entity_class: _add_names(graph, plan, entity_class) for entity_class in classes}
-    if study.questions is None or "questions" not in prompt_kinds:
+    if study.questions is None or "questions" not in topics:
         return FetchedInputs(facts, names, {}, {})
     if QUESTION_SOURCES[study.questions.source].in_several_steps:
         return FetchedInputs(facts, names, *fetch_wikidata(graph, plan))

@@ -24,7 +24,7 @@ from swaymeter.tasks.frequency.words import CommonWords
 
 log = logging.getLogger(__name__)
 COUNT_KINDS: tuple[CountKind, ...] = get_args(CountKind)
-"""Units of a count, from exact to estimated; a total has the least exact unit of its parts."""
+"""How a count was made, the most exact way first; a total is as exact as its least exact part."""
 SHOWN_NAMES = 5
 """Limit of the names in a warning."""
 
@@ -168,6 +168,7 @@ def _add_names(graph: Graph, built: BuiltPrompts, aliases: Mapping[str, tuple[st
     """Add the step that lists the names of all queries; at least one table of queries must be done."""
     kind, identity, queries = LIST_NAMES, LIST_NAMES.id(CORPUS), list(built.queries.values())
     if not any(step_input.is_usable for step_input in queries):
+        # The first table gives the reason; any table is enough.
         return graph.wait(kind, identity, queries[0].node, waits_for=[step_input.node for step_input in queries])
     return graph.add(
         kind,

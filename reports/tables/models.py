@@ -111,12 +111,12 @@ def _counts(rows: Iterable[Mapping[str, Any] | None]) -> str:
 AT_A_GLANCE = Table(
     "models-at-a-glance",
     "The models at a glance",
-    "Shares of greedy answers, and means, with 95% intervals over what n names last; a group is the context "
-    "before the question, or the type of a query. Where nothing changes: between two halves of the answers without a "
-    "context. An answer counts once, so that a question counts as often as it has contexts of the group. Fewer than "
-    f"{FEWEST_FOR_INTERVAL} items have no interval, and fewer answers than that no share ({FEW}). Direction is of the "
-    "difference of two models on the items of both: undecided if neither a difference nor equality is shown, equal if "
-    "the difference is shown to be within the margin.",
+    "Shares of greedy answers, and means, with 95% intervals over the unit that n names last; a group is the context "
+    "before the question, or the type of a query. A row 'where nothing changes' compares two halves of the answers "
+    "without a context. An answer counts once, so that a question counts as often as it has contexts of the group. "
+    f"Fewer than {FEWEST_FOR_INTERVAL} items have no interval, and fewer answers than that no share ({FEW}). Direction "
+    "is of the difference of two models on the items of both: undecided if neither a difference nor equality is shown, "
+    "equal if the difference is shown to be within the margin.",
     ("models_side_by_side", "model_differences", "stand_ins", "unfinished_greedy_answers", "served_models"),
     _at_a_glance,
     note=lambda frames: (
@@ -132,9 +132,9 @@ SIDE_BY_SIDE = Table(
     "The models side by side",
     f"Means with 95% intervals over clusters, if there are at least {FEWEST_FOR_INTERVAL}; a column names the "
     "clusters. Intervals of shares are Wilson's, others bootstraps. Shares are of greedy answers, by their words; a "
-    "group is the context before the question, or the type of a query. n counts answers, for susceptibility queries. "
-    "The two rows on giving up a right and keeping a wrong answer count questions that the model answers so without a "
-    "context.",
+    "group is the context before the question, or the type of a query. n counts answers; for susceptibility, queries. "
+    "A row on giving up a right answer, or on keeping a wrong one, counts questions that the model answers rightly, "
+    "or wrongly, without a context.",
     ("models_side_by_side",),
     lambda frames: _in_words(frames["models_side_by_side"], "group"),
 )
@@ -227,9 +227,9 @@ def _origin(value: PublishedValue) -> str:
 SETUP = Table(
     "size-of-the-study",
     "Size of the study",
-    "Entities, queries, contexts and questions: in how many relations, of each of them (fewest to most), and in "
-    "total. Contexts of a query are counted for each query; contexts that mention its entity are relevant. Every model "
-    "was asked the same.",
+    "Entities, queries, contexts and questions: the number of relations or groups, the number in each (fewest to "
+    "most), and the total. A context of several queries counts once for each; contexts that mention its entity are "
+    "relevant. Every model was asked the same.",
     ("setup", "partition_means"),
     _setup,
     items=ITEMS,

@@ -178,10 +178,10 @@ def _outcomes(frames: Frames) -> pd.DataFrame:
 SHARES = Table(
     "shares-persuaded-and-stubborn",
     "How many answers follow the context, how many stay",
-    "An instance is a question with a context. Shares with 95% intervals over "
-    "subjects (Wilson's, by cluster): instances about one subject depend on each other. By whose answer: by the answer "
-    "that the greedy answer states. ROUGE-L over 0.3 is the paper's rule. It was made for answers of one word, and can "
-    "count an answer as persuaded and as stubborn.",
+    "An instance is a question with a context. Shares with 95% intervals over subjects (Wilson's, by cluster): "
+    "instances about one subject depend on each other. Outcomes follow the answer that the greedy answer gives, or "
+    "ROUGE-L over 0.3, the rule of Marjanović et al. 2024. ROUGE-L was chosen for answers of one word, and can count "
+    "an answer as persuaded and as stubborn.",
     ("partition_means",),
     _shares,
     items=("marjanovic-table-1",),
@@ -332,8 +332,8 @@ ANSWERS = Table(
     "first word: it is equivalent only to other empty answers, and as a greedy answer it matches nothing. An "
     "unfinished answer was cut off at the limit of tokens. Unfinished thoughts, also of greedy answers, have no "
     "answer and are in no score, like answers that a server's content filter withheld. A context was cut if its end "
-    "did not fit into the model's window. Nothing else is left out. Groups are the mean number of clusters of "
-    "equivalent answers to a question.",
+    "did not fit into the model's window. Nothing else is left out. A column 'groups' has the mean number of "
+    "clusters of equivalent answers to a question.",
     ("partition_summary",),
     _answers,
 )

@@ -1,9 +1,9 @@
 """The entities of queries, and sentences about them from the catalog's templates [Du et al. 2024, section 4.1].
 
 Base and assertive contexts state an object that is false of the entity. The first negation denies the entity's own
-object; further negations deny other objects. Entities of groups have texts from the study [section 6, appendix G] and a
-label in place of an answer. A sentence with slots is relevant only to queries about its entity or pair; a sentence
-without slots is relevant to no query.
+object; further negations deny other objects. Entities of groups have a label in place of an answer, and the texts that
+the study file names [as in its section 6 and appendix G]. A sentence with slots is relevant only to queries about its
+entity or pair; a sentence without slots is relevant to no query.
 """
 
 import logging
@@ -182,6 +182,7 @@ def write_contexts(
             if count > len(context_objects):
                 repeating.add(entity.name)
             for number in range(count):
+                # The own object is used once; the false objects repeat.
                 repetition = max(number - len(own_object), 0) // len(false_objects)
                 index = number - repetition * len(false_objects)
                 # The first template of an object is drawn; each repetition takes the next template.
@@ -194,8 +195,7 @@ def write_contexts(
                 contexts.append(Context(key, *about, object=answer, text=text))
     if repeating:
         log.warning(
-            "relation %s: the facts have fewer false objects than contexts of a kind for %d of %d entities; "
-            "objects repeat",
+            "relation %s: %d of %d entities have fewer false objects than contexts of a kind, so that objects repeat",
             name,
             len(repeating),
             len(entities),

@@ -59,6 +59,7 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
         for question, case in cases
     ]
     read = next_tokens(model, [prompt.tokens for prompt in prompts], batch_size=inputs.batch_size)
+    # A thinking model's first token opens its thoughts; the template is the same in every prompt.
     refuse_thoughts("context_utilisation", model, map(read.likeliest, range(len(prompts))), prompts[0].tokens)
     answers = [answer for _, case in cases for answer in case.answers]
     first_token_by_answer = first_tokens(model, answers, texts)
@@ -97,6 +98,6 @@ CONTEXT_UTILISATION = Measure(
     compute=compute,
     rejection=first_token_rejection,
     meaning="whether, and how far, a context moves the next token to the answer that it states",
-    # The step's key contains the prompts, too; without this entry the keys of stored scores would change.
+    # Redundant, because the step's key contains the prompts; without it, the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
 )

@@ -23,7 +23,9 @@ class PassagePersuasion(QuestionScore):
 
     passage: Annotated[int, Meaning("the passage's number in its context, from 1 on")]
     passages: Annotated[int, Meaning("how many passages the context has")]
-    kind: Annotated[OwnKind | None, Meaning("what the passage says of the question's answer; NULL: nobody said")]
+    kind: Annotated[
+        OwnKind | None, Meaning("what the passage says of the question's answer; NULL: the file does not say")
+    ]
     passage_persuasion: Annotated[
         float, Meaning("divergence of the next token with all passages from that without this passage, >= 0", "nats")
     ]

@@ -10,9 +10,10 @@ What it is not: weighted by the sizes of groups, or symmetric. The direction is 
 Source: Marjanovic et al. 2024, Eq. 3-4.
 
 Computation: KL(p_h || p_g) = sum p_h log p_h - sum p_h log p_g, and p_h is a weighted sum of its answers'
-distributions. So all pairs follow from sum p_k log p_v over answers k and groups v, a matrix product. Equal answers
-share one distribution, and half-samples repeat groups, so the logarithms of a group are computed once for the score and
-all its half-samples. The computation is in float64, one block of the vocabulary at a time.
+distributions. So all pairs follow from the sums of p_k log p_v over the vocabulary, one for each answer k and group v:
+a matrix product. Equal answers share one distribution, and half-samples repeat groups, so the logarithms of a group are
+computed once for the score and all its half-samples. The computation is in float64, one block of the vocabulary at a
+time.
 """
 
 from collections import Counter
@@ -78,8 +79,8 @@ def coherent_persuasions(
 ) -> list[tuple[float, float | None]]:
     """Return the coherent persuasion of each context of a question, with its standard error, in nats.
 
-    A half-sample of the answers without a context is compared with the half-sample of the same number with it, so both
-    need equal numbers of half-samples and of answers.
+    Half-sample i without the context is compared with half-sample i with it, so both sides need the same number of
+    half-samples, and of answers.
 
     Raises:
         InputError: a row is not a distribution, or the groups or half-samples do not match.
@@ -126,7 +127,7 @@ class _Side:
 
     Attributes:
         rows: (d, V), the different distributions.
-        weights: (g, d), their weights in the mean of each different group of all groupings.
+        weights: (g, d), their weights in the mean of group g; a group of several groupings has one row.
         shares: (s, g), the weight of a group in a grouping; groupings are that of all answers and those of halves.
     """
 
@@ -179,7 +180,7 @@ class _Pair:
         if query.halves != context.halves or (query.halves and query.answers != context.answers):
             raise InputError(
                 f"{query.name} has {query.halves} half-samples of {query.answers} answers and {context.name} "
-                f"{context.halves} of {context.answers}; a standard error needs as many of both"
+                f"{context.halves} of {context.answers}; a standard error needs equal numbers of both"
             )
         self._query, self._context = query, context
         self._cross = np.zeros((len(context.rows), len(query.weights)))
@@ -226,7 +227,7 @@ def _rows_of(name: str, values: ArrayLike | Sequence[Distribution]) -> NDArray[n
 
 
 def _distributions(name: str, values: Sequence[Distribution], row_of: Sequence[int]) -> NDArray[np.float64]:
-    """Return distributions that sum to 1 as a matrix; `row_of` numbers the rows of messages."""
+    """Return distributions that sum to 1 as a matrix; `row_of` gives the row that a message names."""
     rows = _rows_of(name, values)
     sums = rows.sum(axis=1, keepdims=True)
     # The sum of a row with a NaN or an infinity is not within the tolerance.

@@ -242,7 +242,7 @@ def test_the_gate_has_a_badge(known: dict[str, pd.DataFrame]) -> None:
         GateCheck("follow.supporting", "40%", ">= 90%", "m", "unmet"), GateCheck("refuse.none", "0%", "<= 1%", "m"),
     )  # fmt: skip
     empty = {**NOTHING, "runs_summary": known["runs_summary"]}
-    for gate, said in (((), ""), (checks, "Gate failed: 1 of 2"), (checks[1:], "Gate passed: 1 of 1")):
+    for gate, said in (((), ""), (checks, "Thresholds not met: 1 of 2"), (checks[1:], "Thresholds met: 1 of 1")):
         text = page(dataclasses.replace(CARD, gate=gate), Findings("Yes."), [], [], [], empty)
         assert ('class="badge' in text, said in text) == (bool(gate), True)
 

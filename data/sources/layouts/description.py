@@ -25,7 +25,7 @@ class ContextRule(Entry):
     """The paths of a row's context, or of each of its contexts."""
 
     each: str | None = None
-    """The list of contexts; the other paths of the rule then begin in an item of the list, or in the row."""
+    """The list of contexts; other paths of the rule are then looked up in an item of the list, or else in the row."""
     text: str
     kind: str | dict[str, dict[str, OwnKind | None]] | None = None
     """A kind, a path, or a column with the kind of each of its values; null: the kind follows from the text."""
@@ -87,7 +87,7 @@ class DataSet(Layout):
     """A published data set, which is a source of questions under the name of its file."""
 
     measures: str
-    """The question that the data set answers, for the documentation."""
+    """What the data set measures, as a clause of the documentation, such as "whether models follow wrong contexts"."""
     citation: str
     licence: str
     """The licence that the repository states."""

@@ -29,7 +29,9 @@ ENDINGS = (".csv", ".json", ".jsonl", ".parquet", ".pqt", ".tsv")
 class PublishedFile(QuestionFile):
     """A file or folder of a published data set, in its published form; title, licence and citation have defaults."""
 
-    model_config = ConfigDict(use_attribute_docstrings=False)  # no field of its own, and reading source takes long
+    model_config = ConfigDict(
+        use_attribute_docstrings=False
+    )  # it has no fields, and pydantic would parse its code for docstrings
     data_set: ClassVar[DataSet]
 
     @property

@@ -82,7 +82,7 @@ Texts = Annotated[
 
 
 class _Files(OwnFile):
-    """The files, which are read before the list of relations is checked."""
+    """The files, in a base class, so that pydantic validates `texts` before `relations`, which are looked up there."""
 
     file: Annotated[str, AfterValidator(_own_or_bundled)]
     """The file of entities: CSV, JSON or Parquet; or the name of a bundled file (docs/own-data.md)."""
@@ -103,7 +103,8 @@ class Groups(FactsOptions, _Files):
         "contexts": "source groups has contexts of its own, under `facts.texts`; leave it out",
         "frequency": "counts entities near their answers, and source groups has only labels; leave it out",
         "answers": "needs what is true of an entity, and source groups has only labels; leave it out",
-        "seeds": "every seed asks the same here; name `per_query` under `contexts`, or `seed` alone",
+        "seeds": "all seeds would have the same queries and contexts; set `contexts.per_query`, which draws contexts, "
+        "or use `seed` instead of `seeds`",
         "export": "asks about groups, which are not facts to be exported",
     }
     names_own_relations: ClassVar[bool] = True

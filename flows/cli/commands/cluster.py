@@ -44,7 +44,9 @@ def slurm(
 
     selected = Study.load(study, workspace, runner="dask")
     if selected.study.execution.address:
-        raise UsageError(f"{study}: execution.address names an existing cluster; leave it out")
+        raise UsageError(
+            f"{study}: execution.address names a cluster, and this command starts one; leave execution.address out"
+        )
     if gpus is None:
         gpus = int(any(model.device != "cpu" for model in selected.study.models))
     folder = selected.workspace.root

@@ -18,7 +18,7 @@ from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Log, Prompt
 Content = TypeVar("Content")
 
 FEW = 5
-"""Number of likeliest tokens that every server with likeliest tokens can send."""
+"""Number of likeliest tokens that every server can send which sends any."""
 OTHER_NAMES = {"max_tokens": "max_completion_tokens", "seed": "random_seed"}
 """Other names of parameters, for servers that refuse the usual name."""
 _REFUSALS = (400, 422)
@@ -137,6 +137,7 @@ class Server:
 
         def read_completion(content: Any) -> Mapping[str, float]:
             top = content["choices"][0]["logprobs"]["top_logprobs"][0]
+            # A server may send fewer than `count`, but fewer than FEW only if it merges equal texts.
             if len(top) < min(count, FEW):
                 raise ValueError(f"{len(top)} likeliest tokens instead of {count}: some have the same text")
             return responses.distinct_tokens([*top.items()])
@@ -179,6 +180,7 @@ class Server:
             RefusedParameter: The server names a parameter that it refuses.
             ServiceError: The server reports another error, or its response cannot be read.
         """
+        # `problem` reads each response within `post`; the content of the last one counts, or its refused parameter.
         sent, results, refused = self._accepted(body), list[Content](), list[str]()
 
         def problem(content: Any) -> ServiceError | TransientError | None:
@@ -190,7 +192,7 @@ class Server:
                 results.append(read(content))
             except (*MISREAD, OverflowError) as lack:
                 return ServiceError(
-                    f"a response that {self.name} does not send ({reading_problem(lack)}): {shown(content, 100)}; "
+                    f"the response has not the form of {self.name} ({reading_problem(lack)}): {shown(content, 100)}; "
                     "set `api` to the kind of server"
                 )
             return None
@@ -245,7 +247,7 @@ class Vllm(Server):
     name, has_distributions, takes_tokens, takes_template_options = "vllm", True, True, True
 
     def _messages(self, prompt: Prompt) -> dict[str, Any]:
-        # Tokens of a chat reply are matched with its text.
+        # Tokens come as texts, not as ids, because they are matched with the text of the reply.
         return {**super()._messages(prompt), "return_tokens_as_token_ids": False}
 
     def next_token(self, prompt: Prompt) -> Log:

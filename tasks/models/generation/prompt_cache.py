@@ -14,7 +14,7 @@ from swaymeter.tasks.models.network import Network
 WORTH = 8  # tokens that are worth a copy, or a wait for another prompt with the same prefix
 
 _NO_TOKEN = -1
-"""The record of an index of a slot without a token."""
+"""The record at an index of a slot that holds no token."""
 
 
 class UnreadTokens(NamedTuple):
@@ -62,7 +62,8 @@ class PromptCache:
         for slot, prompt in zip(slots, prompts, strict=True):
             source, start = self.longest_prefix(prompt)
             copies.append((source, slot, start))
-            self.record(slot, prompt[:start])  # later prompts may copy only tokens that are in the slot
+            self.record(slot, prompt[:start])  # the rest is recorded once it is read: nobody copies unread tokens
+        # In order, unsorted: a source may be the target of an earlier copy.
         for source, group in itertools.groupby(copies, key=lambda copy: copy[0]):
             targets = [(slot, start) for _, slot, start in group if start]
             if targets:  # tokens beyond a target's own start are overwritten when the rest is read

@@ -2,8 +2,8 @@
 
 A prompt has a cache slot: the KV cache of its tokens, followed by that of its replies' tokens. The new tokens of all
 slots go through the model as one sequence. Only attention is computed slot by slot, by a function that transformers
-calls in place of the model's own. A model with another kind of attention is detected by `unreadable`, by an error, or
-by the comparison with prompts read alone.
+calls in place of the model's own. A model with another kind of attention is detected by `unreadable` of
+next_token/reading.py, by an error, or by the comparison with prompts read alone.
 """
 
 import itertools
@@ -30,7 +30,7 @@ Keys = tuple[torch.Tensor, torch.Tensor]
 _NAME = "swaymeter_slots"
 _STEP = 8  # numbers of keys are rounded up to a multiple, because attention kernels of GPUs require it
 _AT_ONCE = {"cpu": 8, "cuda": 1 << 16}  # slots in a call of attention: few need little padding, many keep a GPU busy
-_MAX_MASK = 1 << 26  # limit of the entries of a mask, so that a long prompt does not lengthen the others
+_MAX_MASK = 1 << 26  # entries of a mask; beyond them, a long prompt has a call of its own, and pads no other
 _PADDING = {"cpu": 64, "cuda": 4096}  # tokens of padding that cost less than another call
 _BLOCK = {"cpu": 128, "cuda": 1024}  # tokens of a prompt that attend in one call
 
@@ -46,7 +46,10 @@ class Slots:
         self.at_once, self.padding, self.block = _AT_ONCE[kind], _PADDING[kind], _BLOCK[kind]
 
     def prefill_chunk(self, slot: int, prompt: Tokens, start: int, stop: int) -> "SlotTokens":
-        """Return the tokens of a prompt from `start`, after its cached prefix, to `stop`; its last has logits."""
+        """Return the tokens of a prompt from `start`, after its cached prefix, to `stop`.
+
+        Only the last token of the prompt has logits.
+        """
         indices = np.arange(start, stop)
         seen = np.arange(stop) <= indices[:, None]
         return SlotTokens(self, slot, list(prompt[start:stop]), indices, indices, seen, ends=int(stop == len(prompt)))
@@ -56,7 +59,8 @@ class Slots:
 
         Args:
             nodes: nodes of replies.
-            is_contextless: True for slots of prompts without their contexts; indices shift by the difference in length.
+            is_contextless: True if these slots hold the prompts without their contexts, with which each reply is read
+                again (context-aware decoding); the reply's indices then shift by the length of the context.
         """
         chunks = []
         for slot, group in itertools.groupby(nodes, key=lambda node: node.tree.slot):
@@ -128,12 +132,12 @@ def read(model: Network, chunks: Sequence[SlotTokens]) -> torch.Tensor:
             position_ids=torch.from_numpy(positions).unsqueeze(0).to(model.device),
             past_key_values=forward_pass,
             use_cache=True,
-            # A tensor would be moved to another GPU than the states of a model that is spread.
+            # A list: with a model on several GPUs, a tensor could be on another GPU than the hidden states.
             logits_to_keep=[
                 end for chunk, stop in zip(chunks, stops, strict=True) for end in range(stop - chunk.ends, stop)
             ],
         )
-    if not forward_pass.windows:
+    if not forward_pass.windows:  # `attend` was never called
         raise NotImplementedError("the model's attention cannot be replaced")
     if has_sliding_window(model) and forward_pass.windows == {None}:
         raise NotImplementedError("the model's attention is not given the size of its sliding window")
@@ -200,7 +204,10 @@ class _Call:
         return self._indices[device]
 
     def mask(self, block: _Block, window: int | None, shared: int, like: torch.Tensor) -> torch.Tensor:
-        """Return a block's additive mask, (rows, 1, shared x columns, indices): 0 where a token attends."""
+        """Return a block's additive mask, (rows, 1, shared x columns, indices): 0 where a token attends.
+
+        `shared` is the number of query heads of each key head.
+        """
         key = (block.columns.start, window, shared, like.dtype, like.device)
         if key not in self._masks:
             seen = self.seen[:, block.columns, block.indices]
@@ -216,7 +223,7 @@ class _Call:
 
 
 def _calls(chunks: Sequence[SlotTokens]) -> list[_Call]:
-    """Return the calls of attention for new tokens, each for as many slots in a row as fit."""
+    """Return the calls of attention for new tokens, each for as many consecutive slots as fit."""
     calls, start = list[_Call](), 0
     batch: list[SlotTokens] = []
     for chunk in [*chunks, None]:

@@ -2,7 +2,7 @@
 
     d        = sum of all differences / number of pairs
     interval = the 2.5th and 97.5th percentiles of d over samples of whole clusters, as many as
-               `formulas.intervals` draws; of shares, that of `difference_interval`
+               `formulas.intervals` draws; for shares, the interval of `difference_interval`
     p        = share of the ways to flip the signs of whole clusters that give |d| at least as large, two-sided; over
                all ways, or over 10,000 random ways, the observed one among them, if there are more
 
@@ -30,7 +30,7 @@ from swaymeter.tasks.statistics.formulas.intervals import difference_interval, e
 from swaymeter.tasks.statistics.formulas.permutation import all_signs, p_values, unreachable
 
 WAYS = 10_000
-"""Limit of the ways to flip signs; if there are more, so many are drawn."""
+"""Limit of the ways to flip signs; if there are more, this many are drawn."""
 BATCH = 1_000
 MIN_CLUSTERS_TO_TEST = next(k for k in count(FEWEST_FOR_INTERVAL) if not unreachable(2**k, exchangeable=True))
 """Smallest number of clusters for which p can be 0.05; fewer clusters have no test."""
@@ -57,7 +57,7 @@ def paired_difference(
         differences: a first value minus a second value of the same item, finite, in a canonical order.
         clusters: the cluster of each item.
         seed: seed of the study.
-        shares: True for values of 0 or 1; their interval is that of shares, which always has a width.
+        shares: True if both values of an item are 0 or 1; their interval never has the width 0.
 
     Raises:
         ScoreError: a difference is not finite, or, of shares, not -1, 0 or 1.
@@ -66,10 +66,10 @@ def paired_difference(
 
 
 def paired_differences(
-    pairs: Iterable[tuple[ArrayLike, ArrayLike]], seed: int, *, shares: bool = False
+    data_sets: Iterable[tuple[ArrayLike, ArrayLike]], seed: int, *, shares: bool = False
 ) -> list[PairedDifference]:
-    """Return `paired_difference` of each pair; pairs with equal numbers of clusters share their draws."""
-    clustered = [_cluster(*pair) for pair in pairs]
+    """Return `paired_difference` of each data set; those with equal numbers of clusters share their draws."""
+    clustered = [_cluster(*data_set) for data_set in data_sets]
     results = {number: differences.without_test() for number, differences in enumerate(clustered)}
     numbers_by_k: dict[int, list[int]] = {}
     for number, differences in enumerate(clustered):
@@ -88,11 +88,11 @@ def paired_differences(
 
 
 def smallest_shown_fall(clusters: int, tests: int = 1) -> float | None:
-    """Return the smallest fall of a share that the test shows, if no pair rises.
+    """Return the smallest decrease of a share that is significant, if no pair increases.
 
     Args:
         clusters: The number of clusters, of one pair each.
-        tests: The number of tests that p is adjusted over; the others show nothing, so that p is multiplied by it.
+        tests: The number of tests that are adjusted together; p is multiplied by it, as if no other were significant.
 
     Returns:
         The fall as a share of the clusters; None if not even a fall of all of them is shown. If k clusters fall and the

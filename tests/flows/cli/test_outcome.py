@@ -41,7 +41,7 @@ def test_an_outcome_has_table_verdict_and_gate() -> None:
     caveats = ["Few items: " + "x" * 90, "two", "three", "four"]
     assert printed(replace(FOUND, gate=GATE, caveats=caveats), note_count=1) == [
         "mine · m · 15 questions",
-        "                      right        wrong        another",
+        "                      right        wrong        neither",
         "with a right passage  40% [20,64]  0%           60%      follow.right",
         "with a wrong passage  0%           73% [20,64]  27%      follow.wrong",
         "=> Repeats wrong passages (73%).",

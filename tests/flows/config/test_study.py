@@ -49,7 +49,7 @@ WIKIDATA = {"source": "wikidata"}
         ({"contexts": {"base": 0, "assertive": 0, "negation": 0}}, "contexts: base, assertive and negation are all 0"),
         ({"services": {"yago": {"address": "file:///etc/passwd"}}}, "services.yago.address: "),
         # ---- facts
-        ({"facts": 3}, "facts: expected keys with values, such as source"),
+        ({"facts": 3}, "facts: expected keys with values, such as `source: sample`"),
         ({"facts": {"source": "web"}}, "facts.source: no source of facts is named 'web'; choose one of sample, yago"),
         ({"facts": {"relations": ["capitol"]}},
          "facts.relations: no relation is named 'capitol'; did you mean 'capital'?"),
