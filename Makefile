@@ -104,14 +104,15 @@ ui: setup ## Prefect's server, its page, the deployments and a worker on 127.0.0
 DETACHED := $(BIN)/python -c "import os, sys; os.setsid(); os.execv(sys.argv[1], sys.argv[1:])"
 define END_WITH_RUNS
 import os, psutil, sys
-server = psutil.Process(int(sys.argv[2]))
-workers = [one for one in psutil.Process(int(sys.argv[1])).children() if one.pid not in (os.getpid(), server.pid)]
+children = [one for one in psutil.Process(int(sys.argv[1])).children() if one.pid != os.getpid()]
+servers = [one for one in children if [str(one.pid)] == sys.argv[2:]]
+workers = [one for one in children if one not in servers]
 for worker in workers:
     worker.suspend()
 runs = [run for worker in workers for run in worker.children(recursive=True)]
 for worker in workers:
     worker.kill()
-for processes in (runs, [server]):
+for processes in (runs, servers):
     for process in processes:
         process.terminate()
     for process in psutil.wait_procs(processes, timeout=20)[1]:
