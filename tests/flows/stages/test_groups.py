@@ -114,9 +114,7 @@ def test_keys_of_written_contexts_are_refused(tmp_path: Path, key: str, value: o
 
 
 def test_seeds_that_all_ask_the_same_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        StudyFileError, match="all seeds would have the same queries and contexts; set `contexts.per_query`"
-    ):
+    with pytest.raises(StudyFileError, match="all seeds would have the same queries and contexts"):
         study(tmp_path, seeds=[0, 1])
     study(tmp_path, seeds=[0, 1], contexts={"per_query": {"contexts": 2, "relevant": 1}})
 
