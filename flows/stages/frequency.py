@@ -24,7 +24,7 @@ from swaymeter.tasks.frequency.words import CommonWords
 
 log = logging.getLogger(__name__)
 COUNT_KINDS: tuple[CountKind, ...] = get_args(CountKind)
-"""How a count was made, the most exact way first; a total is as exact as its least exact part."""
+"""Ways of counting, the most exact first; a total is as exact as its least exact part."""
 SHOWN_NAMES = 5
 """Limit of the names in a warning."""
 

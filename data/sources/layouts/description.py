@@ -87,7 +87,7 @@ class DataSet(Layout):
     """A published data set, which is a source of questions under the name of its file."""
 
     measures: str
-    """What the data set measures, as a clause of the documentation, such as "whether models follow wrong contexts"."""
+    """The measured behaviour, as a clause of the documentation, such as "whether models follow wrong contexts"."""
     citation: str
     licence: str
     """The licence that the repository states."""
