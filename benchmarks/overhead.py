@@ -68,7 +68,7 @@ def plain(chains: int) -> None:
     """Submit the tasks as a flow of Prefect does."""
     from prefect import task
 
-    from swaymeter.flows.study import TASK_OPTIONS
+    from swaymeter.flows.execution.task_runs import TASK_OPTIONS
 
     def nothing(name: str, before: Any = None) -> None:
         return None
@@ -82,7 +82,7 @@ def plain(chains: int) -> None:
 
 def run(chains: int, root: Path) -> None:
     """Submit the tasks as the run of a study does."""
-    from swaymeter.flows.study import as_task_runs
+    from swaymeter.flows.execution.task_runs import as_task_runs
 
     memory: dict[Any, Any] = {}
     with Workspace(root).lock(), as_task_runs(RunSettings(root), Workers()) as submit:

@@ -1,9 +1,7 @@
 """Prefect flows: a study, or selected stages, run over its graph; a run ends Failed if a step has failed."""
 
-import functools
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -11,24 +9,18 @@ from types import MappingProxyType
 from typing import Any
 
 from prefect import flow
-from prefect import task as prefect_task
-from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
-from prefect.utilities.annotations import allow_failure, quote
 
 from swaymeter.data.errors import SwaymeterError, UsageError
 from swaymeter.flows.config.places import RunnerName
 from swaymeter.flows.config.study import read_study
-from swaymeter.flows.execution.executor import Submit
 from swaymeter.flows.execution.prefect_page import scoring_reports, show_outcome, show_thresholds, tag_run
-from swaymeter.flows.execution.progress import current_display
 from swaymeter.flows.execution.run import THREADS, StudyRun, current_run
-from swaymeter.flows.execution.task import Task, Workers
+from swaymeter.flows.execution.task_runs import as_task_runs
 from swaymeter.flows.execution.threads import limit_threads
-from swaymeter.flows.graph.graph import RunSettings
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.stage import STAGES, Stage
 from swaymeter.flows.server.home import check_home
@@ -36,9 +28,6 @@ from swaymeter.flows.stages.plan import plan_of, workspace_of
 from swaymeter.tasks.models.files.hub import set_offline
 
 log = logging.getLogger(__name__)
-
-TRANSIENT = "Transient"
-"""Name of the state of a task that failed with a transient error."""
 
 REFUSED = "Refused"
 """Name of the state of a run that did nothing, because its study, its parameters or its worker must be corrected."""
@@ -147,56 +136,6 @@ def backfill(
         if not state.is_completed():
             return state
     return state
-
-
-def _run_task(name: str, task: Task, settings: RunSettings, workers: Workers) -> State[Any]:
-    """Compute the steps of a task that are not done, and return its state.
-
-    The task runs in a thread of the submitting process, even if a worker computes its steps. So its state is right even
-    if the worker dies, and only the submitting process needs Prefect's API.
-    """
-    outcome = task.compute(settings, workers, current_display())
-    if outcome.failed is None:
-        return Completed(message=name)
-    return Failed(name=TRANSIENT if outcome.may_pass else None, message=outcome.failed)
-
-
-# No result is cached or persisted, because a retried flow would use a persisted result without a look at the workspace,
-# whose files may be removed, damaged or outdated.
-TASK_OPTIONS: dict[str, Any] = {
-    "task_run_name": "{name}",
-    "retries": 1,
-    "retry_delay_seconds": 2,
-    "retry_condition_fn": lambda task, task_run, state: state.name == TRANSIENT,
-    "cache_policy": NO_CACHE,
-    "persist_result": False,
-}
-
-
-@functools.cache
-def stage_task(stage: Stage) -> Any:
-    """Return the Prefect task of a stage.
-
-    Wrap all arguments except the name in `quote`, because Prefect searches arguments for futures.
-    """
-    return prefect_task(name=stage, **TASK_OPTIONS)(_run_task)
-
-
-@contextmanager
-def as_task_runs(settings: RunSettings, workers: Workers) -> Iterator[Submit]:
-    """Start tasks as task runs of Prefect; the futures of upstream tasks are edges on Prefect's page."""
-    futures: dict[str, Any] = {}
-
-    def submit(task: Task, upstream: Mapping[str, bool]) -> Any:
-        """Submit a task; if a required upstream task has failed, Prefect leaves it "not ready"."""
-        waits_for = [
-            futures[name] if is_required else allow_failure(futures[name]) for name, is_required in upstream.items()
-        ]
-        future = stage_task(task.stage).submit(task.name, *map(quote, (task, settings, workers)), wait_for=waits_for)
-        futures[task.name] = future
-        return future
-
-    yield submit
 
 
 def _read(

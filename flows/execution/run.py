@@ -187,7 +187,7 @@ class StudyRun:
         """Compute the unfinished steps.
 
         Args:
-            submission: Starts the tasks: `without_prefect`, or `as_task_runs` of flows/study.py.
+            submission: Starts the tasks: `without_prefect`, or `as_task_runs` of task_runs.py.
             is_retried: True for a retry of a flow run, whose first try has written the numbers of forced artifacts.
         """
         try:

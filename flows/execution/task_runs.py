@@ -1,0 +1,71 @@
+"""Tasks as task runs of Prefect: a future of an upstream task is an edge on Prefect's page."""
+
+import functools
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from prefect import task as prefect_task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State
+from prefect.states import Completed, Failed
+from prefect.utilities.annotations import allow_failure, quote
+
+from swaymeter.flows.execution.executor import Submit
+from swaymeter.flows.execution.progress import current_display
+from swaymeter.flows.execution.task import Task, Workers
+from swaymeter.flows.graph.graph import RunSettings
+from swaymeter.flows.graph.stage import Stage
+
+TRANSIENT = "Transient"
+"""Name of the state of a task that failed with a transient error."""
+
+
+# No result is cached or persisted, because a retried flow would use a persisted result without a look at the workspace,
+# whose files may be removed, damaged or outdated.
+TASK_OPTIONS: dict[str, Any] = {
+    "task_run_name": "{name}",
+    "retries": 1,
+    "retry_delay_seconds": 2,
+    "retry_condition_fn": lambda task, task_run, state: state.name == TRANSIENT,
+    "cache_policy": NO_CACHE,
+    "persist_result": False,
+}
+
+
+@contextmanager
+def as_task_runs(settings: RunSettings, workers: Workers) -> Iterator[Submit]:
+    """Start tasks as task runs of Prefect; the futures of upstream tasks are edges on Prefect's page."""
+    futures: dict[str, Any] = {}
+
+    def submit(task: Task, upstream: Mapping[str, bool]) -> Any:
+        """Submit a task; if a required upstream task has failed, Prefect leaves it "not ready"."""
+        waits_for = [
+            futures[name] if is_required else allow_failure(futures[name]) for name, is_required in upstream.items()
+        ]
+        future = stage_task(task.stage).submit(task.name, *map(quote, (task, settings, workers)), wait_for=waits_for)
+        futures[task.name] = future
+        return future
+
+    yield submit
+
+
+@functools.cache
+def stage_task(stage: Stage) -> Any:
+    """Return the Prefect task of a stage.
+
+    Wrap all arguments except the name in `quote`, because Prefect searches arguments for futures.
+    """
+    return prefect_task(name=stage, **TASK_OPTIONS)(_run_task)
+
+
+def _run_task(name: str, task: Task, settings: RunSettings, workers: Workers) -> State[Any]:
+    """Compute the steps of a task that are not done, and return its state.
+
+    The task runs in a thread of the submitting process, even if a worker computes its steps. So its state is right even
+    if the worker dies, and only the submitting process needs Prefect's API.
+    """
+    outcome = task.compute(settings, workers, current_display())
+    if outcome.failed is None:
+        return Completed(message=name)
+    return Failed(name=TRANSIENT if outcome.may_pass else None, message=outcome.failed)
