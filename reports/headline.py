@@ -26,14 +26,14 @@ from swaymeter.reports.words import THRESHOLD_NAMES
 
 MAX_BARS = 24
 """Rows of the figure; tables below it have all."""
-REPLIES, PARTITIONS, RELATIONS, LABELS = (
+VERDICT_SHARES, PARTITIONS, RELATIONS, LABELS = (
     "verdict_shares",
     "partition_means",
     "susceptibility_of_relations",
     "susceptibility_by_label",
 )
 QUERIES = (
-    REPLIES,
+    VERDICT_SHARES,
     PARTITIONS,
     RELATIONS,
     LABELS,
@@ -113,7 +113,7 @@ def answer_sentence(frames: Frames, chart: HeadlineFigure | None, claims: Sequen
 
 
 def _replies(frames: Frames) -> HeadlineFigure | None:
-    rows = where(frames[REPLIES], condition=[*CONDITION_LABELS])
+    rows = where(frames[VERDICT_SHARES], condition=[*CONDITION_LABELS])
     if rows.empty:
         return None
     group = ["condition", "evidence_set", "passage_order"]

@@ -13,10 +13,12 @@ people give than any other.
 
 The way of a person's verdict on a reply:
 
-    reports/answers/judgements.js               writes the row on the answers page; this module reads it
-    tasks/measures/decided_answers.py           finds the replies with these words; `aggregate` stores its rows
-    data/warehouse/sql/stated_answers.sql       puts them in place of the rule's, for all numbers but those of citations
-    tasks/statistics/verdicts.py                computes the shares from that view
+    data/sources/judgements.py              reads it from the file that a study names, or `audit --judgements`
+    tasks/measures/decided_answers.py       finds the replies with these words, in a step of flows/stages/aggregate.py
+    data/warehouse/sql/stated_answers.sql   puts it in place of the rule's verdict on these replies
+    tasks/statistics/verdicts.py            counts it in the shares, which the report draws
+
+The answers page writes such files (reports/answers/judgements.js). Numbers of citations keep the verdicts of the rule.
 
 All other fields go to the stage `build`, where tasks/contexts/judged_questions.py applies them.
 """

@@ -1,5 +1,5 @@
 /* Judgements: verdicts of a reader on the words of a reply. They stay in this browser until they are downloaded; the
-   study counts them once its file of judgements has them. */
+   study counts them once its file of judgements has them (data/sources/judgements.py). */
 
 const COLUMNS_OF_FILE = ["question_id", "context_id", "field", "judged", "value", "annotator", "note", "variant", "sample"];
 const STORE = `swaymeter.judgements ${document.title}`;

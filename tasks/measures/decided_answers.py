@@ -2,11 +2,10 @@
 
 A person's verdict precedes a judge's verdict, and a judge's verdict precedes the rule's. A judge decides only replies
 that the rule leaves undecided. A person's verdict holds for replies with the same words to the same question and
-context. `scoring.followed` has the outcomes.
+context, and, if it names them, of the same variant and sample. `scoring.followed` has the outcomes.
 
 This module is no measure: the stage `aggregate` calls `decided_answers` for each relation.
-`data.sources.judgements` reads the files of people. The view `stated_answers` has these rows in place of the rule's,
-and the named queries read this view. `tasks.statistics.verdicts` computes shares.
+`data.sources.judgements` reads the files of people, and its docstring has the way of a verdict.
 
 An outcome compares the reply with a context with the closed-book reply, so a verdict on the closed-book reply changes
 it. `_verdict_for_context` first translates that verdict to the context. The original answer is the answer of a

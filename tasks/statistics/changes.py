@@ -417,7 +417,7 @@ def _replies_of_pair(before: Frame, after: Frame, pair: Pair) -> tuple[list[Flip
         "asked with other texts": (~is_new & ~is_gone & ~has_texts).sum(),
         "judged in one run only": is_judged_once.sum(),
         "in other words": has_other_words.sum(),
-        "with other sampled replies": is_other.sum(),
+        "with other scores": is_other.sum(),
     }
     columns = ["question_id", "question", "condition", "answer_before", "answer", "verdict_before", "verdict"]
     rows = both.loc[is_flip, columns].itertuples(index=False, name=None)

@@ -1,4 +1,4 @@
-"""Shares of greedy replies by what they give: five parts of a whole, for each kind of context, set and order.
+"""Shares of greedy replies by what they give: parts of a whole, for each kind of context, set and order.
 
     part        supporting context    conflicting or mixed    unknown             none, irrelevant, neutral
     right       context or both       original                original or both    original or both
@@ -8,9 +8,8 @@
     neither     neither or original   neither                 neither             neither
     declined    refusal               refusal                 refusal             refusal
 
-A verdict of `answers_of_questions` is that of people, else of a judge, else of the rule, see
-`tasks.measures.decided_answers`. The query `verdict_shares` selects the rows from the table `summaries`, and
-`reports.headline` draws them.
+The verdict is that of people, else of a judge, else of the rule, as the view `stated_answers` has it. The query
+`verdict_shares` selects the shares from the table `summaries`, and `reports.headline` draws them.
 
 The cells are verdicts. `neither` holds undecided replies, too. The parts of a group add up to 1. Replies without a
 verdict are in no group: a filter withheld the reply, or its thoughts did not end. Intervals are over subjects
@@ -20,13 +19,13 @@ What it is not: `follows` of a conflicting context, which counts a reply that gi
 
 from typing import Any
 
-from swaymeter.data.dataset.snapshot import REPLIES
 from swaymeter.data.records import OWN_CONDITIONS
 from swaymeter.data.records.statistics import SHARE, Summary
 from swaymeter.tasks.statistics.frames import sort_frame
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
 
+VERDICTS = "stated_answers"
 PARTS = ("right", "wrong", "both", "passage", "neither", "declined")
 GROUP = ("condition", "evidence_set", "passage_order")
 
@@ -35,7 +34,7 @@ def parts(replies: Frame) -> Frame:
     """Return the part of each reply, with its group and cluster.
 
     Args:
-        replies: Rows of the named query answers_of_questions with a verdict.
+        replies: Rows of the named query stated_answers with a verdict.
     """
     verdict, condition = replies["verdict"].astype(object), replies["condition"].astype(object)
     supporting, contested = condition == "supporting", condition.isin(("conflicting", "mixed"))
@@ -51,7 +50,8 @@ def parts(replies: Frame) -> Frame:
 
 def shares(frames: Frames, seed: int) -> list[Row]:
     """Return the rows of `Summary`: the share of each part in each group, with its interval."""
-    replies = frames[REPLIES].dropna(subset="verdict")
+    verdicts = frames[VERDICTS]
+    replies = verdicts[verdicts["sample"].isna()].dropna(subset="verdict")
     if replies.empty or not replies["condition"].isin(OWN_CONDITIONS).any():
         return []
     replies = parts(replies)
@@ -64,4 +64,4 @@ def shares(frames: Frames, seed: int) -> list[Row]:
     return rows
 
 
-SHARES = Statistic("verdict_shares", 2, Summary, (REPLIES,), shares)
+SHARES = Statistic("verdict_shares", 2, Summary, (VERDICTS,), shares)

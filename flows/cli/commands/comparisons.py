@@ -2,11 +2,13 @@
 
 What changed between two runs:
 
-    data/dataset/snapshot.py      reads a run, and declares the rows of changes
-    tasks/statistics/changes.py   compares two runs: `compare`; without numbers `compare_items`, for `diff`; and
-                                  `changes_of_run`, from what a completed run stored, for `history` and the page
-    flows/stages/history.py       stores the changes of a completed run
-    reports/changes.py            writes lines, tables, JSON and pages
+    flows/cli/commands/comparisons.py   takes two runs, and prints what changed
+    data/dataset/snapshot.py            reads a run, and declares the rows of changes
+    tasks/statistics/changes.py         compares two runs (`compare`) or two datasets (`compare_items`)
+    reports/changes.py                  writes lines, tables, JSON and pages
+
+`audit --baseline` (views/baseline.py) calls the same `compare`. For `history` and the page, flows/stages/history.py
+stores the changes of each completed run, and `changes_of_run` reads them.
 
 Functions import these late, because every command imports this module.
 """

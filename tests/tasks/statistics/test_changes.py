@@ -142,7 +142,7 @@ def compared(before: Snapshot, after: Snapshot) -> Comparison:
     [
         ({"texts": "b", "verdict": "both"}, "asked with other texts"),
         ({"answer": "It is Lima."}, "in other words"),
-        ({"coherent_persuasion": 0.6}, "with other sampled replies"),
+        ({"coherent_persuasion": 0.6}, "with other scores"),
         ({"verdict": None}, "judged in one run only"),
         ({"model": "n"}, "asked no more"),
         ({"coherent_persuasion": 0.5000001}, None),

@@ -20,7 +20,7 @@ def replies(rows: list[tuple[str, str]]) -> pd.DataFrame:
         for at, (condition, verdict) in enumerate(rows)
     ]
     return pd.DataFrame(numbered).assign(
-        model="m", dtype="float32", evidence_set=None, passage_order=None, context_id="c"
+        model="m", dtype="float32", evidence_set=None, passage_order=None, context_id="c", sample=None
     )
 
 
@@ -31,7 +31,7 @@ def test_a_verdict_is_a_part_of_its_kind() -> None:
 
 def test_shares_of_a_group_add_up_to_one() -> None:
     given = replies([("conflicting", name) for name in ("context", "context", "original", "neither", "refusal")])
-    rows = {row["quantity"]: row for row in shares({"answers_of_questions": given}, 1)}
+    rows = {row["quantity"]: row for row in shares({"stated_answers": given}, 1)}
     assert [rows[name]["mean"] for name in PARTS] == [0.2, 0.4, 0.0, 0.0, 0.2, 0.2]
     assert rows["wrong"]["low"] == pytest.approx(0.1176, abs=1e-4)  # Wilson's of 2 of 5
     assert {row["interval_over"] for row in rows.values()} == {"question"}
@@ -39,4 +39,4 @@ def test_shares_of_a_group_add_up_to_one() -> None:
 
 @pytest.mark.parametrize("condition", ["original", "none"])
 def test_questions_of_a_paper_have_no_shares(condition: str) -> None:
-    assert shares({"answers_of_questions": replies([(condition, "context")])}, 1) == []
+    assert shares({"stated_answers": replies([(condition, "context")])}, 1) == []
