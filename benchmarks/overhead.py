@@ -1,14 +1,14 @@
-"""Processor and wall time of a task that does nothing, as Prefect runs it and as a study's run does.
+"""Processor and wall time of a task, as Prefect runs it and as a study's run does.
 
-    plain   a flow of Prefect that submits every task with the futures of its inputs, with the options of our tasks
-    run     the tasks of a graph, submitted by the executor; each makes a table of one row
+    plain     a flow of Prefect with empty tasks, which gets the futures of their inputs, with the options of our tasks
+    tables    the same flow, whose tasks look for a table of one row, write it, and verify it
+    run       the tasks of a graph, submitted by the executor; each makes such a table
 
-One process runs both in turns, on one temporary server, whose own time does not count. The table of a task is written,
-hashed, synced and verified; that part is measured in its threads, and shown and subtracted.
+One process runs the three in turns, on one temporary server, whose own time does not count. "run without tables" is run
+minus the difference between tables and plain: what our tasks would cost if they were empty, too.
 """
 
 import statistics
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,6 @@ from typing import Annotated, Any
 from benchmarks.machine import this_machine
 from benchmarks.measuring import Table, arguments, publish
 from swaymeter.data.records.row import Meaning, table, table_of
-from swaymeter.data.storage.artifact import TableArtifact
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.executor import Executor
 from swaymeter.flows.execution.progress import Progress
@@ -32,7 +31,8 @@ from swaymeter.flows.graph.stage import Stage
 from swaymeter.flows.server.api import prefect_api
 
 CHAIN: tuple[Stage, ...] = ("fetch", "build", "score")
-COLUMNS = ("side", "processor ms a task", "wall ms a task", "of it artifacts", "ratio")
+SIDES = ("plain", "tables", "run")
+COLUMNS = ("flow", "processor ms a task", "wall ms a task", "ratio to plain")
 
 
 @table("numbers", "Numbers of tasks.", key=("number",))
@@ -64,16 +64,31 @@ def graph_of(root: Path, chains: int, memory: dict[Any, Any]) -> Graph:
     return graph
 
 
-def plain(chains: int) -> None:
-    """Submit the tasks as a flow of Prefect does."""
+def plain(chains: int, root: Path) -> None:
+    """Submit empty tasks as a flow of Prefect does."""
+    _submit_chains(chains, lambda name, before=None: None)
+
+
+def tables(chains: int, root: Path) -> None:
+    """Submit tasks that write a table as a flow of Prefect does."""
+    workspace = Workspace(root)
+
+    def write(name: str, before: Any = None) -> None:
+        stage, relation = name.split(" · ")
+        artifact = workspace.table(("numbers", relation), stage, NUMBERS, {"name": name})
+        artifact.check()
+        artifact.write(NUMBERS.of([{"number": 1}]))
+        artifact.check()
+
+    _submit_chains(chains, write)
+
+
+def _submit_chains(chains: int, function: Callable[..., None]) -> None:
     from prefect import task
 
     from swaymeter.flows.execution.task_runs import TASK_OPTIONS
 
-    def nothing(name: str, before: Any = None) -> None:
-        return None
-
-    tasks = {stage: task(name=stage, **TASK_OPTIONS)(nothing) for stage in CHAIN}
+    tasks = {stage: task(name=stage, **TASK_OPTIONS)(function) for stage in CHAIN}
     for number in range(chains):
         future: Any = None
         for stage in CHAIN:
@@ -88,28 +103,6 @@ def run(chains: int, root: Path) -> None:
     with Workspace(root).lock(), as_task_runs(RunSettings(root), Workers()) as submit:
         graph = Executor(lambda: graph_of(root, chains, memory), Selection(), submit, Progress(), Workers()).run()
     assert all(node.state == "done" for node in graph)
-
-
-class Clock:
-    """Sum the processor time that threads spend in methods of artifacts."""
-
-    def __init__(self) -> None:
-        self.seconds, self._inside = 0.0, threading.local()
-
-    def timed(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the method, whose time is added; calls within another count once."""
-
-        def call(*arguments: Any) -> Any:
-            if getattr(self._inside, "yes", False):
-                return method(*arguments)
-            self._inside.yes, began = True, time.thread_time()
-            try:
-                return method(*arguments)
-            finally:
-                self._inside.yes = False
-                self.seconds += time.thread_time() - began
-
-        return call
 
 
 def cost_of(compute: Callable[[], Any], tasks: int) -> tuple[float, float]:
@@ -128,38 +121,34 @@ def main() -> None:
     """Measure, print and write."""
     parser = arguments(__doc__)
     parser.add_argument("--chains", type=int, default=50, help="chains of three tasks; by default 50")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of both sides; by default 5")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of the three; by default 5")
     options = parser.parse_args()
     if options.quick:
         options.chains, options.rounds = 2, 1
-    tasks, clock = len(CHAIN) * options.chains, Clock()
-    costs: dict[str, list[tuple[float, float]]] = {"plain": [], "run": []}
-    artifacts: list[float] = []
+    tasks = len(CHAIN) * options.chains
+    costs: dict[str, list[tuple[float, float]]] = {side: [] for side in SIDES}
     with prefect_api(FLOW), TemporaryDirectory() as folder:
         from prefect import flow
 
         from swaymeter.flows.study import THREAD_POOL
 
-        plain_flow, run_flow = (flow(side, persist_result=False, task_runner=THREAD_POOL) for side in (plain, run))
-        for name in ("write", "check", "read"):
-            setattr(TableArtifact, name, clock.timed(getattr(TableArtifact, name)))
-        plain_flow(1)  # what is set up once is set up
+        flows = [flow(side, persist_result=False, task_runner=THREAD_POOL) for side in (plain, tables, run)]
+        flows[0](1, Path(folder))  # what is set up once is set up
         for number in range(options.rounds):
-            costs["plain"].append(cost_of(partial(plain_flow, options.chains), tasks))
-            clock.seconds = 0.0
-            costs["run"].append(cost_of(partial(run_flow, options.chains, Path(folder, str(number))), tasks))
-            artifacts.append(1e3 * clock.seconds / tasks)
-    median = {side: [statistics.median(values) for values in zip(*each, strict=True)] for side, each in costs.items()}
-    stored, (ours, plainly) = statistics.median(artifacts), (median["run"][0], median["plain"][0])
+            for name, side in zip(SIDES, flows, strict=True):
+                costs[name].append(cost_of(partial(side, options.chains, Path(folder, f"{name}-{number}")), tasks))
+    median = {name: [statistics.median(values) for values in zip(*each, strict=True)] for name, each in costs.items()}
+    processor = {name: of_side[0] for name, of_side in median.items()}
+    without_tables = processor["run"] - (processor["tables"] - processor["plain"])
     rows = [
-        ("plain", f"{plainly:.1f}", f"{median['plain'][1]:.0f}", "", ""),
-        ("run", f"{ours:.1f}", f"{median['run'][1]:.0f}", f"{stored:.1f}", f"{ours / plainly:.2f}"),
-        ("run without artifacts", f"{ours - stored:.1f}", "", "", f"{(ours - stored) / plainly:.2f}"),
+        (name, f"{median[name][0]:.1f}", f"{median[name][1]:.0f}", f"{processor[name] / processor['plain']:.2f}")
+        for name in SIDES
     ]
+    rows.append(("run without tables", f"{without_tables:.1f}", "", f"{without_tables / processor['plain']:.2f}"))
     machine = this_machine("cpu")
     title = f"{tasks} tasks, median of {options.rounds} rounds, {machine.name}"
-    figures = {"tasks": tasks, "rounds": options.rounds, "plain": median["plain"], "run": median["run"]}
-    publish("overhead", machine, [Table(title, COLUMNS, rows)], {**figures, "artifacts": stored}, options)
+    figures = {"tasks": tasks, "rounds": options.rounds, **median, "run_without_tables": without_tables}
+    publish("overhead", machine, [Table(title, COLUMNS, rows)], figures, options)
 
 
 if __name__ == "__main__":

@@ -41,8 +41,8 @@ def json_object(text: str | bytes) -> dict[str, Any]:
 
 def read_note(path: Path) -> bytes:
     """Return the content of a small file; OSError if it cannot be read, ValueError if it is too large."""
-    with open_file(path) as file:
-        content = file.read(LARGEST_NOTE + 1)
+    with open_file(path) as file:  # a read of more bytes than the file has would first allocate as many
+        content = file.read(min(os.fstat(file.fileno()).st_size, LARGEST_NOTE) + 1)
     if len(content) > LARGEST_NOTE:
         raise ValueError(f"it has more than {LARGEST_NOTE // 2**20} MiB")
     return content
