@@ -42,8 +42,8 @@ from swaymeter.reports.models import HISTORY_PAGE, Model, question_address, shor
 from swaymeter.reports.page.shell import cell, heading, numeric, template, written
 from swaymeter.reports.words import CONDITION_NAMES, quantities, threshold_name
 
-LAST_CHANGES, NUMBERS, RUNS = "changes_since_last_run", "headline_numbers_over_time", "runs_over_time"
-HISTORY_QUERIES = (LAST_CHANGES, NUMBERS, RUNS)
+LAST_CHANGES, NUMBERS, RUNS_OVER_TIME = "changes_since_last_run", "headline_numbers_over_time", "runs_over_time"
+HISTORY_QUERIES = (LAST_CHANGES, NUMBERS, RUNS_OVER_TIME)
 PAGE = "swaymeter.reports.page"
 MAX_LINES, MAX_REPLIES = 40, 400
 """Upper bounds on changes of one kind on the page of a study, and on flipped replies on the page of two runs."""
@@ -306,7 +306,7 @@ def _in_words(row: dict[str, Any]) -> str:
 
 def history_tables(frames: Frames, run: int) -> tuple[NumberTable, list[NumberTable]]:
     """Return a table of all runs, and for each model a table of the headline numbers of one run."""
-    runs = frames[RUNS].astype(object).where(frames[RUNS].notna(), "")
+    runs = frames[RUNS_OVER_TIME].astype(object).where(frames[RUNS_OVER_TIME].notna(), "")
     runs["completed_at"] = [str(moment)[:16].replace("T", " ") for moment in runs["completed_at"]]
     cells = [tuple(map(str, row)) for row in runs.itertuples(index=False)]
     all_runs = NumberTable("", tuple(str(name).replace("_", " ") for name in runs), cells)
@@ -380,7 +380,7 @@ def write_history(
         filters,
         card=card,
         pictures=pictures,
-        runs=frames[RUNS],
+        runs=frames[RUNS_OVER_TIME],
         numbers=frames[NUMBERS],
         since=section(changes),
         most=MAX_LINES * 10,
@@ -443,11 +443,14 @@ def _dataset_row(dataset: Dataset) -> dict[str, Any]:
 
 def history_json(frames: Mapping[str, pd.DataFrame], changes: RunChanges | None) -> str:
     """Return every run, its headline numbers, and the changes of one run as JSON."""
-    rows = {name: records(frames[name].astype(object).where(frames[name].notna(), None)) for name in (RUNS, NUMBERS)}
+    rows = {
+        name: records(frames[name].astype(object).where(frames[name].notna(), None))
+        for name in (RUNS_OVER_TIME, NUMBERS)
+    }
     last = None
     if changes is not None:
         last = {"run": changes.run, "before": changes.before, **_comparison_row(changes.comparison)}
-    return comparison_json(None, runs=rows[RUNS], numbers=rows[NUMBERS], changes=last)
+    return comparison_json(None, runs=rows[RUNS_OVER_TIME], numbers=rows[NUMBERS], changes=last)
 
 
 # ---- two runs --------------------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@
     note, variant, sample
 
 Invalid judgements keep their row, with the problem. If people differ, the value counts that more
-people give than any other.
+people give than any other. Only judgements of the same variant and sample are compared; a verdict on a variant or
+sample precedes a verdict on all.
 
 The way of a person's verdict on a reply:
 

@@ -159,7 +159,7 @@ class Executor:
                     must_resolve = self._submit_ready()
                     continue
                 self._pending.upstream_order.done(ended.name)
-                self._attempted |= set(map(_attempt, ended.nodes))
+                self._attempted |= set(map(_id_and_key, ended.nodes))
                 if ended.graph is not current:  # the task began before the graph was resolved again
                     for node in (node for node in ended.nodes if node.id in current.nodes):
                         current.resolve(current.nodes[node.id])
@@ -174,7 +174,7 @@ class Executor:
         pending_tasks, nodes, counted = _PendingTasks(), list[PlannedStep](), Counter[str]()
         for node in (node for node in graph if node.id in selected):  # inputs come first
             upstream = {other.id for other in (*node.inputs, *node.waits_for)} & pending
-            was_attempted = _attempt(node) in self._attempted
+            was_attempted = _id_and_key(node) in self._attempted
             is_to_run = was_attempted or (node.state != "done" and bool(node.step or upstream))
             counted[node.id.stage] += is_to_run and node.refusal is None
             if task_name(node.id) not in self._running:
@@ -219,7 +219,7 @@ class Executor:
         while names := pending_tasks.upstream_order.get_ready():
             for task in [pending_tasks.tasks[name] for name in names if name not in self._running]:
                 task.resolve()
-                if all(node.state == "done" or _attempt(node) in self._attempted for node in task.nodes):
+                if all(node.state == "done" or _id_and_key(node) in self._attempted for node in task.nodes):
                     del pending_tasks.tasks[task.name]
                     pending_tasks.upstream_order.done(task.name)
                     must_resolve = pending_tasks.listings.end(task) or must_resolve
@@ -229,7 +229,7 @@ class Executor:
 
     def _submit_task(self, task: Task) -> None:
         del self._pending.tasks[task.name]
-        self._attempted |= set(map(_attempt, task.nodes))
+        self._attempted |= set(map(_id_and_key, task.nodes))
         self._ended_threads.discard(task.name)
         edges = task.edges
         # A failed input stops only a blocked task, which the page shows as not ready; any other task has what it needs.
@@ -267,6 +267,6 @@ class Executor:
         self._ends.put(name)
 
 
-def _attempt(node: PlannedStep) -> tuple[StepId, str]:
+def _id_and_key(node: PlannedStep) -> tuple[StepId, str]:
     """Return the identity of a step with its key; "" for a blocked step."""
     return node.id, node.step.key if node.step else ""

@@ -171,12 +171,13 @@ def runs_of(tables: Iterable[CheckedTable], settings: RunSettings) -> list[Mappi
 
 
 def decide_answers(step: Step, settings: RunSettings) -> None:
-    """Write the verdicts of a judge and of people on a relation; the step's arguments are people's verdicts."""
+    """Write the verdicts of a judge and of people on a relation."""
     answers, whose_answer, judged_answers = (
         [row for table in step.inputs_of(MEASURES[name].table) for row in table.read().select(columns).to_pylist()]
         for name, columns in COLUMNS_READ.items()
     )
-    rows = decided_answers(step.records("questions", Question), answers, whose_answer, judged_answers, step.arguments)
+    people_verdicts: tuple[Judgement, ...] = step.arguments
+    rows = decided_answers(step.records("questions", Question), answers, whose_answer, judged_answers, people_verdicts)
     output = step.table("decided_answers")
     output.write(output.table.of([*rows]))
 
@@ -185,7 +186,9 @@ def decide_answers(step: Step, settings: RunSettings) -> None:
 
 LOADED = ("triples", "pages", "disputes", "rejected", "shards")
 """Fetched and built tables that the database has besides facts and prompts."""
-DECIDE_ANSWERS = StepKind("aggregate", "decided answers", makes=("decided_answers",), function=decide_answers)
+DECIDE_ANSWERS = StepKind(
+    "aggregate", "decided answers", makes=("decided_answers",), function=decide_answers, version=2
+)
 MAKE_DATABASE = StepKind("aggregate", "database", makes=("files", "history"), function=make_database, version=2)
 
 

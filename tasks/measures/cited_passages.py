@@ -13,11 +13,11 @@ follow from the verdict of `whose_answer`:
 from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated
 
-from swaymeter.data.records import SUPPORTING, Question, QuestionContext
+from swaymeter.data.records import Question, QuestionContext
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
 from swaymeter.tasks.measures.rows import QuestionScore, question_provenance, rows_by_question
-from swaymeter.tasks.measures.whose_answer import decision_on, is_among
+from swaymeter.tasks.measures.whose_answer import decision_on, gives_original, is_among
 from swaymeter.tasks.scoring.followed import TAKES_CONTEXT, Verdict
 
 
@@ -115,7 +115,7 @@ def _source_passages(
     """Return the numbers, sorted, of the passages whose answers a reply states."""
     if verdict == "refusal":
         return ()
-    if verdict == "context" and (case.condition in SUPPORTING or is_among(case.answers, question.forms)):
+    if verdict == "context" and gives_original(question, case):
         verdict = "original"  # the only side has the right answer
     if verdict == "original":
         return tuple(sorted(right))

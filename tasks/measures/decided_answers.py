@@ -17,10 +17,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from swaymeter.data.records import ALONE, CONFLICTING, SUPPORTING, Question, QuestionContext
+from swaymeter.data.records import ALONE, CONFLICTING, Question, QuestionContext
 from swaymeter.data.records.judgements import Judgement, same_words
 from swaymeter.tasks.measures.measure import Row
-from swaymeter.tasks.measures.whose_answer import decision_on
+from swaymeter.tasks.measures.whose_answer import decision_on, gives_original
 from swaymeter.tasks.scoring.followed import TAKES_CONTEXT, DecidedBy, Decision, Verdict, outcome
 
 _KEY = ("model", "dtype", "relation", "question_id", "context_id", "sample")
@@ -50,7 +50,7 @@ class _DecidedVerdict(NamedTuple):
 
 
 def counted_verdicts(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
-    """Return the judgements that are verdicts and count: the row is possible, and most people agree with it."""
+    """Return the verdicts without a problem; `data.sources.judgements` names the problems."""
     return tuple(row for row in judgements if row.field == "verdict" and row.problem is None)
 
 
@@ -114,7 +114,9 @@ def _decided_replies(
     def decision(row: Row) -> _DecidedVerdict | None:
         judgement, case = _judgement_of(row, verdicts), cases.get(row["context_id"])
         if judgement and case:
-            return _DecidedVerdict(_in_terms_of_rule(judgement, case), "person", judgement.annotator, judgement.number)
+            return _DecidedVerdict(
+                _in_terms_of_rule(judgement, question, case), "person", judgement.annotator, judgement.number
+            )
         return judges.get(tuple(row[name] for name in _KEY))
 
     closed_book_reply = next(
@@ -171,8 +173,7 @@ def _verdict_for_context(
     # A judge decides only what the rule leaves undecided.
     if closed_book_decision.decided_by == "judge" and rule.is_decided:
         return rule.verdict
-    # The answer of a supporting context is the original answer.
-    if case.condition in SUPPORTING:
+    if gives_original(question, case):
         return "context" if closed_book_decision.verdict in ("original", "both") else "neither"
     # A reply without the answer of any conflicting context does not state that of this context.
     if closed_book_decision.verdict not in TAKES_CONTEXT:
@@ -184,7 +185,7 @@ def _verdict_for_context(
     return rule.verdict
 
 
-def _in_terms_of_rule(judgement: Judgement, case: QuestionContext) -> Verdict:
-    """Return a person's verdict in the rule's terms: a supporting context states the original answer."""
+def _in_terms_of_rule(judgement: Judgement, question: Question, case: QuestionContext) -> Verdict:
+    """Return a person's verdict in the rule's terms, in which the only side of a supporting context is "context"."""
     verdict: Verdict = judgement.value  # type: ignore[assignment]  # checked where the file is read
-    return "context" if case.condition in SUPPORTING and verdict in ("original", "both") else verdict
+    return "context" if gives_original(question, case) and verdict in ("original", "both") else verdict

@@ -250,9 +250,14 @@ def sides(question: Question, case: QuestionContext) -> tuple[tuple[str, ...], t
         conflicting = (other for other in question.cases if other.condition in {*CONFLICTING, "mixed"})
         return original, _with_words(answer for other in conflicting for answer in other.answers)
     stated = _with_words(case.answers)
-    if case.condition in SUPPORTING or is_among(stated, original):
+    if gives_original(question, case):
         return (), tuple(dict.fromkeys((*original, *stated)))
     return original, stated
+
+
+def gives_original(question: Question, case: QuestionContext) -> bool:
+    """Return True if the answer of a context is the original answer, so that a reply can state only this side."""
+    return case.condition in SUPPORTING or is_among(_with_words(case.answers), _with_words(question.forms))
 
 
 def is_among(stated: Sequence[str], original: Sequence[str]) -> bool:

@@ -42,10 +42,12 @@ from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.dataset.snapshot import (
     BETWEEN,
     DIGITS,
+    DOWN,
     IDS,
     REPLIES,
     REPLY,
     STUDY_SETTING,
+    UP,
     ChangedRow,
     Comparison,
     DatasetChanges,
@@ -235,7 +237,7 @@ def changes_of_run(changes: "pd.DataFrame", numbers: "pd.DataFrame") -> RunChang
     )
     pairs = model_pairs(*models, over_time=True)
     stored_differences = [_stored_difference(row) for row in number_rows[1] if not pd.isna(row["change"])]
-    snapshots = [Snapshot.from_items(items) for items in states.values()]
+    snapshots = [Snapshot.from_items(items) for items in states.values()]  # of the changed items alone
     comparison = compare_items(snapshots[0], snapshots[1], pairs, stored_differences, both_completed=True)
     return RunChanges(now["run"], before.get("completed_at", ""), comparison)
 
@@ -352,7 +354,7 @@ def direction_of(row: Row, p: float | None, margin: float) -> str | None:
     if p is None:
         return None
     if p <= ALPHA and not row["low"] <= 0 <= row["high"]:
-        return "larger" if row["low"] > 0 else "smaller"
+        return UP if row["low"] > 0 else DOWN
     return EQUAL if max(-row["low"], row["high"]) <= margin else UNDECIDED
 
 

@@ -49,7 +49,10 @@ def parts(replies: Frame) -> Frame:
 
 
 def shares(frames: Frames, seed: int) -> list[Row]:
-    """Return the rows of `Summary`: the share of each part in each group, with its interval."""
+    """Return the rows of `Summary`: the share of each part in each group, with its interval.
+
+    A study without questions of its user, such as one of DynamicQA, has no rows.
+    """
     verdicts = frames[VERDICTS]
     replies = verdicts[verdicts["sample"].isna()].dropna(subset="verdict")
     if replies.empty or not replies["condition"].isin(OWN_CONDITIONS).any():

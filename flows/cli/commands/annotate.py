@@ -1,4 +1,4 @@
-"""The command `swaymeter annotate`: passages, export and status."""
+"""The command `swaymeter annotate`: kinds of passages, choices and corrections. The answers page collects verdicts."""
 
 import shlex
 from collections.abc import Sequence

@@ -309,12 +309,12 @@ def read_history(database: Path) -> "dict[str, pd.DataFrame]":
     """Return the named queries about runs over time."""
     from swaymeter.data.warehouse.warehouse import opened
     from swaymeter.flows.stages.aggregate import schema
-    from swaymeter.reports.changes import NUMBERS, RUNS
-    from swaymeter.reports.models import RUNS as MODELS
+    from swaymeter.reports.changes import NUMBERS, RUNS_OVER_TIME
+    from swaymeter.reports.models import RUNS
 
     with opened(database, schema()) as warehouse:
-        frames = {name: warehouse.frame(name) for name in (CHANGES_OF_RUNS, NUMBERS, RUNS, MODELS)}
-    if frames[RUNS].empty:
+        frames = {name: warehouse.frame(name) for name in (CHANGES_OF_RUNS, NUMBERS, RUNS_OVER_TIME, RUNS)}
+    if frames[RUNS_OVER_TIME].empty:
         raise UsageError(f"{database} has no completed run yet; run the study to its end")
     return frames
 
@@ -325,11 +325,11 @@ def select_run(frames: "Mapping[str, pd.DataFrame]", run: int | None) -> "tuple[
     Raises:
         UsageError: There is no such run.
     """
-    from swaymeter.reports.changes import NUMBERS, RUNS
+    from swaymeter.reports.changes import NUMBERS, RUNS_OVER_TIME
     from swaymeter.reports.frames import where
     from swaymeter.tasks.statistics.changes import changes_of_run
 
-    numbers = [int(number) for number in frames[RUNS]["run"]]
+    numbers = [int(number) for number in frames[RUNS_OVER_TIME]["run"]]
     run = numbers[-1] if run is None else run
     if run not in numbers:
         raise UsageError(f"there is no run {run}; name one from {numbers[0]} to {numbers[-1]}")
@@ -342,11 +342,11 @@ def _write_figures(file: Path, frames: "Mapping[str, pd.DataFrame]") -> list[Pat
     from swaymeter.reports.figures.figure import draw_all
     from swaymeter.reports.figures.over_time import OVER_TIME
     from swaymeter.reports.figures.rendering import rendered
-    from swaymeter.reports.models import RUNS as MODELS
+    from swaymeter.reports.models import RUNS
 
     if file.suffix not in (".svg", ".png"):
         raise UsageError(f"{file}: end the name in .svg or .png")
-    pictures, _ = draw_all([OVER_TIME], {OVER_TIME.queries[0]: frames[NUMBERS], MODELS: frames[MODELS]})
+    pictures, _ = draw_all([OVER_TIME], {OVER_TIME.queries[0]: frames[NUMBERS], RUNS: frames[RUNS]})
     if not pictures:
         raise UsageError("a figure over time needs two runs with headline numbers")
     files = [

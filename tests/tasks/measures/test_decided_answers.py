@@ -1,9 +1,11 @@
 """Verdicts of people and of a judge in place of the rule's: derived by hand."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from swaymeter.data.records import Passage, QuestionContext
 from swaymeter.data.records.judgements import Judgement
 from swaymeter.tasks.measures.decided_answers import decided_answers
 from tests.tasks.measures.conftest import Study
@@ -57,6 +59,17 @@ def test_a_verdict_counts_and_the_outcome_follows(study: Study) -> None:
 def test_original_answer_is_that_of_supporting_context(study: Study) -> None:
     assert changed(study, TEXTS, RULES, ("original", "Ask me later", "original")) == {
         "original": ("context", "persuaded", "Ada")
+    }
+
+
+def test_right_answer_of_an_unknown_passage_is_its_own(study: Study) -> None:
+    question = study.inputs.questions[0]
+    unknown = QuestionContext("unknown", "unknown", (Passage("It is so."),), question.answers)
+    study.inputs.questions[0] = replace(question, contexts=(*question.contexts, unknown))
+    rules = {"none": ("original", None), "unknown": ("context", "agreed")}
+    hand = ("unknown", "It is so.", "original")
+    assert changed(study, {"none": question.object, "unknown": "It is so."}, rules, hand) == {
+        "unknown": ("context", "agreed", "Ada")
     }
 
 
