@@ -87,7 +87,7 @@ class ServiceTimeout(ServiceError):
 
 
 class ServiceBudget(ServiceError):
-    """The limit of a run's requests to a service, or of the pause that a run waits for."""
+    """A run has sent all its requests, or the service refuses more of them or requires too long a pause."""
 
 
 class ServiceClosed(ServiceError):

@@ -12,10 +12,11 @@
                                   |
     report     the page
 
--> is read by; => rows list the steps that follow, which are known once the first is done. A partition is one of static,
-temporal and disputable questions. A pass computes all measures that use the same replies of a model.
+A line or -> leads from a step to a step that reads its artifacts. A => B: the rows of an artifact of A list the steps
+B, which are known once A is done. The database also reads the counts of entities in a corpus. A partition is one of
+static, temporal and disputable questions. A pass computes all measures that use the same replies of a model.
 
-A module of `stages` has a stage: functions that make artifacts, their kinds, and their keys and inputs.
+A module of `stages` that adds steps has the functions that make artifacts, and the artifacts' kinds, keys and inputs.
 """
 
 from typing import Any
@@ -42,8 +43,8 @@ def graph_of(
 
     Args:
         plan: The study in its workspace.
-        memory: Checks of artifacts, kept by a run that resolves the graph more than once.
-        rerun_numbers: Numbers of forced artifacts; None: those of the workspace.
+        memory: Checks of artifacts and read tables, which all graphs of a run share; None for a single graph.
+        rerun_numbers: Numbers that --force and --refresh give to artifacts; None for the numbers of the workspace.
     """
     workspace = plan.workspace
     workspace.check_layout()

@@ -85,7 +85,9 @@ def span(low: float, high: float) -> str:
 
 
 def significant_relations(row: Mapping[str, Any], tests: pd.DataFrame) -> str:
-    """Return the number of relations with a significant test by entity, with entities and p; few are named.
+    """Return the number of relations with a significant test by entity, their numbers of entities and p, in words.
+
+    Up to MAX_NAMED relations are named.
 
     Args:
         row: The comparison in the query statistics_summary.

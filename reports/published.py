@@ -1,6 +1,6 @@
 """Published values beside those of a study: columns of a table, sentences of a caption, rows below both.
 
-A published value needs the same model and the same rows, by the database's names.
+A published value stands beside values of the same model in rows with the same partition, level and so on.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,7 +53,7 @@ def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str],
 
     Args:
         rows: Rows with the column model.
-        runs: Rows of RUNS, with the models' labels.
+        runs: Rows of the query runs_summary, with the models' labels.
         items: Items of the papers.
         columns: Published quantity of each new column; None for the quantity in the row's column `quantity`.
     """
@@ -170,7 +170,7 @@ def _label(quantity: str) -> str:
 
 
 def _is_about(entry: PublishedValue, row: Mapping[str, object]) -> bool:
-    """Return True if a row has all names of a value, such as level or partition, with the same values."""
+    """Return True if a row has the level, partition and so on of the published value."""
     return all(str(row.get(name)) == value for name, value in entry.by.items())
 
 
@@ -179,13 +179,13 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _names_in_words(entry: PublishedValue) -> dict[str, str]:
-    """Return the names that a value belongs to, such as its partition, with the condition as context in words."""
+    """Return the columns and values of a published value's rows in words; the column condition becomes context."""
     words = {key: value.replace("_", " ") for key, value in entry.by.items() if key != "condition"}
     return words | ({"context": CONDITION_NAMES[entry.by["condition"]]} if "condition" in entry.by else {})
 
 
 def _about(entry: PublishedValue) -> str:
-    """Return the names that a value belongs to, such as "temporal, original context" or "form 1"."""
+    """Return the rows of a published value in words, such as "temporal, original context" or "form 1"."""
     names = _names_in_words(entry).items()
     return ", ".join(f"{key} {value}" if value.isdigit() else value for key, value in names)
 

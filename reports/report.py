@@ -73,7 +73,7 @@ def write_report(
         InputError: A frame lacks a column.
         WorkspaceError: The folder cannot be written, or contains something that is no report.
     """
-    if Path(folder).is_symlink():  # in a workspace of others: what it leads to would be replaced
+    if Path(folder).is_symlink():  # in somebody else's workspace: the link's target would be replaced
         raise WorkspaceError(f"the report {folder} is a link; remove it, and run again")
     folder = Path(folder).resolve()
     try:
@@ -127,7 +127,7 @@ def _fill(folder: Path, frames: Frames, card: StudyCard, outcome: Findings, chan
 
 
 def write_csv(path: Path, rows: pd.DataFrame) -> None:
-    """Writes rows; no text is a formula of a spreadsheet."""
+    """Write rows as CSV; a text that a spreadsheet would compute is escaped."""
     for name, cells in rows.select_dtypes(exclude=["number", "bool"]).items():
         texts = cells.to_numpy(dtype=object)
         shown = [csv_cell(cell) if isinstance(cell, str) else cell for cell in texts]

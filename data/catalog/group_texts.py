@@ -75,7 +75,7 @@ class GroupTexts(Options):
     contexts: Annotated[Mapping[SetName, ContextSet], Field(min_length=1)]
     """The sets by name."""
     exchange: AnExchange | None = None
-    """The rule of exchanged sets: a bundled rule, gender, or pairs of words such as [rich, poor]."""
+    """The rule of exchanged sets: the name of a bundled rule (gender), or pairs of words, such as [rich, poor]."""
 
     @property
     def slots(self) -> tuple[str, ...]:

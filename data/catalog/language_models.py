@@ -180,7 +180,7 @@ def models() -> Mapping[str, CatalogModel]:
 
 @cache
 def prompts(form: AnswerForm = "default") -> AnswerPrompts:
-    """Return the prompts for short answers of a form; published has the form of DynamicQA's prompts, reworded."""
+    """Return the prompts of a form for short answers; the form "published" rewords the prompts of DynamicQA."""
     return _prompts("answers" if form == "default" else f"{form}_answers", AnswerPrompts)
 
 

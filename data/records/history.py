@@ -20,7 +20,7 @@ ItemKind = Literal["run", "setting", "fact", "question", "reply", "query", "numb
     ),
 )
 class HistoryRow:
-    """An item of a completed run in its first run in this state, or a headline number with its paired change."""
+    """An item of a completed run that changed since the run before, or a headline number with its paired change."""
 
     run: Annotated[int, Meaning("number of the completed run, from 1 on")]
     kind: Annotated[

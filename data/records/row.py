@@ -30,7 +30,7 @@ Row = TypeVar("Row")
 
 
 class _Identifier(str):
-    """A text in a form, a regular expression; the example is for the message of a wrong text."""
+    """A text that matches the regular expression `form`; `example` ends the error message for other texts."""
 
     __slots__ = ()
     form: ClassVar[str]
@@ -60,10 +60,10 @@ class RelationName(_Identifier):
 
 
 CORPUS = "corpus"
-"""The subject of tasks that count in a corpus."""
+"""The name that tasks of counting in a corpus have in place of a relation."""
 
 NO_RELATIONS = frozenset({CORPUS, "own", "static", "study", "temporal", "triples"})
-"""Subjects of tasks other than relations; no relation may have one of these names."""
+"""Names that tasks have in place of a relation; no relation may have one of these names."""
 
 SQL = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 

@@ -1,6 +1,7 @@
 """Relation names of Wikidata's properties: the catalog's, or else the label such as `placeOfBurial`, or else the id.
 
-Names of the catalog's relations and `disputable` stay reserved.
+A label of another property never gives the name of a relation of the catalog, or "disputable". A label without a
+property may.
 """
 
 import re

@@ -24,7 +24,7 @@ def seal(content: Mapping[str, Any]) -> str:
 
 
 def write_sealed(path: Path, content: Mapping[str, Any]) -> None:
-    """Write `seal` content whole or not at all; WorkspaceError if it cannot be written."""
+    """Write the content as the JSON of `seal`, whole or not at all; WorkspaceError if the file cannot be written."""
     write_file(path, seal(content))
 
 
@@ -41,7 +41,8 @@ def json_object(text: str | bytes) -> dict[str, Any]:
 
 def read_note(path: Path) -> bytes:
     """Return the content of a small file; OSError if it cannot be read, ValueError if it is too large."""
-    with open_file(path) as file:  # a read of more bytes than the file has would first allocate as many
+    # The size of the file limits the read, because Python allocates the requested number of bytes first.
+    with open_file(path) as file:
         content = file.read(min(os.fstat(file.fileno()).st_size, LARGEST_NOTE) + 1)
     if len(content) > LARGEST_NOTE:
         raise ValueError(f"it has more than {LARGEST_NOTE // 2**20} MiB")

@@ -47,7 +47,7 @@ class _FileState(NamedTuple):
 
 
 def _store(folder: Path, remembered: dict[str, _FileState], current: dict[str, _FileState]) -> None:
-    """Store the current states besides those of other processes; without them, files are only read again."""
+    """Store the current states with the states of other processes; if writing fails, the next run reads files again."""
     if not current.items() - remembered.items():
         return
     states = {name: state._asdict() for name, state in (_stored_states(folder) | current).items()}

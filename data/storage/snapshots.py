@@ -19,7 +19,7 @@ from swaymeter.data.storage.files import read_parquet, verify, write_parquet
 log = logging.getLogger(__name__)
 
 Key = tuple[ItemKind, str, str, str]
-"""The kind, model, dtype and item of an item."""
+"""The identity of an item: the columns `kind`, `model`, `dtype` and `item` of its row."""
 
 
 def snapshot_files(folder: Path) -> list[Path]:
@@ -47,7 +47,7 @@ def last_items(files: Iterable[Path]) -> tuple[int, dict[Key, str]]:
     last_run, states = 0, dict[Key, str | None]()
     for path in files:
         columns = read_parquet(path)[0].to_pydict()
-        last_run = max(columns["run"])  # each snapshot has the item of its run
+        last_run = max(columns["run"])  # never empty: each snapshot has a row of kind "run"
         rows = zip(*(columns[name] for name in ("kind", "model", "dtype", "item", "state")), strict=True)
         for kind, model, dtype, item, state in rows:
             states[kind, model, dtype, item] = state

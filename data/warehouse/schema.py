@@ -59,7 +59,7 @@ class Schema:
         return {table.name: table for table in (ABOUT, ORIGINS, *self.tables)}
 
     def statements(self) -> Iterator[str]:
-        """Yield the statements that make an empty database without views: tables, keys and comments, in order."""
+        """Yield the statements of an empty database without named queries, in order: tables, views, keys, comments."""
         for declared in self.by_name.values():
             yield from _table_statements(declared)
         yield self.scored
@@ -70,9 +70,9 @@ class Schema:
         return [query for query in NAMED_QUERIES.values() if query.view]
 
     def words_of(self, queries: Iterable[NamedQuery]) -> set[str]:
-        """Return all words of queries and of their views, in lower case, which include every table that they read.
+        """Return all words of the SQL of queries and of their views, in lower case.
 
-        The view `scored` reads every table of scores.
+        The words include the name of every table that the queries read. The view `scored` reads every table of scores.
         """
         words = set[str]().union(*(query.words for query in with_views(queries)))
         if SCORED in words:

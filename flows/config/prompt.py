@@ -62,7 +62,7 @@ class PromptPart(Options):
 
     A text has the slot {question} once, and a text with a context has {context} once. The slot {about} takes the
     sentence that names the question's page. Without this slot, the sentence precedes the context or the question. Other
-    braces and the letters of a control token stay text.
+    braces stay text. So do the letters of a control token, such as <|im_end|>.
     """
 
     form: AnswerForm = "default"

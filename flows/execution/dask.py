@@ -135,7 +135,11 @@ def attempt_in_worker(step: Step, settings: RunSettings, planned_version: str) -
 
 
 def local_cluster(workers: int | None) -> Any:
-    """Return a cluster with this number of workers, or one for each GPU; WorkFailed if the workers do not start."""
+    """Return a cluster of this machine; WorkFailed if the workers do not start.
+
+    Args:
+        workers: Number of workers; None for a worker for each GPU, or DEFAULT_CPU_WORKERS workers without a GPU.
+    """
     settings = environments(workers)
     for tries in range(1, TRIES + 1):
         try:
@@ -231,7 +235,7 @@ class Cluster(Workers):
         self._marks: dict[str, set[str]] = {}  # resources of the present workers
         self._seen_marks = set[str]()  # resources that a worker of the run has or had
         self._fit_workers = set[str]()  # workers that once fitted the run
-        self._refused: dict[str, tuple[float, str]] = {}  # end of a worker's time without steps, and the reason
+        self._refused: dict[str, tuple[float, str]] = {}  # time until which a worker gets no step, and the reason
         self._update_lock, self._updated_at = threading.Lock(), -math.inf
         self._lock, self._occupied = threading.Condition(), set[str]()  # workers that have a step
         self._warned_marks = set[str]()  # resources without a worker, for which a warning was logged
@@ -336,7 +340,8 @@ class Cluster(Workers):
     def queue(self, step: Step | PlannedStep) -> str:
         if not step.device:
             return super().queue(step)
-        usable_workers = self._fit_workers | (self._marks.keys() - self._refused.keys())  # now or later
+        # Workers that can take a step now, or again after SECONDS_REFUSED.
+        usable_workers = self._fit_workers | (self._marks.keys() - self._refused.keys())
         has_gpu = any("GPU" in self._marks.get(address, ()) for address in usable_workers)
         return "CPU" if step.device == "cpu" or (step.device == "auto" and not has_gpu) else "GPU"
 
@@ -384,7 +389,7 @@ class Cluster(Workers):
                 return None
             without_worker = not self._fitting(mark)
             started_at = started_at if without_worker else time.monotonic()
-            # No worker fits without a visible workspace.
+            # An invisible workspace may be the reason why no worker fits.
             if without_worker and (unmounted := self._unmounted(settings)):
                 return unmounted
             if without_worker and time.monotonic() - started_at > SECONDS_WITHOUT_WORKER:
@@ -460,7 +465,7 @@ class Cluster(Workers):
         """Return the outcome of a step; None if the outcome is lost with the worker or the scheduler.
 
         Without a timeout, `future.result()` could wait for ever, because only the lost worker may compute the step
-        again. With a timeout, it would cancel the calls of other threads that share a task with it.
+        again. With a timeout, it would cancel an asyncio task for which other threads may wait, too.
         """
         if future.status != "finished":
             return None
@@ -595,7 +600,8 @@ class Jobs:
             "python": sys.executable,
             "cores": 1,
             "processes": 1,  # one worker process in a job, which computes one step at a time
-            "worker_extra_args": ["--memory-limit", "0", "--resources", f"{mark}=1"],  # the last limit counts
+            # dask-jobqueue writes a --memory-limit before these arguments; the last limit counts.
+            "worker_extra_args": ["--memory-limit", "0", "--resources", f"{mark}=1"],
             "job_script_prologue": [f"export OMP_NUM_THREADS={self.cores}"],
             "job_extra_directives": [f"--gres=gpu:{self.gpus}"] if self.gpus else [],
         }

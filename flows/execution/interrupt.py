@@ -37,8 +37,8 @@ def end_when_interrupted() -> None:
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupted)
-        # Python ignores KeyboardInterrupt within a callback of a weak reference, and would print it as unraisable. It
-        # is not printed; the timer still ends the process.
+        # Python ignores KeyboardInterrupt within a callback of a weak reference, and prints it as unraisable. This hook
+        # suppresses the text; the timer still ends the process.
         show, interrupt = sys.unraisablehook, KeyboardInterrupt
         sys.unraisablehook = lambda raised: None if raised.exc_type is interrupt else show(raised)
 

@@ -39,7 +39,7 @@ REPORT_SECONDS = 10.0
 LAST_REPORT_SECONDS = 2.0
 """Limit of the seconds that the end of a run waits for the last report."""
 MEANS = "mean-susceptibility-of-models.csv"
-"""The table of the report in the summary, if the study has it."""
+"""File of the report's table that the summary shows, if the study has the table."""
 UNMET = "swaymeter.thresholds.unmet"
 """Event of a run with a number out of its bounds; its message names the number."""
 STUDY = "swaymeter.study"
@@ -84,7 +84,10 @@ def _report_scoring(is_over: threading.Event) -> None:
 
 
 def tag_run(study: str) -> None:
-    """Give the flow run a tag with the study's name; task runs get none: Prefect looks up a limit for each."""
+    """Give the flow run a tag with the study's name.
+
+    Task runs get no tag, because Prefect looks up a limit for each tag of a task run.
+    """
     if flow_run.id is None or study in (flow_run.tags or ()):
         return
     try:

@@ -109,7 +109,7 @@ def _warn_of_judgements(building: Any, aggregation: Aggregation) -> None:
 
 
 def compute_statistics(building: Any, aggregation: Aggregation) -> None:
-    """Compute every statistic over the tables that are loaded, and add its rows; skip those with empty tables alone.
+    """Compute every statistic over the loaded tables, and add its rows; skip a statistic whose tables are all empty.
 
     Raises:
         ScoreError: Statistics cannot be computed; the message names all of them.
@@ -195,7 +195,7 @@ MAKE_DATABASE = StepKind("aggregate", "database", makes=("files", "history"), fu
 def add_database(
     graph: Graph, plan: Plan, fetched: FetchedInputs, built: BuiltPrompts, scores: Iterable[StepInput]
 ) -> PlannedStep:
-    """Add the step of the database; `scores` includes the results of seeds and of a corpus."""
+    """Add the step of the database; `scores` includes comparisons of seeds, counts in a corpus and decided answers."""
     if score_step := blocking_score_step(graph, whole_only=plan.study.whole_only):
         return graph.wait(MAKE_DATABASE, MAKE_DATABASE.id("study"), score_step)
     study = plan.study

@@ -106,7 +106,8 @@ def candidates_of(inputs: Iterable[Any], partition: Partition, *, in_several_ste
     Args:
         inputs: tables of questions and of disputes; both tables of a page have the same subject.
         partition: the partition.
-        in_several_steps: True if several steps fetch the candidates, which may then contain the same question twice.
+        in_several_steps: True if several steps fetch the candidates. A step may then fetch questions of other
+            partitions, and two steps the same question.
     """
     tables: dict[str, list[Any]] = {QUESTIONS.name: [], DISPUTES.name: []}
     for artifact in inputs:
@@ -135,7 +136,7 @@ def build_questions(step: Step, settings: RunSettings) -> None:
         for row in step.table(role).read().to_pylist()
         if row["relation"] == step.id.subject
     ]
-    # Sorted by ID, a fact that became temporal keeps its position.
+    # In the order of the ids, a question keeps its position if its partition changes.
     ordered = sorted(questions, key=lambda question: question.question_id)
     # cases: each question alone and with each context; left_out: further cases, each a set without one passage.
     counts = {"cases": len(ordered), "left_out": 0}

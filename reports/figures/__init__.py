@@ -1,7 +1,7 @@
 """The figures, related ones in a module, and the list that names them.
 
-A module declares a `Figure`: its question, the named queries of the warehouse that it reads, and how it is drawn of one
-model. What it paints is a function of axes and data.
+A module declares each `Figure`: its question, the named queries of the warehouse that it reads, and a function. This
+function draws the figure for one model. A function of axes and data paints the marks inside the axes.
 """
 
 from swaymeter.data.named import Registry

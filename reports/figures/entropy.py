@@ -1,5 +1,5 @@
-"""Semantic entropy against coherent persuasion (as [M] Figs 3 and 5-7), the change of semantic entropy with a context
-(Fig 2), and coherent persuasion by the number of edits of a fact (sections 1 and 6.5)."""
+"""Semantic entropy against coherent persuasion (as Figs 3 and 5-7 of Marjanovic et al. 2024), the change of semantic
+entropy with a context (Fig 2), and coherent persuasion by the number of edits of a fact (sections 1 and 6.5)."""
 
 from __future__ import annotations
 
@@ -348,6 +348,6 @@ BY_EDITS = Figure(
     ("persuasion_by_edits", "instance_correlations"),
     _draw_edits,
     measures=("answers", "coherent_persuasion"),
-    expected=lambda frames: False,
+    expected=lambda frames: False,  # the page does not mention this figure if it is missing
     items=("marjanovic-section-6.5",),
 )

@@ -1,5 +1,5 @@
 """Reliability of scores: the cost of a reduced precision on a sample of queries, and the variance of scores between
-samples of several seeds and between query forms (as [D] Fig 4).
+samples of several seeds and between query forms (as Fig. 4 of Du et al. 2024).
 """
 
 from __future__ import annotations

@@ -130,6 +130,7 @@ def _draw_forms(model: Model, frames: Frames) -> Drawing | None:
         axes.set_title("{query_type}, form {form}".format(**form_data))
 
     marks = [mark("o", "real entities"), mark("o", "invented entities", filled=False), mark("D", "mean")]
+    # "-": the single line of panels, whose item is not used.
     paint = partial(grid, "-", records(forms), 3.4, panel, marks, y=lambda _: "susceptibility (nats)", bottom=0)
     return Drawing(caption, without_unit(every), groups, paint)
 

@@ -76,7 +76,8 @@ def cell(value: object, unit: str = "") -> str:
         return "∞" if number > 0 else "\N{MINUS SIGN}∞"
     if unit == SHARE:
         return f"{100 * number:.1f}%"
-    if number.is_integer() and abs(number) > 1 and unit != "nats":  # a count beside missing ones is stored as a float
+    # A column of counts with a missing count has floats. 0 and 1 get decimals, because they may be shares or scores.
+    if number.is_integer() and abs(number) > 1 and unit != "nats":
         return f"{number:,.0f}"
     return _digits(number)
 

@@ -65,6 +65,7 @@ def _with_contexts(changed: Question, uncorrected: Question, context: str | None
     elif SLOT in context:
         original, snippet = fill_slot(context, changed.object), context
     else:
+        # A shorter new answer within a longer old answer is no mention of the new answer.
         longer = uncorrected.object if len(uncorrected.object) > len(changed.object) else ""
         original, snippet = context, _with_slots(context, changed.object, spans_of(context, longer))
     flags: tuple[str, ...] = tuple(flag for flag in changed.flags if flag in _CONTEXT_FLAGS)

@@ -126,7 +126,7 @@ def accepted_questions(questions: Sequence[Question], opinions: Opinions) -> Bui
 def open_questions(
     questions: Iterable[Question], opinions: Opinions, annotator: str, *, conflicts_only: bool = False
 ) -> list[Question]:
-    """Return the questions without a judgement of an annotator, each once.
+    """Return the questions that need a judgement and that the annotator has not judged, each once.
 
     Args:
         questions: the questions.

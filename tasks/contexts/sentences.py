@@ -1,9 +1,9 @@
 """The entities of queries, and sentences about them from the catalog's templates [Du et al. 2024, section 4.1].
 
 Base and assertive contexts state an object that is false of the entity. The first negation denies the entity's own
-object; further negations deny other objects. Entities of groups have a label in place of an answer, and the texts that
-the study file names [as in its section 6 and appendix G]. A sentence with slots is relevant only to queries about its
-entity or pair; a sentence without slots is relevant to no query.
+object; further negations deny other objects. Entities of groups have a label in place of an answer. The study file
+names their texts [Du et al. 2024, section 6 and appendix G]. A sentence with slots is relevant only to queries about
+its entity or pair; a sentence without slots is relevant to no query.
 """
 
 import logging

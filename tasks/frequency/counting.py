@@ -7,7 +7,7 @@
 
 An occurrence within a longer one of the same entity counts once, with the longer one. An answer within the entity's own
 occurrence is not beside it. An entity with three answers around it counts once. Words near the end of a batch are
-decided with the next batch, which begins with as many words of the last as a window and names can span.
+decided with the next batch. The next batch first repeats the words before them, as many as a window and two names span.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F. The rules for overlaps, which the
 appendix leaves open, are ours.
 """
@@ -122,6 +122,7 @@ class _Stream:
         self.words += end - self.first - int(((ends >= self.first) & (ends < end)).sum())
         start = max(0, end - self.margin)
         carried = text[spaces[start] + 1 : spaces[number] + 1]
+        # A word longer than every name matches none, so that a short placeholder bounds the memory.
         tail = tail if len(tail) <= self.names.longest_word else b"x" * (self.names.longest_word + 1)
         self.buffer, self.size, self.first = [carried, tail], 0, end - start
 
@@ -141,11 +142,12 @@ class _Stream:
             return
         # Each hit: index of the text, first and last byte of the occurrence.
         hits = np.fromiter(chain.from_iterable(matches), np.int64, 3 * len(matches)).reshape(-1, 3)
+        # owner: the number of each entity or answer that has the name of a hit; which: the index of this hit.
         owner, which = names.owners.gather(hits[:, 0])
         first = np.searchsorted(spaces, hits[which, 1])
         last = first + names.lengths[hits[which, 0]] - 1
-        # A gap longer than the window separates documents. Positions start after a gap, too, so that looking back from
-        # the first position never reaches another name.
+        # A gap longer than the window separates documents, and a gap precedes the first one. A look back from the
+        # first position of an owner never reaches the positions of another owner.
         gap = self.window * (np.searchsorted(ends, first) + 1)
         span = len(spaces) + self.window * (len(ends) + 3)
         order = np.argsort((owner * span + first) * names.longest - (last - first))

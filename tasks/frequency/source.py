@@ -14,7 +14,8 @@ from swaymeter.data.records import CountedPair, Shard, ShardCount
 from swaymeter.data.sources.access import Access
 
 Once = Callable[[Callable[[str], Any], str], Any]
-"""Calls a function with a name once in a run, even if the tasks of the study are listed again."""
+"""Calls a function with a text, such as the name of a tokenizer. The same call is made once in a run, even if the tasks
+of the study are listed again."""
 ReportProgress = Callable[[int, int], None]
 """(units done, units in total) -> None."""
 
@@ -33,7 +34,8 @@ class FrequencyOptions(Options):
     common_word_count: int = Field(default=50, ge=0)
     """A name of one word that occurs more often than this, with capitals or without, may be a common word."""
     common_word_share: float = Field(default=0.75, ge=0, le=1)
-    """It is a common word if more than this share of its occurrences is in small letters. Figures omit its entity."""
+    """A frequent name is a common word if more than this share of its occurrences is in small letters. Figures omit its
+    entity."""
 
     @property
     def corpus_name(self) -> str:

@@ -2,7 +2,7 @@
 
 A question has one row for each context that promotes a token. A relevant context promotes the first token of the answer
 that it states; an irrelevant context promotes the model's own first token without the context. A relevant context that
-states no answer has no row.
+states no answer, or contradictory answers, has no row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -66,7 +66,7 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
     closed_book = {question.question_id: row for row, (question, case) in enumerate(cases) if case.condition == "none"}
     for row, (question, case) in enumerate(cases):
         closed_book_row = closed_book[question.question_id]
-        if row == closed_book_row or case.condition == "mixed":  # a mixed context promotes two answers
+        if row == closed_book_row or case.condition == "mixed":  # a mixed context states contradictory answers
             continue
         if case.condition in ("irrelevant", "neutral"):
             promoted = [read.likeliest(closed_book_row)]

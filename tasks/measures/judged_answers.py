@@ -107,7 +107,7 @@ class Judge(NamedTuple):
         name: its name.
         revision: its revision; "served" at a server, the SHA-256 of the file for a function.
         ask: returns the verdicts on cases.
-        model: the judge's language model, whose forward passes count; None for other judges.
+        model: the judge's language model, whose forward passes are counted; None for other judges.
         batch_size: number of cases whose verdicts are stored together; None for all cases.
     """
 
@@ -158,6 +158,7 @@ def _judged_answers(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Com
     about = {"name": judge.name, "revision": judge.revision, "dtype": parameters.dtype, "prompt": prompt}
     # A server's replies are already in the cache of responses.
     stored = None if parameters.endpoint else StoredResults(inputs.verdicts, about)
+    # The number is the share of this relation (`_with_judge_share` in flows/stages/score.py).
     sample = _sample(inputs, parameters.agreement)
     for questions in chunks:
         yield {"judged_answers": [*_rows(inputs, judge, stored, questions, sample)]}

@@ -142,7 +142,8 @@ def rows_by_question(
         ScoreError: a question with a context has no stored row.
     """
     answers = rows_of(inputs.scores["answers"], questions)
-    # Questions with only greedy replies have no samples, although they are stored.
+    # Keys that may have no row below. For `answers` all: a question may have only greedy replies. For another measure
+    # those of replies without an answer, of which it stores no rows.
     stored = answers if measure == "answers" else answers.filter(_is_missing(answers))
     keys = stored.select(["question_id", "context_id"]).to_pylist()
     by_question: dict[QuestionKey, list[Row]] = {(row["question_id"], row["context_id"]): [] for row in keys}

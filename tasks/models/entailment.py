@@ -51,8 +51,8 @@ class Entailment(ABC):
     ) -> list[NDArray[np.bool_]]:
         """Return the equivalence matrix of the answers to each question: (n, n), symmetric, true on the diagonal.
 
-        Equal answers are equivalent without the model. An empty answer is equivalent to empty answers only. Progress is
-        reported as a prompt for each list of answers.
+        Equal answers are equivalent without the model. An empty answer is equivalent to empty answers only. The
+        progress counts each list of answers as one prompt.
 
         Args:
             answers: the answers to each question.

@@ -12,15 +12,15 @@
 Groups: the open queries of a model, its closed queries, and both together. Unit of analysis: a query with both scores,
 or a relation with the means of its queries. Degrees and counts belong to entities: the unit is then a real entity of a
 relation with the mean of its queries, over all relations and within each. Queries of a relation share its contexts, so
-their p-values are too small; relations are few.
+the p-values over queries are too small. The p-values over relations rest on few relations.
 
 The envelope of susceptibility over degrees, or over counts in a corpus; not a fit:
 
     bound(d) = 95th percentile of the susceptibility of real entities of degree (count) d / 2 to 2 d, d > 0
 
-Groups: the real entities near a degree (whole or within the relation) or near a count (their own or that near their
-answer), of a query type, if they are at least 20. Unit of analysis: an entity of a relation with the mean over its
-forms.
+Groups: at least 20 real entities near a degree or a count, for each query type. A degree is that in the graph or in
+the relation; a count is that of the entity or of its pairs. Unit of analysis: an entity of a relation with the mean
+over its forms.
 
 Source: Du et al. 2024, Context versus Prior Knowledge (figures 9 and 10 have the envelopes); Liu et al. 2024,
 Efficiently Computing Susceptibility to Context

@@ -94,6 +94,7 @@ def _prompt_counts(kind: Frame) -> Row:
 
 def followed_of_relations(frame: Frame) -> list[Row]:
     """Return the rows of `Summary` for persuasion in each relation, by the answer that the reply followed."""
+    # Each row counts replies: `answers` all of them, `scored` the replies with a persuasion score.
     answers = frame["answers"].astype("float64")
     frame = frame.assign(
         conflict=frame["conflict"].astype(object).fillna("none"),
@@ -113,6 +114,7 @@ def followed_of_relations(frame: Frame) -> list[Row]:
 
 def followed_over_relations(rows: list[Row]) -> list[Row]:
     """Append to the rows of single relations the rows of `Summary` over all relations, by the followed answer."""
+    # Rows by kind, conflict and followed answer; the rows by followed answer alone are the means of these rows.
     kind_rows = (row for row in rows if len(row["grouped_by"]) > 1)
     frame = _groups_of(kind_rows, persuasion="mean", scored="n", answers="prompts").astype({QUANTITY: "float64"})
 

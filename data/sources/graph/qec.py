@@ -11,7 +11,7 @@ key has parallel lists; each position is a true pair, so that an entity with sev
 
 Further keys are written and not read: gpt_fake_entities (invented names), query_forms {open, closed: [text]},
 context_templates {kind: text}, entity_types and answer_types {class: share of the sampled entities}. The published file
-has more kinds of contexts and degrees by name. Layout: kdu4108/measureLM, yago_generate_qec.ipynb.
+also has degrees by name, and more kinds of contexts. Layout: kdu4108/measureLM, yago_generate_qec.ipynb.
 """
 
 import json
@@ -210,7 +210,7 @@ def _facts(relation: Relation, pairs: Sequence[_Pair]) -> list[Fact]:
 
 
 def _iri(value: str | None) -> str | None:
-    """Return the IRI; None for a literal's text or a blank node's name, which differs in every answer."""
+    """Return the IRI; None for a literal's text or a blank node's name, which differs in every response."""
     return value if value is not None and _IRI.fullmatch(value) else None
 
 

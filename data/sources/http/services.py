@@ -21,7 +21,7 @@ class Service:
         transient: Statuses that a later try may not have.
         may_move: True if cached responses are also used at another address of the service.
         query: Query string that is added to the address of every request.
-        key_header: The header of a key; empty for Authorization.
+        key_header: Name of the header with the API key; empty for Authorization.
     """
 
     name: str

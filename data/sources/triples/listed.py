@@ -34,7 +34,7 @@ COLUMNS = {
     "answers": ("answers", "possible_answers"),
     "list_id": ("list_id", "id"),
 }
-"""The fields of a list, and the names of their columns; the second names are DynamicQA's."""
+"""The fields of a list, and the names of their columns; the second names are DynamicQA's. PopQA has POPQA_COLUMNS."""
 REQUIRED = ("subject_id", "property_id", "object_id")
 _POPQA = "s_uri"
 """A column that only PopQA's list has."""

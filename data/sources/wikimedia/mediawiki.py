@@ -1,7 +1,7 @@
 """Client for the Action API of MediaWiki: all parts of a response, errors, and the history of a page.
 
-The content is untrusted: a title is the value of a field, never part of a path, and a response of another type raises
-one of MISREAD when it is read.
+The content is untrusted. A title is the value of a field, never part of a path. A response without the expected fields
+or types raises an error of `http.response.MISREAD` when it is read.
 """
 
 import re

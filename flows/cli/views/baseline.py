@@ -203,7 +203,7 @@ def nothing_tested(run: str, numbers: Sequence[Compared]) -> str:
 
 
 def not_tested(numbers: Sequence[Compared]) -> list[str]:
-    """Return lines on numbers that fell without enough questions for a test."""
+    """Return lines on numbers that changed for the worse, with too few questions for a test."""
     rows = [row for row in numbers if row.p is None and row.gain < 0]
     if not rows:
         return []
@@ -218,7 +218,7 @@ def not_compared(now: Snapshot, numbers: Sequence[Compared]) -> list[str]:
 
 
 def also_worse(numbers: Sequence[Compared]) -> list[str]:
-    """Return a line on numbers that fell without a significant test; empty without such numbers."""
+    """Return a line on numbers that changed for the worse without a significant test; empty without such numbers."""
     rows = [row.change_words for row in numbers if row.gain < 0 and not row.worse]
     return [f"also changed for the worse, but not shown: {', '.join(rows)}"] if rows else []
 

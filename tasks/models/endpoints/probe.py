@@ -269,7 +269,7 @@ class _Checks:
         yield from ((name, True) for name in _REQUEST_SWITCHES)
 
     def _is_switch(self, name: str, in_request: bool) -> bool:
-        """Return True if an option turns thoughts off, and then leave it on in the settings."""
+        """Return True if an option turns thoughts off; the settings then keep this option."""
         settings, before = self._server.settings, replace(self._server.settings)
         settings.request_options = [name] if in_request else []
         settings.template_options = settings.template_options or not in_request
@@ -479,6 +479,7 @@ def models_at(address: str, key_from: str = "") -> list[dict[str, Any]]:
         UsageError: The environment variable of the key is not set.
     """
     with TemporaryDirectory() as folder:
+        # The name completes messages such as "model of the server: its key is read from ...".
         client = Client(Endpoint("of the server", address, key_from=key_from), Path(folder))
         entries = _entries(client.get(client.prefix + "models"))
         client.session.close()
@@ -520,6 +521,7 @@ def _description(client: Client, api: Api, entry: Mapping[str, Any]) -> dict[str
         words |= {name: about.get(field_name) for name, field_name in fields.items()}
     texts = {name: str(value) for name, value in words.items() if value}
     texts = {name: text.rpartition("/")[2] if name == "file" else text for name, text in texts.items()}
+    # An id that repeats the name of the file is left out; without a file, "/" ends no id.
     if texts.get("id", "").endswith(texts.get("file", "/")):
         del texts["id"]
     return {name: printable(text, 200) for name, text in texts.items()}

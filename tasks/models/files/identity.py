@@ -61,7 +61,7 @@ class ModelIdentity:
     Attributes:
         name: The name.
         revision: The revision of the weights, of the function, or of the replies.
-        kind: The kind of source.
+        kind: The origin of the model; a ModelKind is its purpose.
         location: The embedded file, folder, hub id, address, function, or column of replies, by `kind`.
     """
 

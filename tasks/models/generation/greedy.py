@@ -60,6 +60,7 @@ def greedy_lines(
             texts[query][context] = text(tuple(answer))
 
     def store_pass(forward_pass: ForwardPass) -> None:
+        # A unit is the rest of one query's prompt; the last node of its only path has the logits.
         logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
         tokens, is_broken = decoder.decode(logits, forward_pass.reading.following, max_tokens)
         for row, query in enumerate(forward_pass.units):
@@ -98,7 +99,7 @@ class _LineDecoder:
     def decode(
         self, logits: torch.Tensor, following: Callable[[torch.Tensor], torch.Tensor], max_tokens: int
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return greedy tokens from logits (..., V) on, (..., steps), and if a logit was not finite, (...)."""
+        """Return greedy tokens (..., steps) from logits (..., V) on, and (...) True for replies with a broken logit."""
         steps: list[torch.Tensor] = []
         # For each reply: it has ended; it has visible text; a logit was not finite.
         has_ended, is_visible, broken = torch.zeros((3, *logits.shape[:-1]), dtype=torch.bool, device=logits.device)

@@ -1,4 +1,7 @@
-"""Readers of reply trees: cache slots compute each key once; the plain reader reads every prompt in full."""
+"""Readers of trees; a tree is a prompt with its replies.
+
+Cache slots compute each key once; the plain reader reads every prompt in full.
+"""
 
 from collections import deque
 from collections.abc import Sequence
@@ -54,7 +57,7 @@ class PlainReader:
         return tree.tokens
 
     def prefill(self, trees: Sequence[Tree]) -> PassLogits:
-        """Read the prompts of trees with new slots."""
+        """Read the prompts of new trees."""
         return self._read([tree.prompt for tree in trees], [tree.contextless for tree in trees], trees[0])
 
     def decode(self, nodes: Sequence[Node]) -> PassLogits:
@@ -150,7 +153,10 @@ def engine_of_answers(model: Network, prompts: Sequence[Tokens], *, new_tokens: 
 
 
 def rounding(model: Network) -> float:
-    """Return a bound on the difference of a logit between batches; 0 if none makes draws repeatable (not float32)."""
+    """Return a bound on the difference of a logit between batches.
+
+    The bound is 0 for a dtype other than float32, because no bound makes its draws repeatable.
+    """
     if model.dtype != "float32":
         return 0.0
     verdicts = list(model.engine.verdicts.items())  # another thread may add to them
@@ -165,7 +171,7 @@ def _read_probe(model: Network, probe: Probe) -> torch.Tensor:
         raise CannotRead(reason)
     trees = [Tree(number, prompt, np.empty((1, 0)), slot=number) for number, prompt in enumerate(probe.contexts)]
     with Halving(model, "answers are rehearsed", 1).attempt(1, smallest=lambda: "the answers to a single prompt"):
-        reader = SlotReader(model, len(trees), max(map(len, probe.contexts)) + 8)
+        reader = SlotReader(model, len(trees), max(map(len, probe.contexts)) + 8)  # room for the tails
         reader.prefill(trees)
         for tree in trees:
             tree.live = [Node(tree, [0], torch.empty(0), tail[:1]) for tail in probe.tails]

@@ -46,7 +46,7 @@ def read_plain(
     """
     if len(prompts) == 1:
         return _in_batches(model, prompts, ALONE, BATCH)
-    sides: dict[bool, list[int]] = {}  # by True for prompts so long that positions change
+    sides: dict[bool, list[int]] = {}  # True: prompts so long that LongRoPE changes their positions
     for index, prompt in enumerate(prompts):
         sides.setdefault(long_positions(model, len(prompt)), []).append(index)
     parts = []

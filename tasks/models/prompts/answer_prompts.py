@@ -1,11 +1,11 @@
 """Prompts for a short answer, in the form chat if the tokenizer has a chat template, unless the study forbids it.
 
-    chat     the instruction is one turn of the user, after the system text; either has the context; an answer ends
-             with an end-of-turn token
+    chat     the instruction is one turn of the user, after the system text; the context is in one of the two; an
+             answer ends with an end-of-turn token
     plain    the question-answer form without a chat template, after the tokenizer's start token; an answer ends with
              the line
 
-Control tokens, gaps and templates that questions, contexts and a study's texts spell out are tokenized as text.
+Control tokens, gaps and templates stay text if a question, a context or a study's text spells them out.
 Marks that a template writes in ordinary letters, such as [INST], cannot be distinguished from the same letters.
 """
 
@@ -34,7 +34,7 @@ from swaymeter.tasks.models.prompts.tokens import does_not_fit, shorten, start_t
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _ABOUT = re.compile(r"\{about\}\s?")
-# Older versions pass an unknown keyword on to the template, which ignores it.
+# Older versions of transformers pass this keyword on to the template, which ignores it.
 _KEEPS_TEXT = "sanitize_control_tokens" in inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters
 _ONLY_CONTENT = "{{ messages[0]['content'] }}"
 """The template of plain prompts: the text of the only turn."""
@@ -192,7 +192,7 @@ def _tokenize(model: Model, prompts: AnswerPrompts, turns: Turns, untrusted: str
 def _check_whole(model: Model, prompts: AnswerPrompts, turns: Turns, question: str) -> None:
     """Raise ModelError if the chat template cuts turns as long as these, and so may cut the question.
 
-    The template writes probes of the same lengths. A turn that is no longer than one seen whole is not checked again.
+    The check renders probes as long as the turns. It is skipped for turns no longer than turns that passed it.
     """
     longest = max(len(turn["content"]) for turn in turns)
     if prompt_form(model, prompts) == "plain" or longest <= model.engine.longest_turns.get(prompts, 0):
@@ -231,7 +231,7 @@ def _turns(model: Model, prompts: AnswerPrompts, system_turn: bool, fields: _Fie
 
 
 def _request(template: str, fields: _Fields) -> str:
-    """Fill the gaps of a template; a page without a gap of its own is named before the context or question."""
+    """Fill the gaps of a template; without a gap {about}, the page is named before the context or question."""
     if not fields.about:
         template = _ABOUT.sub("", template)
     elif "{about}" not in template:

@@ -7,7 +7,7 @@
 
 The null hypothesis: the groups are one, or the order within a pair is arbitrary; no normal distribution is assumed. The
 first test is neither paired nor Welch's t test. If there are no more ways to deal the rows than requested permutations,
-all are taken and p is exact, without the ones.
+all are taken, and p is exact, without the two added 1s.
 
     rows dealt to groups   p >= 1 / C(n_a + n_b, n_a); two-sided, n_a = n_b: 2 / C, as the groups may be exchanged
     n signs flipped        p >= 1 / 2^n; two-sided: 2 / 2^n
@@ -32,7 +32,7 @@ distribution: some dozen random numbers instead of a hundred thousand. The shape
 the error is far below the Monte Carlo error of 10,000 permutations (0.002 at p = 0.05).
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, section 5, whose code also counts |t|;
-Phipson and Smyth 2010, Permutation P-values Should Never Be Zero, for the ones that keep p above 0; Good 2005,
+Phipson and Smyth 2010, Permutation P-values Should Never Be Zero, for the added 1s, which keep p above 0; Good 2005,
 Permutation, Parametric and Bootstrap Tests of Hypotheses, chapter 3, for pairs.
 """
 
@@ -71,11 +71,11 @@ def permutation(
     """Test if group a of each pair has the greater mean, or (two-sided) a different mean, than its group b.
 
     Args:
-        pairs: groups a (n_a,) and b (n_b,) of finite scores, with rows in a canonical order.
+        pairs: pairs of groups a (n_a,) and b (n_b,) of finite scores, with rows in a canonical order.
         alternative: greater, or two-sided.
         seed: seed of the study.
         permutations: limit of the permutations; pairs of equal sizes share them.
-        paired: True if the rows of two groups (n,) and (n,) are pairs; permutations then flip signs of differences.
+        paired: True if row i of a (n,) belongs to row i of b (n,); permutations then flip signs of differences.
 
     Returns:
         Student's t and p of each pair; untestable for groups of fewer than two rows, without any spread (of their
