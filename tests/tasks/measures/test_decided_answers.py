@@ -62,10 +62,11 @@ def test_original_answer_is_that_of_supporting_context(study: Study) -> None:
     }
 
 
-def test_right_answer_of_an_unknown_passage_is_its_own(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_right_answer_of_an_unknown_passage_is_its_own(study: Study) -> None:
     question = study.inputs.questions[0]
     unknown = QuestionContext("unknown", "unknown", (Passage("It is so."),), question.answers)
-    monkeypatch.setitem(study.inputs.questions, 0, replace(question, contexts=(*question.contexts, unknown)))
+    questions = [replace(question, contexts=(*question.contexts, unknown)), *study.inputs.questions[1:]]
+    study.inputs = replace(study.inputs, questions=questions)
     rules = {"none": ("original", None), "unknown": ("context", "agreed")}
     hand = ("unknown", "It is so.", "original")
     assert changed(study, {"none": question.object, "unknown": "It is so."}, rules, hand) == {
