@@ -5,7 +5,7 @@
     run       the tasks of a graph, submitted by the executor; each makes such a table
 
 One process runs the three in turns, on one temporary server, whose own time does not count. "run without tables" is run
-minus the difference between tables and plain: what our tasks would cost if they were empty, too.
+minus the difference between tables and plain. It is a lower bound, because the tasks of tables write more at once.
 """
 
 import statistics
