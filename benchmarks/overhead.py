@@ -1,13 +1,12 @@
 """Processor and wall time of a task, as Prefect runs it and as a study's run does.
 
     plain     a flow of Prefect with empty tasks, which gets the futures of their inputs, with the options of our tasks
-    tables    the same flow, whose tasks look for a table of one row, write it, and verify it
-    run       the tasks of a graph, submitted by the executor; each makes such a table
+    run       the tasks of a graph, submitted by the executor; each writes a table of one row and verifies it
 
-One process runs the three in turns, on one temporary server, whose own time does not count. "run without tables" is run
-minus the difference between tables and plain. It is a lower bound, because the tasks of tables write more at once.
+One process runs the two in turns, on one temporary server, whose own time does not count.
 """
 
+import gc
 import statistics
 import time
 from collections.abc import Callable
@@ -31,7 +30,7 @@ from swaymeter.flows.graph.stage import Stage
 from swaymeter.flows.server.api import prefect_api
 
 CHAIN: tuple[Stage, ...] = ("fetch", "build", "score")
-SIDES = ("plain", "tables", "run")
+SIDES = ("plain", "run")
 COLUMNS = ("flow", "processor ms a task", "wall ms a task", "ratio to plain")
 
 
@@ -44,11 +43,12 @@ class Number:
 
 
 NUMBERS = table_of(Number)
+ROWS = NUMBERS.of([{"number": 1}])
 
 
 def compute(step: Step, settings: RunSettings) -> None:
     """Write a table of one row."""
-    step.table("numbers").write(NUMBERS.of([{"number": 1}]))
+    step.table("numbers").write(ROWS)
 
 
 def graph_of(root: Path, chains: int, memory: dict[Any, Any]) -> Graph:
@@ -57,7 +57,8 @@ def graph_of(root: Path, chains: int, memory: dict[Any, Any]) -> Graph:
     for number in range(chains):
         before: PlannedStep | None = None
         for stage in CHAIN:
-            kind = StepKind(stage, "numbers", ("numbers",), compute, resource="services")
+            resource: Any = "services" if stage == "fetch" else "compute"
+            kind = StepKind(stage, "numbers", ("numbers",), compute, resource=resource)
             output = {"numbers": Output(NUMBERS, ("numbers", f"{number}"), stage)}
             inputs = {"before": before.output("numbers")} if before else {}
             before = graph.add(kind, StepId(stage, f"relation-{number}", "numbers"), output, inputs=inputs)
@@ -66,33 +67,19 @@ def graph_of(root: Path, chains: int, memory: dict[Any, Any]) -> Graph:
 
 def plain(chains: int, root: Path) -> None:
     """Submit empty tasks as a flow of Prefect does."""
-    _submit_chains(chains, lambda name, before=None: None)
-
-
-def tables(chains: int, root: Path) -> None:
-    """Submit tasks that write a table as a flow of Prefect does."""
-    workspace = Workspace(root)
-
-    def write(name: str, before: Any = None) -> None:
-        stage, relation = name.split(" · ")
-        artifact = workspace.table(("numbers", relation), stage, NUMBERS, {"name": name})
-        artifact.check()
-        artifact.write(NUMBERS.of([{"number": 1}]))
-        artifact.check()
-
-    _submit_chains(chains, write)
-
-
-def _submit_chains(chains: int, function: Callable[..., None]) -> None:
     from prefect import task
+    from prefect.futures import wait
 
     from swaymeter.flows.execution.task_runs import TASK_OPTIONS
 
-    tasks = {stage: task(name=stage, **TASK_OPTIONS)(function) for stage in CHAIN}
+    tasks = {stage: task(name=stage, **TASK_OPTIONS)(lambda name, before: None) for stage in CHAIN}
+    futures = []
     for number in range(chains):
         future: Any = None
         for stage in CHAIN:
             future = tasks[stage].submit(f"{stage} · relation-{number}", future)
+            futures.append(future)
+    wait(futures)  # otherwise the end of the flow cancels the tasks that have not begun
 
 
 def run(chains: int, root: Path) -> None:
@@ -110,18 +97,22 @@ def cost_of(compute: Callable[[], Any], tasks: int) -> tuple[float, float]:
     from prefect.events.worker import EventsWorker
     from prefect.logging.handlers import APILogWorker
 
+    gc.collect()
+    gc.freeze()  # otherwise one collection of all modules' objects counts for the flow in which it happens
     processor, wall = time.process_time(), time.perf_counter()
     compute()
     EventsWorker.drain_all(timeout=60)
     APILogWorker.drain_all(timeout=60)
-    return 1e3 * (time.process_time() - processor) / tasks, 1e3 * (time.perf_counter() - wall) / tasks
+    seconds = time.process_time() - processor, time.perf_counter() - wall
+    gc.unfreeze()
+    return 1e3 * seconds[0] / tasks, 1e3 * seconds[1] / tasks
 
 
 def main() -> None:
     """Measure, print and write."""
     parser = arguments(__doc__)
     parser.add_argument("--chains", type=int, default=50, help="chains of three tasks; by default 50")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of the three; by default 5")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of the two; by default 5")
     options = parser.parse_args()
     if options.quick:
         options.chains, options.rounds = 2, 1
@@ -132,22 +123,18 @@ def main() -> None:
 
         from swaymeter.flows.study import THREAD_POOL
 
-        flows = [flow(side, persist_result=False, task_runner=THREAD_POOL) for side in (plain, tables, run)]
-        flows[0](1, Path(folder))  # what is set up once is set up
+        flows = [flow(side, persist_result=False, task_runner=THREAD_POOL) for side in (plain, run)]
+        for side in flows:
+            side(1, Path(folder, side.name))  # what is set up once is set up
         for number in range(options.rounds):
             for name, side in zip(SIDES, flows, strict=True):
                 costs[name].append(cost_of(partial(side, options.chains, Path(folder, f"{name}-{number}")), tasks))
     median = {name: [statistics.median(values) for values in zip(*each, strict=True)] for name, each in costs.items()}
-    processor = {name: of_side[0] for name, of_side in median.items()}
-    without_tables = processor["run"] - (processor["tables"] - processor["plain"])
-    rows = [
-        (name, f"{median[name][0]:.1f}", f"{median[name][1]:.0f}", f"{processor[name] / processor['plain']:.2f}")
-        for name in SIDES
-    ]
-    rows.append(("run without tables", f"{without_tables:.1f}", "", f"{without_tables / processor['plain']:.2f}"))
+    of_plain = median["plain"][0]
+    rows = [(name, f"{cpu:.1f}", f"{wall:.0f}", f"{cpu / of_plain:.2f}") for name, (cpu, wall) in median.items()]
     machine = this_machine("cpu")
     title = f"{tasks} tasks, median of {options.rounds} rounds, {machine.name}"
-    figures = {"tasks": tasks, "rounds": options.rounds, **median, "run_without_tables": without_tables}
+    figures = {"tasks": tasks, "rounds": options.rounds, "milliseconds": median}
     publish("overhead", machine, [Table(title, COLUMNS, rows)], figures, options)
 
 
