@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from functools import lru_cache
 from io import FileIO
@@ -83,7 +83,8 @@ def integrity(text: str) -> str:
 
 def sha256_of_file(path: Path) -> str:
     """Return the SHA-256 (hex) of a file's bytes; OSError if it cannot be read."""
-    return _file_digest(path, "sha256")
+    with open_file(path) as file:
+        return sha256_of_open(file)
 
 
 def open_file(path: Path) -> FileIO:
@@ -101,15 +102,23 @@ def open_file(path: Path) -> FileIO:
         raise
 
 
-def _file_digest(path: Path, algorithm: str) -> str:
-    with open_file(path) as file:
-        return hashlib.file_digest(file, algorithm).hexdigest()
+def sha256_of_open(file: FileIO) -> str:
+    """Return the SHA-256 (hex) of the bytes of an open file from its position on."""
+    return sha256_of_all(_pieces(file))
+
+
+def _pieces(file: FileIO) -> Iterator[memoryview]:
+    """Yield the bytes of an open file from its position on, each piece in the same memory."""
+    piece = memoryview(bytearray(_PIECE))
+    while count := file.readinto(piece):
+        yield piece[:count]
 
 
 @lru_cache(maxsize=4096)
 def digest_once(path: Path, algorithm: str, state: tuple[int, ...]) -> str:
     """Return the digest (hex) of a file, which a process reads once for each state (size and times)."""
-    return _file_digest(path, algorithm)
+    with open_file(path) as file:
+        return hashlib.file_digest(file, algorithm).hexdigest()
 
 
 def digest_of_large(path: Path, copy: Path | None = None) -> str:
@@ -121,11 +130,11 @@ def digest_of_large(path: Path, copy: Path | None = None) -> str:
     """
     from blake3 import blake3  # a local import, because scoring runs on machines without it
 
-    digest, piece = blake3(), memoryview(bytearray(_PIECE))
+    digest = blake3()
     with open_file(path) as file, copy.open("wb", buffering=0) if copy else nullcontext() as target:
-        while count := file.readinto(piece):
-            digest.update(piece[:count])
-            if target is not None and target.write(piece[:count]) < count:
+        for piece in _pieces(file):
+            digest.update(piece)
+            if target is not None and target.write(piece) < len(piece):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(copy))
     return digest.hexdigest()
 

@@ -116,8 +116,8 @@ def _canonical(chunks: Sequence["pa.Array"], kind: "pa.DataType") -> Iterator[An
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    yield from (_bytes(chunk.is_valid()) for chunk in chunks)
-    present = [chunk.drop_null() for chunk in chunks]
+    yield from (_bytes(chunk.is_valid()) if chunk.null_count else b"\1" * len(chunk) for chunk in chunks)
+    present = [chunk.drop_null() if chunk.null_count else chunk for chunk in chunks]
     if pa.types.is_list(kind):
         yield from (_bytes(pc.list_value_length(chunk)) for chunk in present)
         yield from _canonical([chunk.flatten() for chunk in present], kind.value_type)

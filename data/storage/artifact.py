@@ -75,7 +75,10 @@ class TableArtifact:
 
     def files(self) -> list[Path]:
         """Return the files with its name and key, readable or not; a task that ran twice may leave two."""
-        return [path for path in self._all_files() if path.name.startswith(f"{self.stem}-")]
+        return self._with_key(self._all_files())
+
+    def _with_key(self, files: Iterable[Path]) -> list[Path]:
+        return [path for path in files if path.name.startswith(f"{self.stem}-")]
 
     def check(self) -> Check:
         """Check that one of its files is as it was written; the reason names the damaged file."""
@@ -132,10 +135,12 @@ class TableArtifact:
     def write(self, rows: pa.Table, about: Mapping[str, Any] | None = None) -> Path:
         """Write the rows whole or not at all, with the metadata `about`, which is not part of the key.
 
-        The file is written under a temporary name, synced, and renamed to one that ends in the digest of its bytes.
+        The file is written under a temporary name and renamed to one that ends in the digest of its bytes. It is not
+        synced to the disk: a power cut costs the tables of the last half minute, and a torn file has another digest.
         """
         if rows.schema.names != self.table.schema.names:
             raise ValueError(f"{self.name}: columns {rows.schema.names} are not those of table {self.table.name}")
+        older_versions = self._all_files()
         full_digest = table_digest(rows)
         has_full_digest = all(column.in_digest for column in self.table.columns)
         metadata = {
@@ -146,22 +151,23 @@ class TableArtifact:
             "digest_of_all": full_digest,
             "made_from": dict(self.key_inputs),
             "made_at": datetime.now(UTC).isoformat(),
-            "number": 1 + max(map(_number, self._all_files()), default=0),
+            "number": 1 + max(map(_number, older_versions), default=0),
             "about": dict(about or {}),
             "rows": rows.num_rows,
         }
-        older_files = {*self.files(), *self._forced_files()}  # two concurrent writers keep each other's file
-        path = write_parquet(self.folder, self.stem, rows, metadata)
+        # two concurrent writers keep each other's file
+        older_files = {*self._with_key(older_versions), *self._forced(older_versions)}
+        path = write_parquet(self.folder, self.stem, rows, metadata, sync=False)
         for older_file in older_files - {path}:
             older_file.unlink(missing_ok=True)
         return path
 
-    def _forced_files(self) -> list[Path]:
-        """Return the files that a forced artifact replaces."""
+    def _forced(self, files: Iterable[Path]) -> list[Path]:
+        """Return those of the files that a forced artifact replaces."""
         if FORCED not in self.key_inputs:
             return []
         key = _key_without_number(self.key_inputs)
-        return [path for path in self._all_files() if _key_without_number(_key_inputs_of(path)) == key]
+        return [path for path in files if _key_without_number(_key_inputs_of(path)) == key]
 
     def _all_files(self) -> list[Path]:
         """Return the files with its name and any key."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swaymeter.data.digests import open_file, sha256, sha256_of_file
+from swaymeter.data.digests import open_file, sha256, sha256_of_file, sha256_of_open
 from swaymeter.data.errors import DamagedFile, MissingFile, first_line
 from swaymeter.data.storage.notes import json_object
 from swaymeter.data.storage.writing import move_to_target, temporary_file
@@ -24,15 +24,23 @@ DIGEST_CHARACTERS = 12
 _METADATA = b"swaymeter"
 
 
-def write_parquet(folder: Path, stem: str, rows: "pa.Table", metadata: Mapping[str, Any]) -> Path:
-    """Write rows and metadata to `<stem>-<digest>.parquet`, whole or not at all, and return its path."""
+def write_parquet(folder: Path, stem: str, rows: "pa.Table", metadata: Mapping[str, Any], *, sync: bool = True) -> Path:
+    """Write rows and metadata to `<stem>-<digest>.parquet`, whole or not at all, and return its path.
+
+    Args:
+        folder: the folder, made if it is missing.
+        stem: the beginning of the file's name.
+        rows: the rows.
+        metadata: the metadata of the writer.
+        sync: see `move_to_target`.
+    """
     import pyarrow.parquet as pq  # a local import, because other callers of this module do not need it
 
     with_metadata = rows.replace_schema_metadata({_METADATA: json.dumps(metadata, ensure_ascii=False)})
     with temporary_file(folder / f"{stem}.parquet") as temporary:
         pq.write_table(with_metadata, temporary, compression="zstd")
         path = folder / f"{stem}-{sha256_of_file(temporary)[:DIGEST_CHARACTERS]}.parquet"
-        move_to_target(temporary, path)
+        move_to_target(temporary, path, sync=sync)
     return path
 
 
@@ -40,9 +48,10 @@ def verify(path: Path) -> dict[str, Any]:
     """Return the metadata of a Parquet file; DamagedFile unless every byte is as it was written."""
     import pyarrow.parquet as pq
 
-    with _readable(path):
-        _check_digest(path, sha256_of_file(path))
-        return _metadata(pq.read_schema(path))
+    with _readable(path), open_file(path) as file:
+        _check_digest(path, sha256_of_open(file))
+        file.seek(0)
+        return _metadata(pq.read_schema(file))
 
 
 def metadata_of(path: Path) -> dict[str, Any]:

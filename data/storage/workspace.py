@@ -19,12 +19,15 @@
 
 import json
 import logging
+import math
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -59,12 +62,18 @@ _UNUSABLE = set("?*[\\\0") - {os.sep}
 WAITING_SECONDS = 0.5
 """Interval between two checks that another process has left the workspace."""
 
+LOCK_CHECK_SECONDS = 1.0
+"""Interval in which the note of the holder is read at most once, because thousands of short steps check it."""
+
 _holder_notes: dict[Path, bytes] = {}
 """The holder's notes of the workspaces that this process holds."""
+_lock_checks: dict[Path, float] = {}
+"""The time of the last look at the holder's note of each of these workspaces, by `time.monotonic`."""
 _first_studies: dict[Path, str] = {}
 """The first study of each workspace that this process holds, for the case that a file server fails."""
 
 
+@lru_cache(maxsize=4096)
 def slug(name: str) -> str:
     """Return the name as part of a file name: lower-case letters, digits and dashes, never empty, never a path."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80] or "unnamed"
@@ -163,6 +172,7 @@ class Workspace:
         finally:
             if lock.lock_counter == 1:
                 _holder_notes.pop(self.root, None)
+                _lock_checks.pop(self.root, None)
                 _first_studies.pop(self.root, None)
             try:
                 lock.release()
@@ -202,13 +212,16 @@ class Workspace:
 
         A restarted file server may have forgotten the lock. An unreadable note counts as a valid lock.
         """
-        own_note = _holder_notes.get(self.root)
+        own_note, now = _holder_notes.get(self.root), time.monotonic()
+        if own_note is None or now - _lock_checks.get(self.root, -math.inf) < LOCK_CHECK_SECONDS:
+            return
         with suppress(OSError, ValueError):
-            if own_note is not None and read_note(self.root / HOLDER_NOTE) != own_note:
+            if read_note(self.root / HOLDER_NOTE) != own_note:
                 raise WorkspaceBusy(
                     f"the workspace {self.root} is used by two runs, because its file server lost the lock of this "
                     f"one: {describe_holder(self.root)}; run the same command again after the end of the other run"
                 )
+        _lock_checks[self.root] = now
 
     def check_layout(self) -> None:
         """Raise WorkspaceError if the folder has another layout, cannot be read, or has an unusable name."""

@@ -8,7 +8,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
 
@@ -63,27 +63,30 @@ def remove_leftovers(path: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir():
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:  # a folder
         shutil.rmtree(path, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            path.unlink(missing_ok=True)
 
 
-def move_to_target(temporary: Path, path: Path, *, new: bool = False) -> None:
-    """Sync a file or folder to the disk and rename it to its target, in one step that a kill cannot divide.
+def move_to_target(temporary: Path, path: Path, *, new: bool = False, sync: bool = True) -> None:
+    """Rename a complete file or folder to its target, in one step that a kill cannot divide.
 
     Args:
         temporary: the complete file or folder.
         path: the target.
         new: True raises FileExistsError for an existing target; False replaces it.
+        sync: True syncs content and name to the disk. Without it, a power cut may leave no target, or a torn one, so
+            that its reader must verify the content.
     """
-    _sync(*temporary.rglob("*"), temporary)
+    if sync:
+        _sync(*temporary.rglob("*"), temporary)
     if new:
         _move_to_new(temporary, path)
     else:
         temporary.replace(path)
-    _sync(path.parent)
+    if sync:
+        _sync(path.parent)
 
 
 def _move_to_new(temporary: Path, path: Path) -> None:

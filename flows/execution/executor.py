@@ -204,7 +204,7 @@ class Executor:
         for task in [*self._pending.ready]:
             queue = self._queue(task)
             has_capacity = running[queue] < capacities.get(queue, TASKS_OF_A_SERVER)
-            if task.is_blocked or (has_capacity and self._may_load(task)):
+            if (has_capacity and self._may_load(task)) or task.is_blocked:
                 running[queue] += not task.is_blocked  # a blocked task computes nothing: it fails with its reason
                 self._pending.ready.remove(task)
                 self._submit_task(task)
@@ -218,7 +218,8 @@ class Executor:
         must_resolve, pending_tasks = False, self._pending
         while names := pending_tasks.upstream_order.get_ready():
             for task in [pending_tasks.tasks[name] for name in names if name not in self._running]:
-                task.resolve()
+                if self._upstream[task.name]:  # otherwise nothing has changed since the graph was resolved
+                    task.resolve()
                 if all(node.state == "done" or _id_and_key(node) in self._attempted for node in task.nodes):
                     del pending_tasks.tasks[task.name]
                     pending_tasks.upstream_order.done(task.name)

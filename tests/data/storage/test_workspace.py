@@ -148,7 +148,8 @@ def _leads_to(link: Path, file: Path) -> bool:
         return False
 
 
-def test_another_run_in_ones_own_workspace_is_named(workspace: Workspace) -> None:
+def test_another_run_in_ones_own_workspace_is_named(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("swaymeter.data.storage.workspace.LOCK_CHECK_SECONDS", 0.0)
     with workspace.lock():
         workspace.check_mounted()
         note = workspace.root / ".holder.json"
