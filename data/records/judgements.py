@@ -56,7 +56,7 @@ def same_words(text: str) -> str:
 @table("decided_answers", "an answer whose verdict or outcome follows from the verdict of a person or a judge")
 @dataclass(frozen=True, slots=True)
 class DecidedAnswer:
-    """The verdict on a reply that replaces the rule's."""
+    """A reply whose verdict or outcome follows from a person or a judge."""
 
     model: Annotated[str, Meaning("the model's name")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]

@@ -137,6 +137,7 @@ def paired_numbers(
     rows = list[Row]()
     for earlier, later in pairs:
         runs = [(earlier, before.select(earlier)), (later, after.select(later))]
+        # A - B for two studies, now - before over time
         (first, first_frames), (second, second_frames) = reversed(runs) if over_time else runs
         names = {"model": first[0], "dtype": first[1], "against_model": second[0], "against_dtype": second[1]}
         both = _concat_models(first_frames, second_frames)

@@ -8,7 +8,8 @@
     neither     neither or original   neither                 neither             neither
     declined    refusal               refusal                 refusal             refusal
 
-The verdict is that of people, else of a judge, else of the rule, as the view `stated_answers` has it. The query
+The verdict is that of people, else of a judge, else of the rule, as the view `stated_answers` has it. A person's
+"original" or "both" on a supporting context arrives here as "context" (tasks/measures/decided_answers.py). The query
 `verdict_shares` selects the shares from the table `summaries`, and `reports.headline` draws them.
 
 The cells are verdicts. `neither` holds undecided replies, too. The parts of a group add up to 1. Replies without a

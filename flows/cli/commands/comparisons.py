@@ -4,9 +4,10 @@ What changed between two runs:
 
     flows/cli/commands/comparisons.py   takes two runs, and prints what changed
     data/dataset/snapshot.py            reads a run, and declares the rows of changes
-    tasks/statistics/changes.py         compares two runs (`compare`) or two datasets (`compare_items`)
+    tasks/statistics/changes.py         pairs the numbers (`compare`), then compares everything else (`compare_items`)
     reports/changes.py                  writes lines, tables, JSON and pages
 
+`diff` calls `compare_items` alone. The numbers are the quantities of the statistic `model_means`.
 `audit --baseline` (views/baseline.py) calls the same `compare`. For `history` and the page, flows/stages/history.py
 stores the changes of each completed run, and `changes_of_run` reads them.
 
