@@ -1,7 +1,7 @@
 """Rows of what changed between two runs: settings, facts, questions, replies and headline numbers.
 
 Two `Snapshot`s are joined on the keys of their items: queries, and questions under a context. Headline numbers pair
-only replies to the same texts. They are compared as two models of one study, by the code of `model_differences`:
+only replies to the same texts. `differences` compares them as the statistic `model_differences` compares models:
 
     difference = mean over the items of both of (first value - second value)
     direction    larger, smaller  the interval of the difference is on one side of 0, and p_adjusted is at most 0.05

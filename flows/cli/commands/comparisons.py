@@ -7,7 +7,7 @@ What changed between two runs:
     tasks/statistics/changes.py         pairs the numbers (`compare`), then compares everything else (`compare_items`)
     reports/changes.py                  writes lines, tables, JSON and pages
 
-`diff` calls `compare_items` alone. The numbers are the quantities of the statistic `model_means`.
+`diff` calls `compare_items` alone. tasks/statistics/models.py says which numbers there are.
 `audit --baseline` (views/baseline.py) calls the same `compare`. For `history` and the page, flows/stages/history.py
 stores the changes of each completed run, and `changes_of_run` reads them.
 
