@@ -365,7 +365,7 @@ def create_database(environment: dict[str, str], port: int) -> None:
     )
 
 
-def wait_until(happened: Callable[[], bool], *processes: subprocess.Popen[bytes], seconds: float = 60) -> None:
+def wait_until(happened: Callable[[], bool], *processes: subprocess.Popen[bytes], seconds: float = 240) -> None:
     """Wait for something that the processes do; fail at once when one of them has ended."""
     deadline = time.monotonic() + seconds
     while not happened():
