@@ -130,8 +130,8 @@ def main() -> None:
             for name, side in zip(SIDES, flows, strict=True):
                 costs[name].append(cost_of(partial(side, options.chains, Path(folder, f"{name}-{number}")), tasks))
     median = {name: [statistics.median(values) for values in zip(*each, strict=True)] for name, each in costs.items()}
-    of_plain = median["plain"][0]
-    rows = [(name, f"{cpu:.1f}", f"{wall:.0f}", f"{cpu / of_plain:.2f}") for name, (cpu, wall) in median.items()]
+    plain_processor = median["plain"][0]
+    rows = [(name, f"{cpu:.1f}", f"{wall:.0f}", f"{cpu / plain_processor:.2f}") for name, (cpu, wall) in median.items()]
     machine = this_machine("cpu")
     title = f"{tasks} tasks, median of {options.rounds} rounds, {machine.name}"
     figures = {"tasks": tasks, "rounds": options.rounds, "milliseconds": median}
