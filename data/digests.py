@@ -104,10 +104,10 @@ def open_file(path: Path) -> FileIO:
 
 def sha256_of_open(file: FileIO) -> str:
     """Return the SHA-256 (hex) of the bytes of an open file from its position on."""
-    return sha256_of_all(_pieces(file))
+    return sha256_of_all(pieces(file))
 
 
-def _pieces(file: FileIO) -> Iterator[memoryview]:
+def pieces(file: FileIO) -> Iterator[memoryview]:
     """Yield the bytes of an open file from its position on, each piece in the same memory."""
     piece = memoryview(bytearray(_PIECE))
     while count := file.readinto(piece):
@@ -132,7 +132,7 @@ def digest_of_large(path: Path, copy: Path | None = None) -> str:
 
     digest = blake3()
     with open_file(path) as file, copy.open("wb", buffering=0) if copy else nullcontext() as target:
-        for piece in _pieces(file):
+        for piece in pieces(file):
             digest.update(piece)
             if target is not None and target.write(piece) < len(piece):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(copy))

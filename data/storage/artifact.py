@@ -75,10 +75,7 @@ class TableArtifact:
 
     def files(self) -> list[Path]:
         """Return the files with its name and key, readable or not; a task that ran twice may leave two."""
-        return self._with_key(self._all_files())
-
-    def _with_key(self, files: Iterable[Path]) -> list[Path]:
-        return [path for path in files if path.name.startswith(f"{self.stem}-")]
+        return self._files_that_begin(f"{self.stem}-")
 
     def check(self) -> Check:
         """Check that one of its files is as it was written; the reason names the damaged file."""
@@ -140,7 +137,7 @@ class TableArtifact:
         """
         if rows.schema.names != self.table.schema.names:
             raise ValueError(f"{self.name}: columns {rows.schema.names} are not those of table {self.table.name}")
-        older_versions = self._all_files()
+        older_versions = self._files_that_begin(f"{self.name}-")
         full_digest = table_digest(rows)
         has_full_digest = all(column.in_digest for column in self.table.columns)
         metadata = {
@@ -156,7 +153,8 @@ class TableArtifact:
             "rows": rows.num_rows,
         }
         # two concurrent writers keep each other's file
-        older_files = {*self._with_key(older_versions), *self._forced(older_versions)}
+        with_key = [file for file in older_versions if file.name.startswith(f"{self.stem}-")]
+        older_files = {*with_key, *self._forced(older_versions)}
         path = write_parquet(self.folder, self.stem, rows, metadata, sync=False)
         for older_file in older_files - {path}:
             older_file.unlink(missing_ok=True)
@@ -169,14 +167,14 @@ class TableArtifact:
         key = _key_without_number(self.key_inputs)
         return [path for path in files if _key_without_number(_key_inputs_of(path)) == key]
 
-    def _all_files(self) -> list[Path]:
-        """Return the files with its name and any key."""
+    def _files_that_begin(self, beginning: str) -> list[Path]:
+        """Return the files with its name whose names begin so, with any key, in the order of their names."""
         try:  # a glob takes several times as long, and every artifact is checked
-            names = [name for name in os.listdir(self.folder) if name.startswith(self.name)]
+            names = [name for name in os.listdir(self.folder) if name.startswith(beginning)]
         except (FileNotFoundError, NotADirectoryError):
             return []
         matches = filter(None, map(_FILE.fullmatch, names))
-        return sorted(self.folder / match[0] for match in matches if match["name"] == self.name)
+        return [self.folder / name for name in sorted(match[0] for match in matches if match["name"] == self.name)]
 
     def discard(self) -> None:
         """Remove its files, and the files of its parts."""

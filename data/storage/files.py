@@ -7,10 +7,11 @@ cover only the pages; the digest also covers headers and footer, so that every f
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swaymeter.data.digests import open_file, sha256, sha256_of_file, sha256_of_open
+from swaymeter.data.digests import open_file, pieces, sha256, sha256_of_all
 from swaymeter.data.errors import DamagedFile, MissingFile, first_line
 from swaymeter.data.storage.notes import json_object
 from swaymeter.data.storage.writing import move_to_target, temporary_file
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 DIGEST_CHARACTERS = 12
 """Number of characters of a key and of a digest in a file name: 48 bits."""
+
+_SMALL = 1 << 16
+"""Number of bytes from which a file is read twice, for its digest and for its metadata, instead of kept in memory."""
 
 _METADATA = b"swaymeter"
 
@@ -34,22 +38,30 @@ def write_parquet(folder: Path, stem: str, rows: "pa.Table", metadata: Mapping[s
         metadata: the metadata of the writer.
         sync: see `move_to_target`.
     """
-    import pyarrow.parquet as pq  # a local import, because other callers of this module do not need it
+    import pyarrow as pa  # local imports, because other callers of this module do not need them
+    import pyarrow.parquet as pq
 
     with_metadata = rows.replace_schema_metadata({_METADATA: json.dumps(metadata, ensure_ascii=False)})
-    with temporary_file(folder / f"{stem}.parquet") as temporary:
-        pq.write_table(with_metadata, temporary, compression="zstd")
-        path = folder / f"{stem}-{sha256_of_file(temporary)[:DIGEST_CHARACTERS]}.parquet"
+    content = pa.BufferOutputStream()
+    pq.write_table(with_metadata, content, compression="zstd")
+    file_bytes = memoryview(content.getvalue())
+    path = folder / f"{stem}-{sha256(file_bytes)[:DIGEST_CHARACTERS]}.parquet"
+    with temporary_file(path) as temporary:
+        temporary.write_bytes(file_bytes)
         move_to_target(temporary, path, sync=sync)
     return path
 
 
 def verify(path: Path) -> dict[str, Any]:
     """Return the metadata of a Parquet file; DamagedFile unless every byte is as it was written."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     with _readable(path), open_file(path) as file:
-        _check_digest(path, sha256_of_open(file))
+        start = file.read(_SMALL)
+        _check_digest(path, sha256_of_all(chain([start], pieces(file))))
+        if len(start) < _SMALL:
+            return _metadata(pq.read_schema(pa.BufferReader(start)))
         file.seek(0)
         return _metadata(pq.read_schema(file))
 

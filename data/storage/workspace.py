@@ -79,6 +79,12 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80] or "unnamed"
 
 
+@lru_cache(maxsize=4096)
+def _failure_name(step: str, key: str) -> str:
+    """Return the name of the file with the reason of a failure."""
+    return f"{slug(step)}-{content_key({'step': step, 'key': key})[:DIGEST_CHARACTERS]}.json"
+
+
 @dataclass(frozen=True)
 class Workspace:
     """The folder of a study, which other studies may share.
@@ -200,7 +206,8 @@ class Workspace:
         Raises:
             WorkspaceBusy: as `check_lock` raises it.
         """
-        if not os.path.exists(self.root / "workspace.json"):  # Path.exists raises if a file server does not answer
+        # Path.exists raises if a file server does not answer
+        if not os.path.exists(os.path.join(self.root, "workspace.json")):
             raise WorkspaceError(
                 f"the workspace {self.root} has no workspace.json, as if its folder were not mounted; mount it, or "
                 "put it back, and run the same command again"
@@ -304,8 +311,7 @@ class Workspace:
             ) from error
 
     def _failure(self, step: str, key: str) -> Path:
-        digest = content_key({"step": step, "key": key})[:DIGEST_CHARACTERS]
-        return self.root / "failures" / f"{slug(step)}-{digest}.json"
+        return self.root / "failures" / _failure_name(step, key)
 
     def note_failure(self, step: str, key: str, reason: str, detail: str = "") -> None:
         """Write the reason why a step failed with these inputs, for `status`; `key` is that of its outputs."""

@@ -37,7 +37,8 @@ def replacing_file(path: Path) -> Iterator[Path]:
 def temporary_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`, removed on leaving; WorkspaceError if it cannot be written."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if not os.path.isdir(path.parent):  # faster than a refused mkdir
+            path.parent.mkdir(parents=True, exist_ok=True)
         with temporary_beside(path) as temporary:
             yield temporary
     except OSError as error:

@@ -77,15 +77,15 @@ class _PendingTasks:
     Attributes:
         tasks: Tasks by name.
         upstream_order: Topological order of these and the running tasks.
-        ready: Tasks whose upstream tasks have ended and that wait for a free worker. Tasks with a model come last, by
-            model, so that a device loads each model once; within a model the largest task comes first.
+        ready: Tasks by queue whose upstream tasks have ended and that wait for a free worker. Tasks with a model come
+            last, by model, so that a device loads each model once; within a model the largest task comes first.
         listings: Nodes at whose ends the graph is resolved again.
         models: Position of each model in the study.
     """
 
     tasks: dict[str, Task] = field(default_factory=dict)
     upstream_order: TopologicalSorter[str] = field(default_factory=TopologicalSorter)
-    ready: list[Task] = field(default_factory=list)
+    ready: dict[str, list[Task]] = field(default_factory=dict)
     listings: Listings = field(default_factory=Listings)
     models: dict[tuple[str, str], int] = field(default_factory=dict)
 
@@ -201,17 +201,19 @@ class Executor:
         """Submit tasks up to the capacity of the workers; return True if the graph has to be resolved again."""
         must_resolve = self._update_ready()
         running, capacities = Counter(map(self._queue, self._running.values())), self._workers.capacities()
-        for task in [*self._pending.ready]:
-            queue = self._queue(task)
-            has_capacity = running[queue] < capacities.get(queue, TASKS_OF_A_SERVER)
-            if (has_capacity and self._may_load(task)) or task.is_blocked:
-                running[queue] += not task.is_blocked  # a blocked task computes nothing: it fails with its reason
-                self._pending.ready.remove(task)
-                self._submit_task(task)
+        for queue, tasks in self._pending.ready.items():
+            free = capacities.get(queue, TASKS_OF_A_SERVER) - running[queue]
+            for task in [*tasks]:
+                if free <= 0:
+                    break
+                if self._may_load(task):
+                    free -= 1
+                    tasks.remove(task)
+                    self._submit_task(task)
         return must_resolve
 
     def _update_ready(self) -> bool:
-        """Move tasks whose upstream tasks have ended to `ready`, except tasks that are done or were attempted before.
+        """Move tasks whose upstream tasks have ended to `ready`; tasks that are done or were attempted are left out.
 
         Return True if the graph has to be resolved again.
         """
@@ -224,8 +226,10 @@ class Executor:
                     del pending_tasks.tasks[task.name]
                     pending_tasks.upstream_order.done(task.name)
                     must_resolve = pending_tasks.listings.end(task) or must_resolve
+                elif task.is_blocked:
+                    self._submit_task(task)  # it needs no free worker, because it only fails with its reason
                 else:
-                    insort(pending_tasks.ready, task, key=self._rank)
+                    insort(pending_tasks.ready.setdefault(self._queue(task), []), task, key=self._rank)
         return must_resolve
 
     def _submit_task(self, task: Task) -> None:

@@ -78,7 +78,6 @@ def attempt(step: Step, settings: RunSettings) -> Outcome:
         if isinstance(error, SwaymeterError):
             return record_failure(step, settings, str(error))
         return record_failure(step, settings, f"{type(error).__name__}: {error}", traceback.format_exc(), may_pass=True)
-    workspace.forget_failure(str(step.id), step.key)
     return Outcome(cost)
 
 
@@ -227,7 +226,10 @@ class Task:
         call_safely(display.begin_step, stage, name)
         with_display = replace(settings, progress=partial(advance_step, stage, name), show_findings=show_findings)
         outcome = workers.compute(node.step, with_display)
+        had_failed = node.state == "failed"
         rechecked = self.graph.recheck(node)
+        if had_failed and rechecked.state == "done":
+            self.graph.workspace.forget_failure(name, node.step.key)
         failure = None if rechecked.state == "done" else outcome.failed or rechecked.reason or "its output is missing"
         call_safely(display.end_step, stage, name, failure, None if failure else outcome.cost)
         return outcome

@@ -1,8 +1,8 @@
 """Tasks as task runs of Prefect: a future of an upstream task is an edge on Prefect's page."""
 
-import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache, partial
 from typing import Any
 
 from prefect import task as prefect_task
@@ -12,8 +12,8 @@ from prefect.states import Completed, Failed
 from prefect.utilities.annotations import allow_failure, quote
 
 from swaymeter.flows.execution.executor import Submit
-from swaymeter.flows.execution.progress import current_display
-from swaymeter.flows.execution.task import Task, Workers
+from swaymeter.flows.execution.progress import Progress, current_display
+from swaymeter.flows.execution.task import Outcome, Task, Workers
 from swaymeter.flows.graph.graph import RunSettings
 from swaymeter.flows.graph.stage import Stage
 
@@ -43,29 +43,30 @@ def as_task_runs(settings: RunSettings, workers: Workers) -> Iterator[Submit]:
         waits_for = [
             futures[name] if is_required else allow_failure(futures[name]) for name, is_required in upstream.items()
         ]
-        future = stage_task(task.stage).submit(task.name, *map(quote, (task, settings, workers)), wait_for=waits_for)
+        compute = partial(task.compute, settings, workers)
+        future = stage_task(task.stage).submit(task.name, quote(compute), wait_for=waits_for)
         futures[task.name] = future
         return future
 
     yield submit
 
 
-@functools.cache
+@cache
 def stage_task(stage: Stage) -> Any:
     """Return the Prefect task of a stage.
 
-    Wrap all arguments except the name in `quote`, because Prefect searches arguments for futures.
+    Wrap its function in `quote`, because Prefect searches arguments for futures.
     """
     return prefect_task(name=stage, **TASK_OPTIONS)(_run_task)
 
 
-def _run_task(name: str, task: Task, settings: RunSettings, workers: Workers) -> State[Any]:
+def _run_task(name: str, compute: Callable[[Progress], Outcome]) -> State[Any]:
     """Compute the steps of a task that are not done, and return its state.
 
     The task runs in a thread of the submitting process, even if a worker computes its steps. So its state is right even
     if the worker dies, and only the submitting process needs Prefect's API.
     """
-    outcome = task.compute(settings, workers, current_display())
+    outcome = compute(current_display())
     if outcome.failed is None:
         return Completed(message=name)
     return Failed(name=TRANSIENT if outcome.may_pass else None, message=outcome.failed)

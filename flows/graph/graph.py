@@ -451,10 +451,12 @@ class Graph:
         return result
 
     def recheck(self, node: PlannedStep) -> PlannedStep:
-        """Resolve a node anew, and verify its files again, because its step has run."""
-        for artifact in node.step.outputs.values() if node.step else ():
+        """Verify the files of a node again, because its step has run."""
+        assert node.step is not None
+        for artifact in node.step.outputs.values():
             self._memory.pop((type(artifact), artifact.key), None)
-        return self.resolve(node)
+        self._check_outputs(node)
+        return node
 
     def _artifacts(
         self, outputs: Mapping[str, Output | FilesOutput], key_inputs: Mapping[str, Any]

@@ -54,11 +54,11 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_named_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(rows: object, path: Path, **options: object) -> None:
-        path.write_bytes(b"half of it")
+    def full(path: Path, content: memoryview) -> None:
+        path.write_text("half of it")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(pq, "write_table", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(WorkspaceError, match="cannot be written: No space left on device; choose another --workspace"):
         write_parquet(tmp_path, "facts", ROWS, METADATA)
     assert list(tmp_path.iterdir()) == []
