@@ -213,7 +213,7 @@ def undecided_sentence(replies: pd.DataFrame) -> str:
     with_verdict = replies.assign(greedy_answers=replies["replies"] - replies["missing"])
     counts = with_verdict.groupby(["model", "dtype"], sort=False, as_index=False)[["greedy_answers", "undecided"]].sum()
     words = _counted(counts, "undecided", partial(_share_of_replies, "undecided"))
-    return f" Without a decision (another answer, or other words): {words}." if words else ""
+    return f" Without a decision (the reply has another answer, or other words): {words}." if words else ""
 
 
 def empty_sentence(reply_counts: pd.DataFrame) -> str:
@@ -316,8 +316,10 @@ def _neither(rows: pd.DataFrame, total: int, variants: str) -> str:
     counts = counts.rename({"yes or no of neither side": "a yes or no that neither gives"})
     reasons = ", ".join(f"{reason}: {count}" for reason, count in counts.items())
     reason_words = "" if [*counts.index] == ["another answer or none"] else f" ({reasons})"
-    total_words = f"{counts.sum()} of {total} greedy answers with a context that states one"
-    return f" Another answer or none is stated by {total_words}, of {variants}{reason_words}."
+    return (
+        " With a context that states an answer, another answer or none is stated by "
+        f"{counts.sum()} of {total} greedy answers of {variants}{reason_words}."
+    )
 
 
 def _number(row: Mapping[str, Any], name: str) -> float:

@@ -142,8 +142,8 @@ def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, li
     if notes := dict.fromkeys(part for entry in shown if note or entry.model for part in entry.notes):
         note += f" Published values: {'; '.join(notes)}."
     if missing:
-        exception = f", but of {_names(others)}" if others else ""
-        note += f" No value is published of {_names(missing)}{exception}."
+        exception = f"; they print values of {_names(others)}" if others else ""
+        note += f" The papers print no value of {_names(missing)}{exception}."
     return PublishedValues(note, *_rows(values))
 
 
@@ -175,7 +175,7 @@ def _is_about(entry: PublishedValue, row: Mapping[str, object]) -> bool:
 
 
 def _names(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= MAX_NAMED else f"{len(names)} others"
+    return ", ".join(names) if len(names) <= MAX_NAMED else f"{len(names)} models"
 
 
 def _names_in_words(entry: PublishedValue) -> dict[str, str]:

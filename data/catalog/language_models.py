@@ -125,7 +125,7 @@ class AnswerPrompts:
     @model_validator(mode="after")
     def _check_context_slot(self) -> Self:
         if f"{self.system_with_context or ''}{self.with_context}".count("{context}") != 1:
-            raise ValueError("must have the slot {context} in with_context or system_with_context, in one of the two")
+            raise ValueError("must have the slot {context} exactly once, in with_context or in system_with_context")
         return self
 
     @property

@@ -30,10 +30,12 @@ class HistoryRow:
             "query: a susceptibility; number: a headline number"
         ),
     ]
-    model: Annotated[str, Meaning("the model's label, or its name without a label; empty of an item without a model")]
-    dtype: Annotated[str, Meaning("the precision that the model computed in; empty of an item without a model")]
+    model: Annotated[str, Meaning("the model's label, or its name without a label; empty for an item without a model")]
+    dtype: Annotated[str, Meaning("the precision that the model computed in; empty for an item without a model")]
     item: Annotated[str, Meaning("the item's key")]
-    state: Annotated[str | None, Meaning("the item in this run, as JSON; NULL once it is gone, and of a number")]
+    state: Annotated[
+        str | None, Meaning("the item in this run, as JSON; NULL if the run lacks it, and for a headline number")
+    ]
     quantity: Annotated[str | None, Meaning("quantity of a number, as in tasks/statistics/models.py")] = None
     group: Annotated[str | None, Meaning("condition of the replies, or type of the queries; all: every one")] = None
     unit: Annotated[str | None, Meaning("unit of the means and of the change")] = None
@@ -43,10 +45,10 @@ class HistoryRow:
     low: Annotated[float | None, Meaning("lower end of the mean's 95% interval")] = None
     high: Annotated[float | None, Meaning("upper end of the mean's 95% interval")] = None
     same: Annotated[int | None, Meaning("replies, or queries, that the run before has, too; NULL without any")] = None
-    mean_before: Annotated[float | None, Meaning("mean of these in the run before")] = None
-    change: Annotated[float | None, Meaning("mean of these now, minus that before")] = None
+    mean_before: Annotated[float | None, Meaning("mean in the run before, over the items counted in same")] = None
+    change: Annotated[float | None, Meaning("mean over the items counted in same, minus mean_before")] = None
     change_low: Annotated[float | None, Meaning("lower end of the change's 95% interval, paired, over clusters")] = None
     change_high: Annotated[float | None, Meaning("upper end of that interval")] = None
-    p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL if untestable")] = None
+    p: Annotated[float | None, Meaning("two-sided p of a sign-flip test over clusters; NULL if untestable")] = None
     p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over all numbers of the run")] = None
     direction: Annotated[str | None, Meaning("larger, smaller, equal or undecided, as in model_differences")] = None

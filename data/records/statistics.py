@@ -224,7 +224,7 @@ class ModelDifference(ModelScores):
     difference: Annotated[float | None, Meaning("the model's mean minus the other's")]
     low: Annotated[float | None, Meaning("lower end of its 95% interval over clusters; of shares by Bonett and Price")]
     high: Annotated[float | None, Meaning("upper end of the interval")]
-    p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL if untestable")]
+    p: Annotated[float | None, Meaning("two-sided p of a sign-flip test over clusters; NULL if untestable")]
     p_adjusted: Annotated[
         float | None,
         Meaning(
@@ -269,7 +269,7 @@ class PassageEffect:
     difference: Annotated[float | None, Meaning("the first mean minus the second")]
     low: Annotated[float | None, Meaning("lower end of its 95% interval over clusters, by the bootstrap")]
     high: Annotated[float | None, Meaning("upper end of the interval")]
-    p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL if untestable")]
+    p: Annotated[float | None, Meaning("two-sided p of a sign-flip test over clusters; NULL if untestable")]
     p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over all effects")]
     direction: Annotated[
         str | None, Meaning("larger or smaller: p_adjusted is at most 0.05 and 0 outside the interval; or undecided")

@@ -243,7 +243,8 @@ class Workspace:
         if description is None and any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")):
             raise WorkspaceError(
                 f"{self.root / 'workspace.json'} is missing beside the files of a study; restore it, or write "
-                f"{json.dumps({'layout': LAYOUT})} into it, and run first the study whose report is at its top"
+                f"{json.dumps({'layout': LAYOUT})} into it, and before any other study run the one whose report is in "
+                f"{self.root / 'report'}"
             )
         if description is not None and description.get("layout") != LAYOUT:
             raise WorkspaceError(
@@ -286,8 +287,8 @@ class Workspace:
             ) from None
         except ValueError as error:
             raise WorkspaceError(
-                f"{file} is damaged ({first_line(error)}); write {json.dumps({'layout': LAYOUT})} into it, and run "
-                "first the study whose report is at the top of the folder"
+                f"{file} is damaged ({first_line(error)}); write {json.dumps({'layout': LAYOUT})} into it, and "
+                f"before any other study run the one whose report is in {self.root / 'report'}"
             ) from None
 
     def _log_folders(self) -> None:

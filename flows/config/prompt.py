@@ -62,13 +62,13 @@ class PromptPart(Options):
 
     A text has the slot {question} once, and a text with a context has {context} once. The slot {about} takes the
     sentence that names the question's page. Without this slot, the sentence precedes the context or the question. Other
-    braces stay text. So do the letters of a control token, such as <|im_end|>.
+    braces stay text. A control token in a text, such as <|im_end|>, is read as its letters.
     """
 
     form: AnswerForm = "default"
-    """Source of missing texts. default: Swaymeter's. published: the form of DynamicQA's prompts in other words, with
-    answers of one word, one instruction with and without a context, the page before every question, and no generation
-    prompt. strict, abstain, cite, conflict_aware, role: instructions to compare under `prompts`."""
+    """Source of missing texts. default: Swaymeter's. published: the prompts of DynamicQA, reworded, with answers of one
+    word, one instruction with and without a context, the page before every question, and no generation prompt. strict,
+    abstain, cite, conflict_aware, role: instructions to compare under `prompts`."""
     file: NamedPath | None = None
     """A YAML file with keys of this section, such as the published wording. Keys in the study win."""
     system: System | None = None

@@ -231,10 +231,10 @@ class Threshold:
         models_without = sorted({row.model for row in rows} - {row.model for row in bounded})
         if not bounded or models_without:
             models = ", ".join(models_without) if bounded else "any model"
-            raise WorkFailed(f"{self} could not be judged for {models}: {self._reason_without_rows}")
+            raise WorkFailed(f"{self} could not be tested for {models}: {self._reason_without_rows}")
         if self.end and (row := next((row for row in bounded if row.low is None), None)):
             raise WorkFailed(
-                f"{self} could not be judged for {row.model}: {row.counts} have no interval, which needs "
+                f"{self} could not be tested for {row.model}: {row.counts} have no interval, which needs "
                 f"{FEWEST_FOR_INTERVAL} {row.over}s; set the threshold on the mean, or ask more {row.over}s"
             )
         return bounded
@@ -247,7 +247,7 @@ class Threshold:
             return f"fewer than {fewest} sampled answers ended, with the context or without; raise --samples"
         if self.quantity in ("context_bias", "prior_bias"):
             return "it counts only questions that are answered right (or wrong) without a context, and there are none"
-        return "no answer of that kind could be judged"
+        return "no answer of that kind has a verdict; ask more questions, or leave the threshold out"
 
 
 def _passage_groups(conditions: Set[str]) -> Mapping[str, Set[str]]:

@@ -368,8 +368,8 @@ class Cluster(Workers):
                 time.sleep(0.5)
             if self._client.status != "running":
                 reason = (
-                    f"the Dask scheduler {self._address or ''} ended in the middle; start it and its workers again, "
-                    "then run the study again: what is stored is kept"
+                    f"the Dask scheduler {self._address or ''} ended during the run; start it and its workers again, "
+                    "then run the study again: stored results are kept"
                 )
                 return record_failure(step, settings, reason)
             if (starts_now := self._count_starts(topic)) > starts:

@@ -66,8 +66,8 @@ def read_numbers(file: Path) -> RerunNumbers:
         return NO_NUMBERS
     except (OSError, ValueError, KeyError) as error:
         raise DamagedFile(
-            f"{file}, which has the numbers of forced artifacts, cannot be read ({first_line(error)}); remove it, and "
-            "run again: what was forced is computed anew"
+            f"{file}, which records what --force and --refresh selected, cannot be read ({first_line(error)}); "
+            "remove it, and run again: what they selected is computed once more"
         ) from None
 
 

@@ -89,8 +89,8 @@ def _draw_labels(model: Model, frames: Frames, *, by_set: bool) -> Drawing | Non
     label_words = f" The study labels its contexts {', '.join(context_labels)}." if context_labels else ""
     set_tests = "; between two sets, by sign-flip tests: " + _significant(where(tests, comparison="set"))
     caption = (
-        "Each value is an entity, a name or a pair, with the mean over its queries of a type; higher up contexts sway "
-        f"it further. {how_to_read('entities')}. {cluster_words}.{label_words} {model}; n = "
+        "Each value is an entity, a name or a pair, with the mean over its queries of a type; the higher, the further "
+        f"contexts sway it. {how_to_read('entities')}. {cluster_words}.{label_words} {model}; n = "
         f"{plural(entities['entity'].nunique(), 'entity')} of {plural(len(labels), 'label')}: {', '.join(labels)}. "
         f"Tests over all {'labels or types' if by_set else 'types of this set'}: between two labels, with an entity as "
         f"a row of the permutation test (two-sided, p ≤ {ALPHA} after Benjamini-Hochberg): "

@@ -120,8 +120,8 @@ def _draw_forms(model: Model, frames: Frames) -> Drawing | None:
         return None
     sizes = span(groups["queries"].min(), groups["queries"].max())
     caption = (
-        f"Each dot is a query of the relation {relation}, filled about a real entity and hollow about an invented one; "
-        f"higher up contexts sway it further. {how_to_read('entities')}. A panel is a query form. {model}; n = "
+        f"Each dot is a query of the relation {relation}: filled for a real entity, hollow for an invented one. The "
+        f"higher a dot, the further contexts sway it. {how_to_read('entities')}. A panel is a query form. {model}; n = "
         f"{len(queries)} queries, {sizes} a form and group. The CSV file has every relation.{scored.note('queries')}"
     )
 
@@ -175,11 +175,11 @@ def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
         "A query's memorization ratio is n(original) / (n(original) + n(context's)), the numbers of contexts after "
         "which the greedy answer is the original or the context's. Above, the contexts are those in conflict, which "
         "state another answer about the query's entity; below, all contexts, as in the authors' released code. (Each "
-        "output is compared with its own context here; that code sorts one and not the other.) A column is a fifth of "
+        "output is compared with its own context here; that code sorts only one of the two.) A column is a fifth of "
         "the ratio. "
         f"{how_to_read('entities')}; below it the fifth's share and number of queries. {model}; n = {len(every)} "
-        f"queries in {plural(every['relation'].nunique(), 'relation')}. Queries without a ratio, in no box (0/0: no "
-        f"answer was either): {without}.{result.note('queries')}"
+        f"queries in {plural(every['relation'].nunique(), 'relation')}. Queries without a ratio are in no box (no "
+        f"answer was the original or the context's): {without}.{result.note('queries')}"
     )
 
     def panel(axes: Axes, contexts: str, kind: str) -> None:
@@ -197,7 +197,7 @@ def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
 
 BY_MEMORIZATION = Figure(
     "susceptibility-by-memorization",
-    "Are queries whose answer the model holds on to swayed less?",
+    "Is a query swayed less if the model keeps its closed-book answer?",
     "Box plots of susceptibility in nats by fifths of the memorization ratio",
     ("memorization_of_queries", "memorization_summary"),
     _draw_memorization,

@@ -12,7 +12,7 @@ from swaymeter.reports.models import Model
 from swaymeter.reports.tables.table import Table
 
 QUERIES = ("agreement_with_the_judge", "judges_of_answers")
-UNDEFINED = "undefined: one verdict alone"
+UNDEFINED = "undefined: all verdicts are equal"
 _AGAINST = {"rule": "the rule", "person": "people"}
 
 
@@ -83,8 +83,8 @@ AGREEMENT = Table(
     "Does the judge agree with the rule, and with people?",
     "The judge decides whose answer an undecided reply states. To test its reliability, it also judges a sample of the "
     "replies that the rule decided, and its verdicts are compared with people's. Agreement is the share of answers "
-    "with the same verdict; kappa is Cohen's, agreement beyond chance (1: complete; 0: as by chance). Intervals have "
-    "95%, over subjects, or over questions without a subject. Neither number says which of the two is right.",
+    "with the same verdict; kappa is Cohen's, agreement beyond chance (1: complete; 0: as by chance). The 95% "
+    "intervals are over subjects, or over questions if no subject is named. Neither number says which one is right.",
     QUERIES,
     _rows,
     note=sentences,
@@ -108,7 +108,7 @@ PEOPLE = Table(
     "agreement-of-people",
     "Do people agree with each other?",
     "Krippendorff's alpha of people's judgements, by field (1: they always agree; 0: as by chance). Items are texts "
-    "that at least two people judged; for choices, only the first two people count.",
+    "that at least two people judged; for choices (accept, discard and others), only the first two people count.",
     ("agreement_of_people",),
     _people,
 )

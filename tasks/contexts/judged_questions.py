@@ -256,7 +256,7 @@ def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> N
     choice = next((row for row in rows if row.field == "choice"), None)
     if choice is None:
         opinions.outdated.add(question.question_id)
-        opinions.problems.append(f"{rows[0].location}: a correction needs the choice change")
+        opinions.problems.append(f"{rows[0].location}: the question has a correction, but no choice; choose change")
         return
     corrections = {row.field: _clean_correction(row) for row in rows if row.field != "choice"}
     changed = {name: text for name, text in corrections.items() if text.split() != judged[name].split()}
@@ -267,7 +267,7 @@ def _add(opinions: Opinions, question: Question, rows: Sequence[Judgement]) -> N
         problems.append("the choice is change, and no correction differs from the text; write one")
     elif choice.value == "change":
         flags = [flag for flag in correct(question, changed).flags if flag not in question.flags]
-        problems += [f"the choice is change, and then: {REASONS.get(flag, flag)}" for flag in flags]
+        problems += [f"correct the question again. {REASONS.get(flag, flag)}" for flag in flags]
     if problems:
         opinions.problems += [f"{choice.location}: {problem}" for problem in problems]
     else:

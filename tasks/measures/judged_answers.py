@@ -128,8 +128,8 @@ class JudgedAnswer(QuestionScore):
     verdict: Annotated[
         Verdict | None,
         Meaning(
-            "the judge's verdict: context (without a context: that of a conflicting one), original, both, neither, or "
-            "refusal; NULL if the judge gives none"
+            "the judge's verdict: context (closed-book: the answer of a conflicting context), original, both, neither, "
+            "or refusal; NULL if the judge gives none"
         ),
     ]
     log_probability: Annotated[

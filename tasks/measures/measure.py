@@ -73,7 +73,7 @@ def check_enough(relation: str, entity: str, relevant: int, others: int, per_que
         if available < count:
             raise InputError(
                 f"contexts.per_query: relation {relation} has {available} {kind} contexts for queries about {entity}, "
-                f"but {count} are requested; request fewer, or more contexts per entity under `contexts`"
+                f"but {count} are requested; request fewer here, or more per entity under `contexts`"
             )
 
 

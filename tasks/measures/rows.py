@@ -41,8 +41,8 @@ class QuestionScore(Score):
     """A score of a question alone, or with one of its contexts."""
 
     question_id: Annotated[str, Meaning("the question")]
-    context_id: Annotated[str, Meaning("the context before the question, unique in it; none for the question alone")]
-    condition: Annotated[Condition, Meaning("the kind of this context; none for the question alone")]
+    context_id: Annotated[str, Meaning("id of the context, unique within the question; none: the question alone")]
+    condition: Annotated[Condition, Meaning("the kind of this context; none: the question alone")]
 
 
 def pair_rows(

@@ -169,8 +169,8 @@ class WhoseAnswer(QuestionScore):
     verdict: Annotated[
         Verdict,
         Meaning(
-            "whose answer it states: context (without a context: that of a conflicting one), original, both, neither, "
-            "or refusal"
+            "whose answer it states: context (closed-book: the answer of a conflicting context), original, both, "
+            "neither, or refusal"
         ),
     ]
     decided_by: Annotated[

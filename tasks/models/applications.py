@@ -388,8 +388,8 @@ def load_function(reference: str, *, is_in_workspace: bool = False) -> Callable[
     """
     if not is_named(reference, is_in_workspace=is_in_workspace):
         raise ModelError(
-            f"function {reference}: a workspace names it, and such code is imported only if you name it, too; "
-            f"add --model {reference}"
+            f"function {reference}: the study file in the workspace names this code, which may be somebody else's; "
+            f"to run it, add --model {reference}"
         )
     function = _objects.get(reference) or _import(reference)
     try:

@@ -123,7 +123,7 @@ def test_outages_of_a_scheduler(case: Case, generator: random.Random) -> None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         with cluster(case, port):
-            case.check_end(running, f"the Dask scheduler tcp://127.0.0.1:{port} ended in the middle; start it and")
+            case.check_end(running, f"the Dask scheduler tcp://127.0.0.1:{port} ended during the run; start it and")
             case.complete()
 
 

@@ -95,7 +95,7 @@ def test_regressions_and_correlations_have_their_values(llama: dict[str, pd.Data
 def test_model_of_no_paper_has_no_empty_column(known: dict[str, pd.DataFrame]) -> None:
     table = filled(TABLES["mean-susceptibility-of-models"], known)
     assert "published" not in table.rows
-    assert "No value is published of smollm2-135m-instruct, but of 14 others." in table.caption
+    assert "The papers print no value of smollm2-135m-instruct; they print values of 14 models." in table.caption
     assert len(table.printed.rows) == 42
 
 

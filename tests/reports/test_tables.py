@@ -73,7 +73,7 @@ def test_a_judge_is_held_against_the_rule(known: dict[str, pd.DataFrame], two: d
     assert filled(TABLES["agreement-with-the-judge"], two).caption.count("kappa 0.") == 2
     alike = known["agreement_with_the_judge"].assign(kappa=None, kappa_low=None, kappa_high=None)
     undefined = filled(TABLES["agreement-with-the-judge"], {**known, "agreement_with_the_judge": alike})
-    assert "kappa undefined: one verdict alone" in undefined.caption
+    assert "kappa undefined: all verdicts are equal" in undefined.caption
 
 
 def test_means_of_models_have_all_digits(known: dict[str, pd.DataFrame]) -> None:
@@ -171,7 +171,7 @@ def test_many_variants_are_counted_together() -> None:
     reasons = [{**name, "greedy_answers": 9, "reason": reason, "answers": 1 + number}
                for number, name in enumerate(names) for reason in ("denied", "empty")]  # fmt: skip
     assert neither_sentences(pd.DataFrame(reasons)) == (
-        " Another answer or none is stated by 30 of 45 greedy answers with a context that states one, of the 5 "
+        " With a context that states an answer, another answer or none is stated by 30 of 45 greedy answers of the 5 "
         "variants with such answers, 2 to 10 of each (denied: 15, empty: 15)."
     )
     servers = pd.DataFrame([{**name, "server": "vllm" if number else "llama.cpp"} for number, name in enumerate(names)])
@@ -221,8 +221,8 @@ def test_what_states_neither_answer_is_counted_by_reason() -> None:
     frame = pd.DataFrame(rows, columns=["model", "dtype", "greedy_answers", "reason", "answers"])
     text = neither_sentences(frame)
     assert text == (
-        " Another answer or none is stated by 12 of 40 greedy answers with a context that states one, of m (float32) "
-        "(denied: 7, part of another name: 5)."
+        " With a context that states an answer, another answer or none is stated by 12 of 40 greedy answers of m "
+        "(float32) (denied: 7, part of another name: 5)."
     )
     assert neither_sentences(frame.iloc[:0]) == ""
     assert neither_sentences(frame.iloc[:1].assign(reason="another answer or none")).endswith(" of m (float32).")

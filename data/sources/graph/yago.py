@@ -117,8 +117,8 @@ def facts(
     reasons = ", ".join(f"{reason} ({number})" for reason, number in choice.rejected.most_common()) or "nothing"
     if not choice.chosen:
         raise InputError(
-            f"relation {relation.name}: {store.address} has no usable fact of {', '.join(relation.yago)}; "
-            f"rejected of {choice.examined} pairs: {reasons}"
+            f"relation {relation.name}: {store.address} has no usable fact of {', '.join(relation.yago)} "
+            f"among {choice.examined} pairs (rejected: {reasons}); choose another source, or leave the relation out"
         )
     log.info(
         "relation %s: %d facts of %d pairs; rejected: %s", relation.name, len(choice.chosen), choice.examined, reasons

@@ -132,4 +132,4 @@ def _form(published: DataSet, file: Path, content: FileRows) -> Form:
 
 
 def _remedy(published: DataSet) -> str:
-    return f"name {published.file} of {published.address}"
+    return f"download {published.file} from {published.address}, and name the downloaded file"

@@ -60,6 +60,7 @@ def _reply(column: str, value: Any) -> str | None:
         )
     if len(value) > MAX_CHARACTERS or not is_text(value):
         raise InputError(
-            f"{column}: the reply is longer than {MAX_CHARACTERS:,} characters, or is not valid Unicode; correct it"
+            f"{column}: the reply has more than {MAX_CHARACTERS:,} characters, or is not valid Unicode; shorten it, or "
+            "remove its invalid characters"
         )
     return value

@@ -263,7 +263,7 @@ class _Contents:
         except (*MISREAD, RecursionError) as error:
             service = self._wiki.session.service
             raise ServiceError(
-                f"{service.name} ({service.address}): revision {number} is not a valid item of Wikidata "
+                f"{service.name} ({service.address}): revision {number} cannot be read as an item of Wikidata "
                 f"({printable(repr(error), 160)})"
             ) from None
         return {statement.statement_id: statement.value for statement in statements.get(self._property_id, ())}

@@ -177,7 +177,7 @@ def pages_of(content: Any) -> list[Mapping[str, Any]]:
     """Return the pages of a response; TypeError if they are no list of pages."""
     pages = content.get("query", {}).get("pages", [])
     if not isinstance(pages, list) or not all(isinstance(page, dict) for page in pages):
-        raise TypeError("pages that are not a list of pages")
+        raise TypeError("`query.pages` is not a list of pages")
     return pages
 
 
@@ -236,7 +236,7 @@ def continuation(content: Mapping[str, Any]) -> dict[str, str]:
     """Return the fields that request the next part; {} after the last part."""
     fields = content.get("continue", {})
     if not all(isinstance(value, str | int) for value in fields.values()):
-        raise TypeError("continue is not a list of fields")
+        raise TypeError("`continue` has a value that is neither a text nor an integer")
     return {str(name): str(value) for name, value in fields.items()}
 
 

@@ -47,7 +47,7 @@ def passages(
     path = audit.questions_file(file)
     work = view.annotation_of(path, to, audit.columns_of(map_ or ()), annotator, everything=everything)
     if not work.contexts:
-        print_line("every context has a kind, or one that follows from its text; --all asks about each")
+        print_line("every context has a kind, or its text decides the kind; --all asks about every context")
         return
     view.ask(work, print_line, input)
     if work.target.exists():
@@ -76,7 +76,7 @@ def export(
     sheet = work.export(contents, file, annotator, conflicts=conflicts, partitions=tuple(partition or ()))
     _warn_of(sheet.missing)
     print_line(f"{file}: {sheet.questions} questions for {annotator}; docs/judgements.md explains each choice")
-    print_line(f"next: fill in the column value, and name the file under `judgements` of {study}")
+    print_line(f"next: fill in the column `value` of {file}, and name the file under `judgements` of {study}")
 
 
 @annotate.command()

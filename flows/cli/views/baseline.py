@@ -134,7 +134,7 @@ def baseline(run: str, database: Path) -> LastRun:
     before = database_of(run)
     if before.resolve() == database.resolve():
         raise UsageError(
-            f"--baseline {run}: this run uses the same workspace, and would become the baseline of the next run "
+            f"--baseline {run}: this audit has the same workspace, and would become the baseline of the next audit "
             f"even if it fails; name another --workspace, or a copy of {before}"
         )
     return _last_run(before, run)
@@ -220,7 +220,7 @@ def not_compared(now: Snapshot, numbers: Sequence[Compared]) -> list[str]:
 def also_worse(numbers: Sequence[Compared]) -> list[str]:
     """Return a line on numbers that changed for the worse without a significant test; empty without such numbers."""
     rows = [row.change_words for row in numbers if row.gain < 0 and not row.worse]
-    return [f"also changed for the worse, but not shown: {', '.join(rows)}"] if rows else []
+    return [f"also changed for the worse, but without a significant test: {', '.join(rows)}"] if rows else []
 
 
 def last_audit(folder: Path) -> Mapping[str, Any]:

@@ -364,7 +364,7 @@ class _Checks:
             reason = f"the likeliest tokens have a mass of {mass:.3f}" if mass > 1 else "all tokens have the same one"
             result.fail("log_probs", reason, *_LOG_PROB_CAPABILITIES)
         elif any(abs(cold[token] - hot[token]) > _TOLERANCE for token in hot.keys() & cold.keys()):
-            reason = "log-probabilities change with the temperature, and must be those before it"
+            reason = "log-probabilities change with the temperature, and must be those before it is applied"
             result.fail("temperature", reason, "token_log_probs")
         elif server.settings.log_probs and not refuses_temperature:
             self._first_token(hot)

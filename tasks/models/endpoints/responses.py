@@ -175,7 +175,7 @@ def whole_distribution(ids: Sequence[int], log_probs: Sequence[float]) -> Log:
     whole[indices] = values
     mass = float(np.exp(values).sum())
     if np.isnan(whole).any() or len(np.unique(indices)) < len(indices) or not abs(mass - 1.0) < 1e-2:
-        raise ValueError(f"{len(indices):,} tokens with a mass of {mass:.4f} are not the whole distribution")
+        raise ValueError(f"{len(indices):,} tokens of total probability {mass:.4f} are not the whole distribution")
     return cast("Log", whole.astype(np.float32))
 
 

@@ -121,7 +121,10 @@ def _write_conversion(gguf: Path, folder: Path) -> None:
         try:
             _convert(gguf, new)
         except Exception as error:
-            raise ModelError(f"{gguf.name} cannot be converted into {folder.parent}: {error}") from error
+            raise ModelError(
+                f"{gguf.name} cannot be converted to safetensors in {folder.parent} ({error}); name another GGUF "
+                "file, or the model in safetensors"
+            ) from error
         digests = {file.name: sha256_of_file(file) for file in sorted(new.iterdir())}
         (new / _MANIFEST).write_text(json.dumps(digests, indent=1), encoding="utf-8")
 

@@ -141,8 +141,9 @@ def _contextless_prompts(settings: SampleOptions, prompts: int) -> Sequence[Toke
         return [None] * prompts
     if contextless is None or len(contextless) != prompts:
         raise UsageError(
-            f"the decoding {name_of(decoding)} needs each of {prompts} prompts without its context, not "
-            f"{0 if contextless is None else len(contextless)} of them; give None for a prompt that has no context"
+            f"the decoding {name_of(decoding)} contrasts each prompt with the same prompt without its context: "
+            f"`contextless` must have {prompts} prompts, not {0 if contextless is None else len(contextless)}; give "
+            "None for a prompt that has no context"
         )
     return contextless
 

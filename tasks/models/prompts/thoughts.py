@@ -106,7 +106,9 @@ def marks_of(tokenizer: Any) -> tuple[Marks, ...]:
         return (Marks(re.compile(opens), re.compile(closes)), *MARKS) if opens and closes else MARKS
     except re.error as error:
         name = getattr(tokenizer, "name_or_path", "")
-        raise ModelError(f"the response template of the tokenizer {name!r} has no valid pattern: {error}") from error
+        raise ModelError(
+            f"the response template of the tokenizer {name!r} has an invalid regular expression ({error}); correct it"
+        ) from error
 
 
 def _anchor(field: Mapping[str, Any], name: str) -> str:

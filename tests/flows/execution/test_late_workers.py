@@ -204,7 +204,7 @@ def test_a_step_given_to_a_lost_scheduler_ends(tmp_path: Path, monkeypatch: pyte
     with cluster_of_one(tmp_path) as cluster:
         (failure,) = failures(cluster, 1)
     assert failure
-    assert "ended in the middle; start it and its workers again" in failure
+    assert "ended during the run; start it and its workers again" in failure
 
 
 @pytest.mark.usefixtures("impatient")

@@ -109,7 +109,7 @@ def test_impossible_corrections_are_named(choice: str, corrections: dict[str, st
 
 def test_a_correction_needs_a_choice() -> None:
     assert opinions([ONE], says(ONE, "ada", "change", answer="Wien")[1:]).problems == [
-        "ada.csv, row 3: a correction needs the choice change"
+        "ada.csv, row 3: the question has a correction, but no choice; choose change"
     ]
 
 

@@ -222,7 +222,7 @@ def test_a_function_that_cannot_be_called(text: str, message: str, tmp_path: Pat
 def test_nothing_is_imported_that_a_workspace_names(tmp_path: Path) -> None:
     mark, file = tmp_path / "imported", tmp_path / "my_app.py"
     file.write_text(MODULE.format(mark=str(mark), version="1"))
-    with pytest.raises(ModelError, match="such code is imported only if you name it"):
+    with pytest.raises(ModelError, match="which may be somebody else's; to run it, add --model"):
         load_function(f"{file}:answer", is_in_workspace=True)
     assert not mark.exists()
     applications.name_function(f"{file}:answer")

@@ -313,7 +313,7 @@ def test_a_folder_leaves_other_files_out(tmp_path: Path, caplog: pytest.LogCaptu
     with pytest.raises(InputError, match="has not the form of RGB"):
         read_questions(options("rgb", folder))
     (folder / "mine.jsonl").unlink()
-    with pytest.raises(InputError, match=r"has no file that ends in .*; name data/en_refine\.json, .* of github\.com/"):
+    with pytest.raises(InputError, match=r"ends in .*; download data/en_refine\.json, .* from github\.com/"):
         read_questions(options("rgb", folder))
 
 

@@ -271,7 +271,7 @@ def test_an_invalid_id_is_refused_without_a_request(ids: tuple[str, str], asking
     "content", ["", "<html>", "[]", '{"claims": [1]}', '{"claims": {"P36": [{}]}}', "[" * 100_000, "{}"]
 )
 def test_an_invalid_content_names_its_revision(content: str, asking_items: AskingItems) -> None:
-    with pytest.raises(ServiceError, match=r"Wikidata \(http://127.*\): revision 101 is not a valid item of Wikidata"):
+    with pytest.raises(ServiceError, match=r"\(http://127.*\): revision 101 cannot be read as an item of Wikidata"):
         history_after(asking_items, BEGUN, edit("", written=content))
 
 

@@ -59,8 +59,8 @@ def test_models_are_named_with_dtypes_or_addresses() -> None:
         (["follow.supporting.low=0.7"], ["follow.supporting.high=0.9"], ""),
         (["follow.supporting.low=0.71"], [], f"{SUPPORTING}, and the low end of its interval"),
         ([], ["follow.supporting.high=0.89"], f"{SUPPORTING}, and the high end of its interval"),
-        (["follow.conflicting.low=0.1"], [], "follow.conflicting.low >= 0.1 could not be judged for m (float32): 4"),
-        ([], ["context_bias=0.1"], "context_bias <= 0.1 could not be judged for any model"),
+        (["follow.conflicting.low=0.1"], [], "follow.conflicting.low >= 0.1 could not be tested for m (float32): 4"),
+        ([], ["context_bias=0.1"], "context_bias <= 0.1 could not be tested for any model"),
         (["follow=0.5"], [], "follow.conflicting of m"),
     ],
 )

@@ -107,7 +107,8 @@ def test_falls_not_shown_are_said_too(monkeypatch: pytest.MonkeyPatch) -> None:
     found = against(run("m", "context"), now, 0, monkeypatch)
     assert found.failure.startswith("worse than before: follows the passage: gives its answer (follow.supporting) of m")
     assert found.failure.endswith(
-        "also changed for the worse, but not shown: refuse.supporting of m (float32) 0.0% → 5.0% (undecided, p = 1)"
+        "also changed for the worse, but without a significant test: refuse.supporting of m (float32) 0.0% → 5.0% "
+        "(undecided, p = 1)"
     )
     said = {name: (kind, text) for _, name, kind, text in found.cases()}
     assert said["refuse.supporting: not shown to be worse than before"] == (

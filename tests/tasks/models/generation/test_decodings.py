@@ -311,7 +311,7 @@ def test_thoughts_are_contrasted_and_stand_before_both() -> None:
 def test_prompts_without_contexts_are_checked() -> None:
     model, cad = tiny_language_model(window=30), made("cad")
     for without in (None, [[7]]):
-        with pytest.raises(UsageError, match="the decoding cad needs each of 2 prompts without its context"):
+        with pytest.raises(UsageError, match=r"the decoding cad contrasts .* `contextless` must have 2 prompts"):
             sample_answers(model, [[7], [8]], [("a",), ("b",)], decoding=cad, contextless=without)
     with pytest.raises(ScoreError, match="and 20 to come"):
         sample_answers(model, [[7]], [("a",)], decoding=cad, contextless=[[7] * 11])

@@ -207,7 +207,7 @@ def test_passages_may_stand_in_the_system_turn() -> None:
     )
     paged = answer_prompt(model, "Who?", "Red.", page="Mars", prompts=ask).tokens
     assert "Ask: (Mars) Who?" in str(model.tokenizer.decode(paged))
-    with pytest.raises(ValueError, match="in one of the two"):
+    with pytest.raises(ValueError, match="exactly once, in with_context or"):
         replace(prompts(), with_context="{question}")
 
 
