@@ -278,7 +278,8 @@ def test_a_file_of_another_form_is_refused(name: str, tmp_path: Path) -> None:
     assert message.startswith(f"{file} has not the form of {chosen.data_set.title},")
     assert ", which has the column" in message
     assert message.endswith(
-        f"; it has question, passage, gold; name {chosen.data_set.file} of {chosen.data_set.address}"
+        f"; it has question, passage, gold; download {chosen.data_set.file} from {chosen.data_set.address}, "
+        "and name the downloaded file"
     )
 
 
